@@ -1,0 +1,151 @@
+//! Journal records: every mutation of a space in order, chained by hash.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{Actor, SpaceName, Timestamp, canonical, commit::vocabulary};
+
+/// Separates journal hashes from every other use of BLAKE3.
+const CHAIN_CONTEXT: &str = "contexture journal v1";
+/// Separates the digests of what was changed.
+const MUTATION_CONTEXT: &str = "contexture mutation v1";
+
+vocabulary! {
+    /// What a journal record tells.
+    JournalKind {
+        /// The space came to be. The subject is its name.
+        SpaceCreated = "space.created",
+        /// A commit was made. The subject is its id, the digest that of its record.
+        CommitCreated = "commit.created",
+        /// Something was said about a commit. The subject is the commit's id.
+        CommitAnnotated = "commit.annotated",
+        /// A head was created or moved. The subject is its name.
+        HeadMoved = "head.moved",
+        /// A head was deleted. The subject is its name.
+        HeadDeleted = "head.deleted",
+        /// An artifact was stored by itself. The subject and the digest are its id.
+        ArtifactStored = "artifact.stored",
+    }
+}
+
+/// A mutation before it has a place in the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutation {
+    /// What happened.
+    pub kind: JournalKind,
+    /// To what.
+    pub subject: String,
+    /// Digest of what changed.
+    pub digest: ChainDigest,
+}
+
+/// One mutation at its place in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JournalRecord {
+    /// Place in the space's order; the first is 1 and none is left out.
+    pub seq: u64,
+    /// When it happened. Orders nothing.
+    pub at: Timestamp,
+    /// Who asked for it.
+    pub actor: Actor,
+    /// What happened.
+    pub kind: JournalKind,
+    /// To what.
+    pub subject: String,
+    /// Digest of what changed.
+    pub digest: ChainDigest,
+    /// Binds this record and all before it.
+    pub chain: ChainDigest,
+}
+
+/// A BLAKE3 digest shown as hex.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ChainDigest(pub [u8; 32]);
+
+impl Mutation {
+    /// Describes a mutation by the canonical JSON of what changed.
+    pub fn new<T: Serialize>(kind: JournalKind, subject: impl Into<String>, change: &T) -> serde_json::Result<Self> {
+        Ok(Self::of_bytes(kind, subject, &canonical::to_vec(change)?))
+    }
+
+    /// Describes a mutation by bytes that stand for what changed.
+    pub fn of_bytes(kind: JournalKind, subject: impl Into<String>, change: &[u8]) -> Self {
+        let digest = ChainDigest(blake3::derive_key(MUTATION_CONTEXT, change));
+        Self { kind, subject: subject.into(), digest }
+    }
+}
+
+impl JournalRecord {
+    /// Gives a mutation the place after `previous`, the chain digest of the record before it.
+    pub fn append(
+        space: &SpaceName,
+        previous: Option<(u64, ChainDigest)>,
+        at: Timestamp,
+        actor: Actor,
+        mutation: Mutation,
+    ) -> Self {
+        let Mutation { kind, subject, digest } = mutation;
+        let seq = previous.map_or(1, |(seq, _)| seq + 1);
+        let mut record = Self { seq, at, actor, kind, subject, digest, chain: ChainDigest::GENESIS };
+        record.chain = record.link(space, previous.map_or(ChainDigest::GENESIS, |(_, chain)| chain));
+        record
+    }
+
+    /// Returns the chain digest that this record must carry after `previous`.
+    ///
+    /// It is BLAKE3 over `previous`, the digest, the sequence number and the time as eight bytes each, least
+    /// significant first, and then space, actor, kind and subject, each after its length as eight bytes.
+    pub fn link(&self, space: &SpaceName, previous: ChainDigest) -> ChainDigest {
+        let mut hasher = blake3::Hasher::new_derive_key(CHAIN_CONTEXT);
+        hasher.update(&previous.0).update(&self.digest.0);
+        hasher.update(&self.seq.to_le_bytes()).update(&self.at.as_micros().to_le_bytes());
+        for text in [space.as_str(), self.actor.as_str(), self.kind.as_str(), &self.subject] {
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        ChainDigest(*hasher.finalize().as_bytes())
+    }
+}
+
+impl ChainDigest {
+    /// What the first record follows.
+    pub const GENESIS: Self = Self([0; 32]);
+}
+
+impl fmt::Display for ChainDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ChainDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for ChainDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_record_breaks_the_chain_after_it() {
+        let space = SpaceName::new("default").unwrap();
+        let at = Timestamp::from_micros(1).unwrap();
+        let actor = Actor::new("ada").unwrap();
+        let mutation = |subject: &str| Mutation::new(JournalKind::HeadMoved, subject, &"change").unwrap();
+        let first = JournalRecord::append(&space, None, at, actor.clone(), mutation("main"));
+        let second = JournalRecord::append(&space, Some((first.seq, first.chain)), at, actor, mutation("side"));
+        assert_eq!((first.seq, second.seq), (1, 2));
+        assert_eq!(second.link(&space, first.chain), second.chain);
+        let forged = JournalRecord { subject: "mine".into(), ..first.clone() };
+        assert_ne!(forged.link(&space, ChainDigest::GENESIS), first.chain);
+        assert_ne!(second.link(&space, forged.link(&space, ChainDigest::GENESIS)), second.chain);
+    }
+}

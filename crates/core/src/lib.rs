@@ -1,0 +1,21 @@
+//! Pure types of Contexture.
+//!
+//! Nothing here does I/O or reads a clock, and everything fails only because of its input.
+
+mod annotation;
+pub mod canonical;
+mod commit;
+mod id;
+mod journal;
+mod name;
+mod time;
+
+pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
+pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger, UnknownWord};
+pub use id::{ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, IdError};
+pub use journal::{ChainDigest, JournalKind, JournalRecord, Mutation};
+pub use name::{
+    Actor, Format, HeadName, IdempotencyKey, LabelKey, Machine, NameError, Principal, Session, SpaceName, Tag,
+    Template, Thread, Ticket,
+};
+pub use time::{TimeError, Timestamp};

@@ -1,0 +1,203 @@
+//! Names that people and programs choose, checked once where they come in.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Says why a text cannot be such a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} cannot be a {noun}: {reason}")]
+pub struct NameError {
+    text: String,
+    noun: &'static str,
+    reason: &'static str,
+}
+
+/// Longest name in bytes.
+const MAX_NAME_BYTES: usize = 512;
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $noun:literal, $check:path) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks a text and takes it as such a name.
+            pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
+                let text = text.into();
+                match $check(&text) {
+                    Ok(()) => Ok(Self(text)),
+                    Err(reason) => Err(NameError { text, noun: $noun, reason }),
+                }
+            }
+
+            /// Borrows the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NameError;
+
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::new(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+name!(
+    /// A tenant. Every row belongs to one and nothing crosses it.
+    SpaceName, "space name", check_slug
+);
+name!(
+    /// A movable pointer to a commit, such as `session/4f1c` or `branch/fix`.
+    HeadName, "head name", check_head
+);
+name!(
+    /// Names how the bytes of a delta are written, such as `claude-code-v1`.
+    Format, "format", check_slug
+);
+name!(
+    /// Names the kind of agent that made a commit.
+    Template, "template", check_text
+);
+name!(
+    /// Names who ran the agent.
+    Principal, "principal", check_text
+);
+name!(
+    /// Names the machine the agent ran on.
+    Machine, "machine", check_text
+);
+name!(
+    /// Names the run of the agent.
+    Session, "session", check_text
+);
+name!(
+    /// Names the work item the agent was on.
+    Ticket, "ticket", check_text
+);
+name!(
+    /// Names the conversation thread the agent was in.
+    Thread, "thread", check_text
+);
+name!(
+    /// A word attached to a commit.
+    Tag, "tag", check_word
+);
+name!(
+    /// The left side of a `key=value` label.
+    LabelKey, "label key", check_word
+);
+name!(
+    /// Makes a retried request safe: the same key and payload give the same commit.
+    IdempotencyKey, "idempotency key", check_text
+);
+name!(
+    /// Names who asked for a change, as the journal records it.
+    Actor, "actor", check_text
+);
+
+fn check_text(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("it is empty")
+    } else if text.len() > MAX_NAME_BYTES {
+        Err("it is longer than 512 bytes")
+    } else if text.chars().any(char::is_control) {
+        Err("it has a control character")
+    } else if text.trim() != text {
+        Err("it starts or ends with white space")
+    } else {
+        Ok(())
+    }
+}
+
+fn check_word(text: &str) -> Result<(), &'static str> {
+    check_text(text)?;
+    if text.contains(char::is_whitespace) || text.contains('=') { Err("it has white space or '='") } else { Ok(()) }
+}
+
+fn check_slug(text: &str) -> Result<(), &'static str> {
+    check_text(text)?;
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if !text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit()) || !text.chars().all(legal) {
+        Err("only lower-case letters, digits, '-', '_' and '.' belong in it, a letter or digit first")
+    } else {
+        Ok(())
+    }
+}
+
+fn check_head(text: &str) -> Result<(), &'static str> {
+    check_text(text)?;
+    if text.contains(char::is_whitespace) {
+        Err("it has white space")
+    } else if text.starts_with('-') {
+        Err("it starts with '-' and would be read as a flag")
+    } else if text.starts_with("ctx-") || text.starts_with("art-") {
+        Err("it starts like an id")
+    } else if text.contains(['~', '^', ':']) {
+        Err("'~', '^' and ':' have a meaning beside a head's name")
+    } else if text.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        Err("each part between '/' needs a name")
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_names_cannot_be_taken_for_flags_ids_or_paths() {
+        for text in ["main", "session/4f1c", "principal/ada@host", "branch/fix-1.2"] {
+            assert!(HeadName::new(text).is_ok(), "{text}");
+        }
+        for text in ["", "-x", "ctx-1234", "a b", "a//b", "/a", "a/", "a/../b", "a\nb", "a~1", "a^", "a:b"] {
+            assert!(HeadName::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn formats_are_lower_case_words() {
+        for text in ["claude-code-v1", "text", "a", "x.y_1"] {
+            assert!(Format::new(text).is_ok(), "{text}");
+        }
+        for text in ["", "Claude", "a b", "-v1", "é", &"a".repeat(513)] {
+            assert!(Format::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refused_name_says_why() {
+        let error = Principal::new("a\tb").unwrap_err();
+        assert_eq!(error.to_string(), "\"a\\tb\" cannot be a principal: it has a control character");
+    }
+}
