@@ -1,0 +1,111 @@
+//! What is wrong with a part, and where.
+
+use std::fmt;
+
+use crate::MAX_DEPTH;
+
+/// Says why the bytes of a part are not what its format promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// The content ends too early; what is there is a beginning of something well formed.
+    #[error("{place}: the content ends {ended}")]
+    Truncated {
+        /// The end of the content.
+        place: Place,
+        /// What is left open, such as "inside a string".
+        ended: &'static str,
+    },
+    /// A line ends too early, and other lines follow.
+    #[error("{place}: the line ends {ended}")]
+    UnfinishedLine {
+        /// The end of the line.
+        place: Place,
+        /// What is left open, such as "inside a string".
+        ended: &'static str,
+    },
+    /// A byte does not belong there in JSON.
+    #[error("{place}: {reason}")]
+    NotJson {
+        /// The byte.
+        place: Place,
+        /// What was expected instead.
+        reason: &'static str,
+    },
+    /// A byte does not belong there in CBOR.
+    #[error("{place}: {reason}")]
+    NotCbor {
+        /// The byte.
+        place: Place,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// A line holds something other than an object.
+    #[error("{place}: expected a JSON object, as every line that is not blank holds one")]
+    NotAnObject {
+        /// Where the other thing begins.
+        place: Place,
+    },
+    /// The content is something other than an array.
+    #[error("{place}: expected an array, as the content is exactly one")]
+    NotAnArray {
+        /// Where the other thing begins.
+        place: Place,
+    },
+    /// Something follows the object of a line, or the array.
+    #[error("{place}: expected nothing more after {after}")]
+    TrailingBytes {
+        /// The first byte too many.
+        place: Place,
+        /// What should have been the end, such as "the array".
+        after: &'static str,
+    },
+    /// Containers are nested deeper than [`MAX_DEPTH`].
+    #[error("{place}: nested deeper than {MAX_DEPTH} levels")]
+    TooDeep {
+        /// Where the container that is too deep begins.
+        place: Place,
+    },
+    /// The text is not UTF-8.
+    #[error("{place}: not UTF-8")]
+    NotUtf8 {
+        /// Where the broken character begins.
+        place: Place,
+    },
+}
+
+/// A place in the bytes of one part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A place in content that has no lines.
+    Byte {
+        /// How many bytes come before it.
+        offset: u64,
+    },
+    /// A place in content made of lines.
+    Line {
+        /// The line; the first is 1.
+        line: u64,
+        /// The byte in the line; the first is 1.
+        column: u64,
+        /// How many bytes of the part come before it.
+        offset: u64,
+    },
+}
+
+impl Place {
+    /// Returns how many bytes of the part come before it.
+    pub const fn offset(self) -> u64 {
+        match self {
+            Self::Byte { offset } | Self::Line { offset, .. } => offset,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Byte { offset } => write!(f, "byte {offset}"),
+            Self::Line { line, column, .. } => write!(f, "line {line}, column {column}"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Pure rules of transcript formats: what is well formed, how parts join, how a summary is written.
+//!
+//! Nothing here does I/O or reads a clock. Content arrives in slices of any size and is never kept, so memory does
+//! not grow with an artifact, nor with its longest line or element.
+
+mod rule;
+
+mod error;
+mod measure;
+
+mod scan;
+mod utf8;
+
+mod cbor;
+mod json;
+mod json_array;
+mod lines;
+
+mod check;
+mod glue;
+mod join;
+mod summary;
+
+pub use check::Checker;
+pub use error::{FormatError, Place};
+pub use glue::Glue;
+pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
+pub use measure::Measure;
+pub use rule::{Concatenation, KnownFormat, known};
+pub use summary::summary_entry;
+
+/// Deepest nesting of arrays, objects, maps and tags that is accepted, the outermost included.
+///
+/// Real transcripts stay below 20. The bound keeps memory fixed and protects readers that recurse.
+pub const MAX_DEPTH: usize = 1024;

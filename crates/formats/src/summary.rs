@@ -1,0 +1,87 @@
+//! A plain-text summary as the beginning of a conversation.
+
+use contexture_core::{ArtifactId, Format};
+
+use crate::{
+    cbor::{self, Major},
+    rule::Concatenation,
+};
+
+/// Stands for a time that nobody took, where a runtime refuses a record without one.
+const NO_TIME: &str = "1970-01-01T00:00:00.000Z";
+
+/// Returns the smallest content in the format that carries the text as the conversation so far.
+///
+/// It passes the format's [`Checker`](crate::Checker) and joins with what follows. The same text gives the same bytes:
+/// ids that a runtime needs are derived from the text, and nothing names a session, a directory or a real time; filling
+/// those in is left to whoever writes a file for the runtime. Nothing is returned for a format in which it is not known
+/// what such a record looks like.
+pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
+    let quoted = serde_json::to_string(text).expect("every text has a JSON form");
+    let id = ArtifactId::of(text.as_bytes());
+    let uuid = uuid(&id);
+    let mut entry = match format.as_str() {
+        "claude-code-v1" => format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"userType":"external","type":"user","message":{{"role":"user","content":{quoted}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{uuid}"}}"#
+        ),
+        // With the replacement history Codex continues from exactly this message.
+        "codex-v1" => format!(
+            r#"{{"timestamp":"{NO_TIME}","type":"compacted","payload":{{"message":{quoted},"replacement_history":[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]}}}}"#
+        ),
+        // Gemini CLI drops a user text that starts with '/', '?' or certain tags, hence the heading.
+        "gemini-v1" => format!(
+            r#"{{"$set":{{"messages":[{{"id":"{uuid}","timestamp":"{NO_TIME}","type":"user","content":[{{"text":"Summary of the conversation so far:\n\n"}},{{"text":{quoted}}}]}}]}}}}"#
+        ),
+        "pi-v1" => {
+            let short = &uuid[..8];
+            format!(
+                r#"{{"type":"compaction","id":"{short}","parentId":null,"timestamp":"{NO_TIME}","summary":{quoted},"retainedTail":[],"tokensBefore":0}}"#
+            )
+        }
+        "events-v1" => format!(r#"{{"type":"summary","text":{quoted}}}"#),
+        "anthropic-messages-v1" => format!(r#"[{{"role":"user","content":[{{"type":"text","text":{quoted}}}]}}]"#),
+        "openai-chat-v1" => format!(r#"[{{"role":"user","content":{quoted}}}]"#),
+        "openai-responses-v1" => {
+            format!(r#"[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]"#)
+        }
+        "bureau-agent-v1" => return Some(bureau_messages(text)),
+        "text" => text.to_owned(),
+        _ => return None,
+    };
+    if Concatenation::of(format) == Concatenation::Lines {
+        entry.push('\n');
+    }
+    Some(entry.into_bytes())
+}
+
+/// Returns `[{"Role": "user", "Content": [{"Text": text, "Type": "text"}]}]`, keys in the order that Bureau's
+/// deterministic encoding gives them.
+fn bureau_messages(text: &str) -> Vec<u8> {
+    let mut content = Vec::new();
+    content.extend_from_slice(&cbor::head(Major::Array, 1));
+    content.extend_from_slice(&cbor::head(Major::Map, 2));
+    push_text(&mut content, "Role");
+    push_text(&mut content, "user");
+    push_text(&mut content, "Content");
+    content.extend_from_slice(&cbor::head(Major::Array, 1));
+    content.extend_from_slice(&cbor::head(Major::Map, 2));
+    push_text(&mut content, "Text");
+    push_text(&mut content, text);
+    push_text(&mut content, "Type");
+    push_text(&mut content, "text");
+    content
+}
+
+fn push_text(content: &mut Vec<u8>, text: &str) {
+    content.extend_from_slice(&cbor::head(Major::Text, text.len() as u64));
+    content.extend_from_slice(text.as_bytes());
+}
+
+/// Makes a version 8 UUID (RFC 9562) of the digest's first 16 bytes.
+fn uuid(id: &ArtifactId) -> String {
+    let mut bits = u128::from_be_bytes(*id.as_bytes().first_chunk().expect("a digest has 32 bytes"));
+    bits = bits & !(0xF << 76) | 8 << 76;
+    bits = bits & !(0b11 << 62) | 0b10 << 62;
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}

@@ -1,0 +1,8 @@
+//! What the crate promises, seen from outside.
+
+mod cbor;
+mod check;
+mod join;
+mod slices;
+mod summary;
+mod transcripts;
