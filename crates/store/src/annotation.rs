@@ -1,0 +1,93 @@
+//! Annotations: what is said about commits, in order, never overwritten.
+
+use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, Mutation, Noted};
+
+use crate::{
+    Error, Result,
+    commit::{Place, require},
+    journal,
+    space::{stored, time},
+    sql::{Row, Tx},
+};
+
+/// Adds a statement about a commit, by the transaction's actor at its time.
+pub async fn add(tx: &mut Tx<'_>, commit: &CommitId, annotation: Annotation) -> Result<()> {
+    let noted = Noted { annotation, author: tx.scope.actor.clone(), at: tx.scope.now };
+    let place = require(tx, commit).await?;
+    insert(tx, commit, place, &noted).await
+}
+
+/// Adds the statements that were made elsewhere, with their authors and times, except those that are here already.
+///
+/// Returns how many were added. What was said twice is here only if it is here twice: a tag may come, go and come back.
+pub async fn restore(tx: &mut Tx<'_>, commit: &CommitId, notes: &[Noted]) -> Result<u64> {
+    let place = require(tx, commit).await?;
+    let mut here = history(tx, place).await?;
+    let mut added = 0;
+    for noted in notes {
+        if let Some(known) = here.iter().position(|known| known == noted) {
+            here.swap_remove(known);
+        } else {
+            insert(tx, commit, place, noted).await?;
+            added += 1;
+        }
+    }
+    Ok(added)
+}
+
+async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: Place, noted: &Noted) -> Result<()> {
+    let text = serde_json::to_string(&noted.annotation)
+        .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
+    let seq = journal::append(tx, Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), noted)).await?;
+    let space = tx.space;
+    let sql = "INSERT INTO annotations (line, position, seq, space, annotation, author, at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let params = [
+        place.line.into(),
+        place.position.into(),
+        seq.cast_signed().into(),
+        space.into(),
+        text.as_str().into(),
+        noted.author.as_str().into(),
+        noted.at.as_micros().into(),
+    ];
+    tx.execute(sql, &params).await?;
+    Ok(())
+}
+
+/// Returns everything that was ever said about a commit, oldest first.
+pub async fn history(tx: &mut Tx<'_>, place: Place) -> Result<Vec<Noted>> {
+    let rows = between(tx, place.line, place.position, place.position).await?;
+    Ok(rows.into_iter().map(|(_, noted)| noted).collect())
+}
+
+/// Returns the annotations in force of the commits of a line between two positions, by position.
+pub(crate) async fn in_force(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Annotations)>> {
+    let mut folded: Vec<(i64, Annotations)> = Vec::new();
+    for (position, noted) in between(tx, line, first, last).await? {
+        match folded.last_mut() {
+            Some((same, annotations)) if *same == position => annotations.apply(noted.annotation),
+            _ => {
+                let mut annotations = Annotations::default();
+                annotations.apply(noted.annotation);
+                folded.push((position, annotations));
+            }
+        }
+    }
+    Ok(folded)
+}
+
+async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Noted)>> {
+    let sql = "SELECT position, annotation, author, at FROM annotations \
+               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position, seq";
+    let rows = tx.rows(sql, &[line.into(), first.into(), last.into()]).await?;
+    rows.iter().map(decode).collect()
+}
+
+/// Reads position, annotation, author and time.
+pub(crate) fn decode(row: &Row) -> Result<(i64, Noted)> {
+    let annotation = serde_json::from_str(row.text(1)?)
+        .map_err(|error| Error::damaged(format!("an annotation cannot be read: {error}")))?;
+    let noted = Noted { annotation, author: stored::<Actor>(row.text(2)?)?, at: time(row.integer(3)?)? };
+    Ok((row.integer(0)?, noted))
+}

@@ -1,0 +1,191 @@
+//! Artifacts: immutable bytes by their BLAKE3, as hot rows or as lists of parts.
+
+mod encoding;
+mod stream;
+
+use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
+use serde::Serialize;
+
+pub use encoding::{Encoded, Encoding, Hot, MAX_HOT_BYTES};
+pub use stream::{ArtifactReader, Part, StoredArtifact, put_alone, put_stream};
+
+use crate::{
+    Error, Result,
+    commit::{Inserted, Segment, commit_id},
+    journal,
+    space::stored,
+    sql::{Param, Row, Tx},
+};
+
+/// What is known of an artifact without reading it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArtifactStat {
+    /// Its id.
+    pub id: ArtifactId,
+    /// Its size in bytes.
+    pub size: u64,
+    /// How it is stored.
+    pub encoding: Encoding,
+    /// In how many parts; 0 when it is one row.
+    pub parts: u64,
+    /// Bytes of its row or, without regard to sharing, of the rows of its parts.
+    pub stored_bytes: u64,
+}
+
+/// A commit's artifact on the way out, not yet decoded.
+#[derive(Debug)]
+pub struct Payload {
+    /// The commit.
+    pub commit: CommitId,
+    /// What its artifact is.
+    pub kind: CommitKind,
+    /// Position of the commit on its line.
+    pub position: i64,
+    /// The artifact's id.
+    pub artifact: ArtifactId,
+    /// The artifact; nothing when it is not stored.
+    pub content: Option<Encoded>,
+}
+
+/// Stores a small artifact. Returns its key and whether it is new.
+pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<(i64, Inserted)> {
+    match insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await? {
+        Some(key) => Ok((key, Inserted::New)),
+        None => Ok((require(tx, hot.id()).await?, Inserted::AlreadyThere)),
+    }
+}
+
+/// Stores a large artifact as a list of parts that are stored already.
+pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result<Inserted> {
+    let size = parts.iter().map(|part| part.size).sum();
+    let Some(artifact) = insert(tx, id, size, Encoding::Parts, None).await? else {
+        return Ok(Inserted::AlreadyThere);
+    };
+    let mut start = 0;
+    for part in parts {
+        let sql = "INSERT INTO parts (artifact, start, part) VALUES (?1, ?2, ?3)";
+        tx.execute(sql, &[artifact.into(), start.into(), part.key.into()]).await?;
+        start += part.size.cast_signed();
+    }
+    Ok(Inserted::New)
+}
+
+/// Records in the journal that an artifact was stored by itself, not with a commit.
+pub async fn announce(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<()> {
+    let digest = ChainDigest(*id.as_bytes());
+    let mutation = Mutation { kind: JournalKind::ArtifactStored, subject: id.to_string(), digest };
+    journal::append(tx, Ok(mutation)).await.map(drop)
+}
+
+async fn insert(
+    tx: &mut Tx<'_>,
+    id: &ArtifactId,
+    size: u64,
+    encoding: Encoding,
+    body: Option<&[u8]>,
+) -> Result<Option<i64>> {
+    let space = tx.space;
+    let sql = "INSERT INTO artifacts (space, digest, size, encoding, body) VALUES (?1, ?2, ?3, ?4, ?5) \
+               ON CONFLICT (space, digest) DO NOTHING RETURNING key";
+    let params =
+        [space.into(), Param::Blob(id.as_bytes()), size.cast_signed().into(), encoding.as_str().into(), body.into()];
+    tx.row(sql, &params).await?.map(|row| row.integer(0)).transpose()
+}
+
+/// Returns the key of an artifact.
+async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<i64>> {
+    let space = tx.space;
+    let sql = "SELECT key FROM artifacts WHERE space = ?1 AND digest = ?2";
+    let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
+    row.map(|row| row.integer(0)).transpose()
+}
+
+/// Returns the key of an artifact, or the error that says there is none.
+pub(crate) async fn require(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<i64> {
+    find(tx, id).await?.ok_or(Error::NoArtifact(*id))
+}
+
+/// Tells whether an artifact is stored.
+pub async fn exists(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<bool> {
+    Ok(find(tx, id).await?.is_some())
+}
+
+/// Returns what is known of an artifact.
+pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
+    let key = require(tx, id).await?;
+    let sql = "SELECT a.size, a.encoding, count(p.part), coalesce(length(a.body), 0) + coalesce(sum(length(b.body)), 0) \
+               FROM artifacts a LEFT JOIN parts p ON p.artifact = a.key LEFT JOIN artifacts b ON b.key = p.part \
+               WHERE a.key = ?1 GROUP BY a.key";
+    let row = tx.one(sql, &[key.into()]).await?;
+    Ok(ArtifactStat {
+        id: *id,
+        size: row.integer(0)?.cast_unsigned(),
+        encoding: encoding(&row, 1)?,
+        parts: row.integer(2)?.cast_unsigned(),
+        stored_bytes: row.integer(3)?.cast_unsigned(),
+    })
+}
+
+/// Returns an artifact's row.
+pub async fn fetch(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Encoded> {
+    let key = require(tx, id).await?;
+    let mut row =
+        tx.one("SELECT key, digest, size, encoding, body FROM artifacts WHERE key = ?1", &[key.into()]).await?;
+    encoded(&mut row, 0)
+}
+
+/// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
+pub(crate) async fn parts(tx: &mut Tx<'_>, artifact: i64, from: u64, limit: u32) -> Result<Vec<(u64, Encoded)>> {
+    let sql = "SELECT p.start, a.key, a.digest, a.size, a.encoding, a.body FROM parts p \
+               JOIN artifacts a ON a.key = p.part WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3";
+    let rows = tx.rows(sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
+    let decode = |mut row: Row| Ok((row.integer(0)?.cast_unsigned(), encoded(&mut row, 1)?));
+    rows.into_iter().map(decode).collect()
+}
+
+/// Returns the artifacts of up to `limit` commits of a stretch, oldest first.
+pub async fn payloads(tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<Vec<Payload>> {
+    let sql = "SELECT c.id, c.kind, c.position, c.artifact, a.key, a.digest, a.size, a.encoding, a.body \
+               FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \
+               WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY c.position LIMIT ?4";
+    let params = [segment.line.into(), segment.first.into(), segment.last.into(), i64::from(limit).into()];
+    let decode = |mut row: Row| {
+        Ok(Payload {
+            commit: commit_id(row.blob(0)?)?,
+            kind: stored::<CommitKind>(row.text(1)?)?,
+            position: row.integer(2)?,
+            artifact: artifact_id(row.blob(3)?)?,
+            content: row.optional_integer(4)?.map(|_| encoded(&mut row, 4)).transpose()?,
+        })
+    };
+    tx.rows(sql, &params).await?.into_iter().map(decode).collect()
+}
+
+/// Returns the artifacts whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
+pub async fn ids_between(
+    tx: &mut Tx<'_>,
+    first: &ArtifactId,
+    last: &ArtifactId,
+    limit: u32,
+) -> Result<Vec<ArtifactId>> {
+    let space = tx.space;
+    let sql = "SELECT digest FROM artifacts WHERE space = ?1 AND digest BETWEEN ?2 AND ?3 ORDER BY digest LIMIT ?4";
+    let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(|row| artifact_id(row.blob(0)?)).collect()
+}
+
+/// Reads key, digest, size, encoding and body from five columns.
+pub(crate) fn encoded(row: &mut Row, column: usize) -> Result<Encoded> {
+    let (key, id) = (row.integer(column)?, artifact_id(row.blob(column + 1)?)?);
+    let size = row.integer(column + 2)?.cast_unsigned();
+    let encoding = encoding(row, column + 3)?;
+    Ok(Encoded { key, id, size, encoding, body: row.take_blob(column + 4)? })
+}
+
+fn encoding(row: &Row, column: usize) -> Result<Encoding> {
+    stored(row.text(column)?)
+}
+
+pub(crate) fn artifact_id(bytes: &[u8]) -> Result<ArtifactId> {
+    bytes.try_into().map_err(|_| Error::damaged("an artifact id has the wrong length"))
+}

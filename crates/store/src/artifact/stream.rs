@@ -1,0 +1,268 @@
+//! Artifacts of any size, in and out, in bounded memory.
+
+use std::{
+    io::{self, Read},
+    sync::Arc,
+};
+
+use contexture_core::ArtifactId;
+use fastcdc::v2020::StreamCDC;
+use futures_util::FutureExt as _;
+use tokio::sync::mpsc;
+
+use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put};
+use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
+
+/// Bounds of a content-defined chunk: smallest, usual, largest.
+const CHUNK_BYTES: (usize, usize, usize) = (8 * 1024, 64 * 1024, 256 * 1024);
+/// Chunks that are stored in one transaction.
+const BATCH_CHUNKS: usize = 64;
+/// Batches that may wait for the writer.
+const BATCHES_WAITING: usize = 2;
+/// Parts that are read in one query.
+const PARTS_PER_PAGE: u32 = 32;
+
+/// A stored piece of a large artifact.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    pub(crate) key: i64,
+    pub(crate) size: u64,
+}
+
+/// An artifact that is durable now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredArtifact {
+    /// Its id.
+    pub id: ArtifactId,
+    /// Its size.
+    pub size: u64,
+    /// Bytes of it that were not stored before.
+    pub new_bytes: u64,
+}
+
+/// Stores whatever a reader yields and returns its id. The journal does not tell of it; a commit that refers to it will.
+///
+/// Each batch of parts is durable by itself; the artifact exists once the last is. A failure in between leaves parts
+/// that nothing refers to, which the next try reuses.
+pub async fn put_stream(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
+    put_pieces(store, scope, reader, Announced::No).await
+}
+
+/// Stores whatever a reader yields like [`put_stream`] and tells the journal of it, unless it was there.
+pub async fn put_alone(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
+    put_pieces(store, scope, reader, Announced::Yes).await
+}
+
+/// Whether the journal tells of an artifact, in the transaction that makes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Announced {
+    Yes,
+    No,
+}
+
+/// What the splitter makes of a stream.
+enum Pieces {
+    /// All of it, small enough for one row.
+    Whole(Hot),
+    /// Some of its parts.
+    Parts(Vec<Hot>),
+}
+
+async fn put_pieces(
+    store: &Store,
+    scope: &Scope,
+    reader: impl Read + Send + 'static,
+    announced: Announced,
+) -> Result<StoredArtifact> {
+    let (pieces, mut waiting) = mpsc::channel(BATCHES_WAITING);
+    let splitter = tokio::task::spawn_blocking(move || split(reader, &pieces));
+    let mut stored = Vec::new();
+    let mut new_bytes = 0;
+    while let Some(pieces) = waiting.recv().await {
+        match pieces {
+            Pieces::Whole(hot) => return put_whole(store, scope, hot, announced).await,
+            Pieces::Parts(batch) => {
+                let (batch_parts, new) = put_batch(store, scope, batch).await?;
+                stored.extend(batch_parts);
+                new_bytes += new;
+            }
+        }
+    }
+    let id = splitter.await.map_err(|_| Error::Closed)?.map_err(Error::Input)?;
+    let size = stored.iter().map(|part| part.size).sum();
+    let stored = Arc::new(stored);
+    let composing = store.write(scope.clone(), move |tx| {
+        let stored = Arc::clone(&stored);
+        async move {
+            if compose(tx, &id, &stored).await? == Inserted::New && announced == Announced::Yes {
+                announce(tx, &id).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    });
+    composing.await?;
+    Ok(StoredArtifact { id, size, new_bytes })
+}
+
+async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced) -> Result<StoredArtifact> {
+    let (id, size) = (*hot.id(), hot.size());
+    let hot = Arc::new(hot);
+    let storing = store.write(scope.clone(), move |tx| {
+        let hot = Arc::clone(&hot);
+        async move {
+            let (_, inserted) = put(tx, &hot).await?;
+            if inserted == Inserted::New && announced == Announced::Yes {
+                announce(tx, hot.id()).await?;
+            }
+            Ok(inserted)
+        }
+        .boxed()
+    });
+    let new_bytes = match storing.await? {
+        Inserted::New => size,
+        Inserted::AlreadyThere => 0,
+    };
+    Ok(StoredArtifact { id, size, new_bytes })
+}
+
+async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<Part>, u64)> {
+    let batch = Arc::new(batch);
+    let storing = store.write(scope.clone(), move |tx| {
+        let batch = Arc::clone(&batch);
+        async move {
+            let (mut stored, mut new_bytes) = (Vec::with_capacity(batch.len()), 0);
+            for hot in batch.iter() {
+                let (key, inserted) = put(tx, hot).await?;
+                if inserted == Inserted::New {
+                    new_bytes += hot.size();
+                }
+                stored.push(Part { key, size: hot.size() });
+            }
+            Ok((stored, new_bytes))
+        }
+        .boxed()
+    });
+    storing.await
+}
+
+/// Cuts a stream into parts and sends them in batches. Content up to the hot limit is one part.
+fn split(mut reader: impl Read, pieces: &mpsc::Sender<Pieces>) -> io::Result<ArtifactId> {
+    let mut start = Vec::new();
+    reader.by_ref().take(MAX_HOT_BYTES as u64 + 1).read_to_end(&mut start)?;
+    if start.len() <= MAX_HOT_BYTES {
+        let hot = Hot::encode(start);
+        let id = *hot.id();
+        send(pieces, Pieces::Whole(hot))?;
+        return Ok(id);
+    }
+    let mut whole = blake3::Hasher::new();
+    let (min, usual, max) = CHUNK_BYTES;
+    let mut batch = Vec::with_capacity(BATCH_CHUNKS);
+    for chunk in StreamCDC::new(io::Cursor::new(start).chain(reader), min, usual, max) {
+        let chunk = chunk.map_err(io::Error::from)?;
+        whole.update(&chunk.data);
+        batch.push(Hot::encode(chunk.data));
+        if batch.len() == BATCH_CHUNKS {
+            send(pieces, Pieces::Parts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH_CHUNKS))))?;
+        }
+    }
+    if !batch.is_empty() {
+        send(pieces, Pieces::Parts(batch))?;
+    }
+    Ok(whole.finalize().into())
+}
+
+fn send(waiting: &mpsc::Sender<Pieces>, pieces: Pieces) -> io::Result<()> {
+    // The receiver goes away only when storing failed, and that failure is what the caller sees.
+    waiting.blocking_send(pieces).map_err(|_| io::ErrorKind::BrokenPipe.into())
+}
+
+/// Reads an artifact piece by piece, checking each piece and the whole.
+pub struct ArtifactReader {
+    store: Store,
+    scope: Scope,
+    size: u64,
+    state: State,
+}
+
+enum State {
+    Small(Box<Encoded>),
+    Large(Box<Large>),
+    Done,
+}
+
+struct Large {
+    key: i64,
+    id: ArtifactId,
+    size: u64,
+    offset: u64,
+    whole: blake3::Hasher,
+    ready: std::vec::IntoIter<(u64, Encoded)>,
+}
+
+impl ArtifactReader {
+    /// Starts to read an artifact.
+    pub async fn open(store: &Store, scope: &Scope, id: ArtifactId) -> Result<Self> {
+        let row = store.read(scope.clone(), move |tx| async move { fetch(tx, &id).await }.boxed()).await?;
+        Ok(Self::of(store, scope, row))
+    }
+
+    /// Starts to read an artifact whose row was fetched already.
+    pub fn of(store: &Store, scope: &Scope, row: Encoded) -> Self {
+        let size = row.size;
+        let state = match row.encoding {
+            Encoding::Raw | Encoding::Lz4 => State::Small(Box::new(row)),
+            Encoding::Parts => State::Large(Box::new(Large {
+                key: row.key,
+                id: row.id,
+                size: row.size,
+                offset: 0,
+                whole: blake3::Hasher::new(),
+                ready: Vec::new().into_iter(),
+            })),
+        };
+        Self { store: store.clone(), scope: scope.clone(), size, state }
+    }
+
+    /// Returns the size of the artifact, known before it is read.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns the next piece, at most [`MAX_HOT_BYTES`]; nothing at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Done => Ok(None),
+            State::Small(row) => row.decode().map(Some),
+            State::Large(mut large) => {
+                let piece = large.next(&self.store, &self.scope).await?;
+                if piece.is_some() {
+                    self.state = State::Large(large);
+                }
+                Ok(piece)
+            }
+        }
+    }
+}
+
+impl Large {
+    async fn next(&mut self, store: &Store, scope: &Scope) -> Result<Option<Vec<u8>>> {
+        if self.ready.len() == 0 && self.offset < self.size {
+            let (key, offset) = (self.key, self.offset);
+            let reading = store
+                .read(scope.clone(), move |tx| async move { parts(tx, key, offset, PARTS_PER_PAGE).await }.boxed());
+            self.ready = reading.await?.into_iter();
+        }
+        match self.ready.next() {
+            Some((start, part)) if start == self.offset => {
+                let piece = part.decode()?;
+                self.whole.update(&piece);
+                self.offset += piece.len() as u64;
+                Ok(Some(piece))
+            }
+            None if self.offset == self.size && ArtifactId::from(self.whole.finalize()) == self.id => Ok(None),
+            Some(_) | None => Err(Error::DamagedArtifact(self.id)),
+        }
+    }
+}

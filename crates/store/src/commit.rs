@@ -1,0 +1,197 @@
+//! Commits and the lines they lie on.
+//!
+//! A commit whose parent is the last of a line continues that line at the next position; otherwise it opens a new line
+//! at that fork point. So a checkpoint and a fork cost the same at any depth, and a walk is a range scan per line.
+
+mod query;
+mod row;
+mod walk;
+
+use std::fmt;
+
+use contexture_core::{Annotations, ChainDigest, Commit, CommitId, JournalKind, Mutation, Principal, Timestamp};
+use serde::Serialize;
+
+pub use query::{Filter, PageAfter, list, resolve};
+pub use walk::{
+    Segment, Totals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments, tips, totals,
+};
+
+use crate::{
+    Error, Result, journal,
+    sql::{Param, Tx},
+};
+pub(crate) use row::{COLUMNS, commit_id, decode, place};
+
+/// Where a commit lies: its line and its position on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// Key of the line.
+    pub line: i64,
+    /// Position on the line, from 0.
+    pub position: i64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, position {}", self.line, self.position)
+    }
+}
+
+/// A commit as the store holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCommit {
+    /// Its id.
+    pub id: CommitId,
+    /// Its record.
+    pub commit: Commit,
+    /// Sequence number of its creation in the journal of its space.
+    pub seq: u64,
+    /// How many commits come before it.
+    pub depth: u64,
+    /// Where it lies.
+    pub place: Place,
+    /// The nearest compaction or snapshot at or before it.
+    pub reset: Option<Place>,
+    /// What is said about it.
+    pub annotations: Annotations,
+}
+
+/// Stores a commit whose artifact is already stored. Tells whether it is new; a commit already here stays as it is.
+pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inserted)> {
+    let encoded = commit.digest();
+    let id = Commit::id_of(&encoded);
+    let survey = survey(tx, &id, commit).await?;
+    if survey.already_there {
+        return Ok((id, Inserted::AlreadyThere));
+    }
+    for merged in &commit.merges {
+        find_place(tx, merged).await?.ok_or(Error::NoMerged(*merged))?;
+    }
+    let artifact_key = survey.artifact_key.ok_or(Error::NoArtifact(commit.artifact))?;
+    let site = site(tx, commit, survey.parent).await?;
+    let mutation = Mutation { kind: JournalKind::CommitCreated, subject: id.to_string(), digest: ChainDigest(encoded) };
+    let seq = journal::append(tx, Ok(mutation)).await?;
+    row::insert(tx, row::NewRow { id: &id, commit, site, artifact_key, seq }).await?;
+    Ok((id, Inserted::New))
+}
+
+/// What became of a commit that was to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inserted {
+    /// It was not there before.
+    New,
+    /// It was there, the same in every field.
+    AlreadyThere,
+}
+
+/// Where a new commit goes and what it inherits.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    place: Place,
+    depth: i64,
+    reset: Option<Place>,
+}
+
+/// What the store knows of a commit before it is stored, asked in one statement: this is the hot path.
+struct Survey {
+    already_there: bool,
+    artifact_key: Option<i64>,
+    parent: Option<ParentSite>,
+}
+
+struct ParentSite {
+    site: Site,
+    /// Whether another commit lies behind it on its line.
+    is_continued: bool,
+}
+
+async fn survey(tx: &mut Tx<'_>, id: &CommitId, commit: &Commit) -> Result<Survey> {
+    let space = tx.space;
+    let sql = "SELECT (SELECT 1 FROM commits c WHERE c.space = ?1 AND c.id = ?2), \
+               (SELECT a.key FROM artifacts a WHERE a.space = ?1 AND a.digest = ?3), \
+               p.line, p.position, p.depth, p.reset_line, p.reset_position, \
+               (SELECT 1 FROM commits n WHERE n.line = p.line AND n.position = p.position + 1) \
+               FROM (SELECT 1) AS one LEFT JOIN commits p ON p.space = ?1 AND p.id = ?4";
+    let params = [
+        space.into(),
+        Param::Blob(id.as_bytes()),
+        Param::Blob(commit.artifact.as_bytes()),
+        commit.parent.as_ref().map(|parent| parent.as_bytes().as_slice()).into(),
+    ];
+    let row = tx.one(sql, &params).await?;
+    let parent = match row::place(&row, 2)? {
+        None => None,
+        Some(place) => Some(ParentSite {
+            site: Site { place, depth: row.integer(4)?, reset: row::place(&row, 5)? },
+            is_continued: row.optional_integer(7)?.is_some(),
+        }),
+    };
+    Ok(Survey { already_there: row.optional_integer(0)?.is_some(), artifact_key: row.optional_integer(1)?, parent })
+}
+
+async fn site(tx: &mut Tx<'_>, commit: &Commit, parent: Option<ParentSite>) -> Result<Site> {
+    let (place, depth, inherited) = match (&commit.parent, parent) {
+        (None, _) => (Place { line: open_line(tx, None).await?, position: 0 }, 0, None),
+        (Some(missing), None) => return Err(Error::NoParent(*missing)),
+        (Some(_), Some(ParentSite { site, is_continued })) => {
+            let place = if is_continued {
+                Place { line: open_line(tx, Some(site.place)).await?, position: 0 }
+            } else {
+                Place { line: site.place.line, position: site.place.position + 1 }
+            };
+            (place, site.depth + 1, site.reset)
+        }
+    };
+    let reset = if commit.kind.is_reset() { Some(place) } else { inherited };
+    Ok(Site { place, depth, reset })
+}
+
+async fn open_line(tx: &mut Tx<'_>, fork: Option<Place>) -> Result<i64> {
+    let space = tx.space;
+    let sql = "INSERT INTO lines (space, fork_line, fork_position) VALUES (?1, ?2, ?3) RETURNING key";
+    let params = [space.into(), fork.map(|at| at.line).into(), fork.map(|at| at.position).into()];
+    tx.one(sql, &params).await?.integer(0)
+}
+
+/// Returns where a commit lies.
+pub async fn find_place(tx: &mut Tx<'_>, id: &CommitId) -> Result<Option<Place>> {
+    let space = tx.space;
+    let sql = "SELECT line, position FROM commits WHERE space = ?1 AND id = ?2";
+    let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
+    row.map(|row| Ok(Place { line: row.integer(0)?, position: row.integer(1)? })).transpose()
+}
+
+/// Returns where a commit lies, or the error that says there is none.
+pub async fn require(tx: &mut Tx<'_>, id: &CommitId) -> Result<Place> {
+    find_place(tx, id).await?.ok_or(Error::NoCommit(*id))
+}
+
+/// Returns a commit.
+pub async fn show(tx: &mut Tx<'_>, id: &CommitId) -> Result<StoredCommit> {
+    let place = require(tx, id).await?;
+    at(tx, place).await
+}
+
+/// Returns the commit at a place.
+pub async fn at(tx: &mut Tx<'_>, place: Place) -> Result<StoredCommit> {
+    let mut page = walk::between(tx, place.line, place.position, place.position, 1).await?;
+    page.pop().ok_or_else(|| Error::damaged(format!("line {} has no position {}", place.line, place.position)))
+}
+
+/// Returns the commits whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
+pub async fn ids_between(tx: &mut Tx<'_>, first: &CommitId, last: &CommitId, limit: u32) -> Result<Vec<CommitId>> {
+    let space = tx.space;
+    let sql = "SELECT id FROM commits WHERE space = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4";
+    let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(|row| commit_id(row.blob(0)?)).collect()
+}
+
+/// The key under which `resolve` looks: whose last commit, and when.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// Whose.
+    pub principal: Principal,
+    /// At or before this instant.
+    pub at: Timestamp,
+}

@@ -1,0 +1,160 @@
+//! What can go wrong in the store, by what the caller can do about it.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
+
+/// Result of a store operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a store operation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store's directory cannot be made or entered.
+    #[error("cannot open the store at {}", path.display())]
+    Open {
+        /// The store's directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A newer program wrote the store.
+    #[error(
+        "the store at {} has schema version {found}; this program knows versions up to {known}", path.display()
+    )]
+    Newer {
+        /// The store's directory.
+        path: PathBuf,
+        /// Version of the store.
+        found: i64,
+        /// Newest version that this program knows.
+        known: usize,
+    },
+    /// The file is a database of something else.
+    #[error("{} is not a Contexture store", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database engine could not do what was asked.
+    #[error("the database could not {attempt}")]
+    Database {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What the engine said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// Another program kept the write lock for too long. Nothing was written; trying again is safe.
+    #[error("another program has kept the store locked for {0:?}")]
+    Busy(std::time::Duration),
+    /// The store may only be read.
+    #[error("the store is read-only")]
+    ReadOnly,
+    /// The disk is full. Nothing of the change was kept and the handle refuses further writes.
+    #[error("the disk that holds the store is full")]
+    DiskFull,
+    /// The disk failed. Whether the change was kept is unknown and the handle refuses further writes.
+    #[error("the disk failed while the store was written")]
+    Disk {
+        /// What the engine said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// An earlier failure of the disk makes every later write doubtful, so the handle refuses them.
+    #[error("the store was closed for writing after an earlier failure")]
+    Poisoned {
+        /// The earlier failure.
+        source: Arc<Error>,
+    },
+    /// The store's writer is gone.
+    #[error("the store is closed")]
+    Closed,
+    /// Input could not be read while it was stored.
+    #[error("cannot read the content to store")]
+    Input(#[source] io::Error),
+    /// Stored data contradicts itself.
+    #[error("the store is damaged: {what}")]
+    Damaged {
+        /// The contradiction.
+        what: String,
+    },
+    /// The bytes of an artifact are not those its id names.
+    #[error("artifact {0} is damaged: its bytes do not have that digest")]
+    DamagedArtifact(ArtifactId),
+    /// There is no such artifact here.
+    #[error("there is no artifact {0}")]
+    NoArtifact(ArtifactId),
+    /// There is no such commit here.
+    #[error("there is no commit {0}")]
+    NoCommit(CommitId),
+    /// There is no commit or artifact whose id starts so.
+    #[error("no {noun} has an id that starts with {prefix}")]
+    NoMatch {
+        /// What was looked for.
+        noun: &'static str,
+        /// What the id should start with.
+        prefix: String,
+    },
+    /// Several ids start so.
+    #[error("{prefix} is ambiguous: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What the ids start with.
+        prefix: String,
+        /// Some of the ids.
+        candidates: Vec<String>,
+    },
+    /// The parent of a new commit does not exist in the space.
+    #[error("the parent {0} does not exist")]
+    NoParent(CommitId),
+    /// A commit that a new commit merges does not exist in the space.
+    #[error("the merged commit {0} does not exist")]
+    NoMerged(CommitId),
+    /// There is no head of this name.
+    #[error("there is no head {0}")]
+    NoHead(HeadName),
+    /// The head is not where the caller thought.
+    #[error("head {head} is at {}, not at {}", place(actual.as_ref()), place(expected.as_ref()))]
+    HeadConflict {
+        /// The head.
+        head: HeadName,
+        /// Where the caller thought it was.
+        expected: Option<CommitId>,
+        /// Where it is.
+        actual: Option<CommitId>,
+    },
+    /// The idempotency key was used for another request.
+    #[error("key {key} was already used for another request, which made {commit}")]
+    KeyConflict {
+        /// The key.
+        key: IdempotencyKey,
+        /// What the earlier request made.
+        commit: CommitId,
+    },
+}
+
+fn place(commit: Option<&CommitId>) -> String {
+    commit.map_or_else(|| "no commit".to_owned(), CommitId::to_string)
+}
+
+impl Error {
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged { what: what.into() }
+    }
+
+    /// Says the same failure once more, to another of those it concerns.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Busy(limit) => Self::Busy(*limit),
+            Self::ReadOnly => Self::ReadOnly,
+            Self::DiskFull => Self::DiskFull,
+            Self::Disk { source } => Self::Disk { source: Arc::clone(source) },
+            Self::Database { attempt, source } => Self::Database { attempt, source: Arc::clone(source) },
+            Self::Poisoned { source } => Self::Poisoned { source: Arc::clone(source) },
+            other => Self::damaged(other.to_string()),
+        }
+    }
+
+    /// Tells whether the disk can no longer be trusted with further writes.
+    pub(crate) fn poisons(&self) -> bool {
+        matches!(self, Self::DiskFull | Self::Disk { .. })
+    }
+}

@@ -1,0 +1,114 @@
+//! Checks annotations: each can be read, is about a commit, and is what the journal says.
+
+use contexture_core::{CommitId, JournalKind, Mutation};
+use serde::Serialize;
+
+use super::{
+    Phase, Problem,
+    checker::{self, Found},
+    commits,
+    journal::{self, Journaled},
+    problem,
+};
+use crate::{
+    Result, annotation,
+    commit::{Place, commit_id},
+    sql::{Row, Tx},
+};
+
+/// What is wrong with an annotation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum AnnotationFault {
+    /// It is about no commit of this space.
+    #[error("is about {place}, where no commit is")]
+    NoCommit {
+        /// Where the commit should be.
+        place: Place,
+    },
+    /// Its row cannot be read.
+    #[error("about {commit} cannot be read: {what}")]
+    Unreadable {
+        /// The commit.
+        commit: CommitId,
+        /// What is wrong with the row.
+        what: String,
+    },
+    /// The journal has no such record.
+    #[error("about {commit} is not in the journal")]
+    NotJournaled {
+        /// The commit.
+        commit: CommitId,
+    },
+    /// The journal tells something else.
+    #[error("about {commit} is not what the journal says")]
+    JournaledOtherwise {
+        /// The commit.
+        commit: CommitId,
+    },
+}
+
+#[derive(Clone)]
+pub(super) struct Scan {
+    after: (Place, i64),
+}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Self { after: (commits::START, 0) }
+    }
+}
+
+impl checker::Scan for Scan {
+    const PHASE: Phase = Phase::Annotations;
+    const TABLE: &'static str = "annotations";
+
+    async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
+        let sql = "SELECT n.position, n.annotation, n.author, n.at, n.line, n.seq, c.id, j.kind, j.subject, j.digest \
+                   FROM annotations n \
+                   LEFT JOIN commits c ON c.line = n.line AND c.position = n.position AND c.space = n.space \
+                   LEFT JOIN journal j ON j.space = n.space AND j.seq = n.seq \
+                   WHERE n.space = ?1 AND (n.line, n.position, n.seq) > (?2, ?3, ?4) \
+                   ORDER BY n.line, n.position, n.seq LIMIT ?5";
+        let (space, (place, seq)) = (tx.space, self.after);
+        let params = [space.into(), place.line.into(), place.position.into(), seq.into(), i64::from(limit).into()];
+        let rows = tx.rows(sql, &params).await?;
+        for row in &rows {
+            found.checked.annotations += 1;
+            let place = Place { line: row.integer(4)?, position: row.integer(0)? };
+            let seq = row.integer(5)?;
+            self.after = (place, seq);
+            if let Some(fault) = fault(row, place)? {
+                found.problems.push(Problem::Annotation { seq, fault });
+            }
+        }
+        Ok(rows.len())
+    }
+
+    fn key(&self) -> String {
+        let (place, seq) = self.after;
+        format!("{place}, record {seq}")
+    }
+
+    fn stride(&self, doublings: u32) -> Option<Self> {
+        let (place, _) = self.after;
+        Some(Self { after: (commits::stride(place, doublings), i64::MAX) })
+    }
+}
+
+fn fault(row: &Row, place: Place) -> Result<Option<AnnotationFault>> {
+    let Some(commit) = row.optional_blob(6)? else {
+        return Ok(Some(AnnotationFault::NoCommit { place }));
+    };
+    let commit = commit_id(commit)?;
+    let noted = match annotation::decode(row) {
+        Ok((_, noted)) => noted,
+        Err(error) => return Ok(Some(AnnotationFault::Unreadable { commit, what: problem::reason(error) })),
+    };
+    let said = Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), &noted);
+    Ok(match journal::compare(row, 7, said)? {
+        Journaled::Same => None,
+        Journaled::Not => Some(AnnotationFault::NotJournaled { commit }),
+        Journaled::Otherwise => Some(AnnotationFault::JournaledOtherwise { commit }),
+    })
+}

@@ -1,0 +1,156 @@
+//! Checks the journal: no record left out, the chain unbroken, what each record tells of still there.
+
+use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRecord, Mutation};
+use serde::Serialize;
+
+use super::{
+    Phase, Problem,
+    checker::{self, Found},
+    problem,
+};
+use crate::{
+    Error, Result, artifact, commit, journal,
+    sql::{Row, Tx},
+};
+
+/// What is wrong with a record of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum JournalFault {
+    /// Its row cannot be read.
+    #[error("cannot be read: {what}")]
+    Unreadable {
+        /// What is wrong with the row.
+        what: String,
+    },
+    /// It or the record before it was changed.
+    #[error("does not continue the chain of the record before it")]
+    ChainBroken,
+    /// What it tells of is not there.
+    #[error("tells of {kind} {subject}, of which there is nothing")]
+    NoSubject {
+        /// What the record says happened.
+        kind: JournalKind,
+        /// To what.
+        subject: String,
+    },
+}
+
+#[derive(Clone)]
+pub(super) struct Scan {
+    after: i64,
+    /// The chain up to there; nothing when the record there is missing or cannot be read.
+    chain: Option<ChainDigest>,
+}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Self { after: 0, chain: Some(ChainDigest::GENESIS) }
+    }
+}
+
+impl checker::Scan for Scan {
+    const PHASE: Phase = Phase::Journal;
+    const TABLE: &'static str = "journal";
+
+    async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
+        let columns = journal::COLUMNS;
+        let sql = format!("SELECT {columns} FROM journal WHERE space = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        let space = tx.space;
+        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &rows {
+            found.checked.journal_records += 1;
+            self.record(tx, row, found).await?;
+        }
+        Ok(rows.len())
+    }
+
+    fn key(&self) -> String {
+        format!("record {}", self.after)
+    }
+
+    fn stride(&self, doublings: u32) -> Option<Self> {
+        Some(Self { after: self.after.saturating_add(1 << doublings), chain: None })
+    }
+}
+
+impl Scan {
+    async fn record(&mut self, tx: &mut Tx<'_>, row: &Row, found: &mut Found) -> Result<()> {
+        let seq = row.integer(0)?;
+        if seq != self.after + 1 {
+            found.problems.push(Problem::JournalGap { first: self.after + 1, last: seq - 1 });
+            self.chain = None;
+        }
+        let previous = self.chain;
+        *self = Self { after: seq, chain: row.blob(6)?.try_into().ok().map(ChainDigest) };
+        let record = match journal::decode(row) {
+            Ok(record) => record,
+            Err(error) => {
+                let fault = JournalFault::Unreadable { what: problem::reason(error) };
+                found.problems.push(Problem::Journal { seq, fault });
+                return Ok(());
+            }
+        };
+        if previous.is_some_and(|previous| record.link(&tx.scope.space, previous) != record.chain) {
+            found.problems.push(Problem::Journal { seq, fault: JournalFault::ChainBroken });
+        }
+        if !has_subject(tx, &record).await? {
+            let fault = JournalFault::NoSubject { kind: record.kind, subject: record.subject };
+            found.problems.push(Problem::Journal { seq, fault });
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether what a record tells of is there.
+async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
+    let (space, seq) = (tx.space, record.seq.cast_signed());
+    let subject = record.subject.as_str();
+    match record.kind {
+        JournalKind::SpaceCreated => Ok(subject == tx.scope.space.as_str()),
+        JournalKind::CommitCreated => match subject.parse::<CommitId>() {
+            Ok(id) => Ok(commit::find_place(tx, &id).await?.is_some()),
+            Err(_) => Ok(false),
+        },
+        JournalKind::CommitAnnotated => {
+            let Ok(id) = subject.parse::<CommitId>() else {
+                return Ok(false);
+            };
+            let Some(place) = commit::find_place(tx, &id).await? else {
+                return Ok(false);
+            };
+            let sql = "SELECT 1 FROM annotations WHERE line = ?1 AND position = ?2 AND seq = ?3";
+            Ok(tx.row(sql, &[place.line.into(), place.position.into(), seq.into()]).await?.is_some())
+        }
+        JournalKind::HeadMoved | JournalKind::HeadDeleted => {
+            let sql = "SELECT 1 FROM reflog WHERE space = ?1 AND head = ?2 AND seq = ?3";
+            Ok(tx.row(sql, &[space.into(), subject.into(), seq.into()]).await?.is_some())
+        }
+        JournalKind::ArtifactStored => match subject.parse::<ArtifactId>() {
+            Ok(id) => artifact::exists(tx, &id).await,
+            Err(_) => Ok(false),
+        },
+    }
+}
+
+/// Whether the journal tells of a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Journaled {
+    /// As it was made.
+    Same,
+    /// As something else.
+    Otherwise,
+    /// Not at all.
+    Not,
+}
+
+/// Compares a change with the kind, subject and digest of its journal record, which start at a column of a row.
+pub(super) fn compare(row: &Row, column: usize, said: serde_json::Result<Mutation>) -> Result<Journaled> {
+    let said = said.map_err(|error| Error::damaged(format!("a change has no JSON form: {error}")))?;
+    let Some(kind) = row.optional_text(column)? else {
+        return Ok(Journaled::Not);
+    };
+    let same =
+        kind == said.kind.as_str() && row.text(column + 1)? == said.subject && row.blob(column + 2)? == said.digest.0;
+    Ok(if same { Journaled::Same } else { Journaled::Otherwise })
+}

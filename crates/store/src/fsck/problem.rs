@@ -1,0 +1,126 @@
+//! What can be wrong with a space, each problem named by the thing that it hits.
+
+use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
+use serde::Serialize;
+
+use super::{AnnotationFault, ArtifactFault, CommitFault, HeadFault, JournalFault, LineFault, Phase, RequestFault};
+use crate::Error;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "thing", rename_all = "snake_case")]
+pub enum Problem {
+    /// The database engine finds its own file in disorder.
+    #[error("the database finds itself damaged: {what}")]
+    Engine {
+        /// What the engine says.
+        what: String,
+    },
+    /// The engine cannot return some rows. They and what refers to them were not checked.
+    #[error("{phase} {} cannot be read: {what}", range(after, until.as_ref()))]
+    Rows {
+        /// Which rows.
+        phase: Phase,
+        /// The key after which they begin.
+        after: String,
+        /// The key they reach to; nothing when it is the end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+        /// Why they cannot be read.
+        what: String,
+    },
+    /// A row is too broken to say which thing it is.
+    #[error("the row {key} of the {phase} cannot be read: {what}")]
+    Row {
+        /// Which rows it is one of.
+        phase: Phase,
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Records are missing from the journal.
+    #[error("the journal lacks records {first} to {last}")]
+    JournalGap {
+        /// The first that is missing.
+        first: i64,
+        /// The last that is missing.
+        last: i64,
+    },
+    /// A record of the journal is wrong.
+    #[error("journal record {seq} {fault}")]
+    Journal {
+        /// Its sequence number.
+        seq: i64,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: JournalFault,
+    },
+    /// An artifact is wrong.
+    #[error("artifact {artifact} {fault}")]
+    Artifact {
+        /// Its id.
+        artifact: ArtifactId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: ArtifactFault,
+    },
+    /// A line is wrong.
+    #[error("line {line} {fault}")]
+    Line {
+        /// Its key.
+        line: i64,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: LineFault,
+    },
+    /// A commit is wrong.
+    #[error("commit {commit} {fault}")]
+    Commit {
+        /// Its id, as stored.
+        commit: CommitId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: CommitFault,
+    },
+    /// A head or its log is wrong.
+    #[error("head {head} {fault}")]
+    Head {
+        /// Its name.
+        head: HeadName,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: HeadFault,
+    },
+    /// An annotation is wrong.
+    #[error("annotation {seq} {fault}")]
+    Annotation {
+        /// Its sequence number in the journal.
+        seq: i64,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: AnnotationFault,
+    },
+    /// What is remembered of a request is wrong.
+    #[error("idempotency key {key} {fault}")]
+    Request {
+        /// The key.
+        key: IdempotencyKey,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: RequestFault,
+    },
+}
+
+/// Says in a phrase why something could not be read.
+pub(super) fn reason(error: Error) -> String {
+    match error {
+        Error::Damaged { what } => what,
+        Error::Database { ref source, .. } | Error::Disk { ref source } => format!("{error}: {source}"),
+        other => other.to_string(),
+    }
+}
+
+fn range(after: &str, until: Option<&String>) -> String {
+    until.map_or_else(|| format!("after {after}"), |until| format!("after {after} up to {until}"))
+}

@@ -1,0 +1,172 @@
+//! Heads: names that point to commits, moved by compare-and-swap, with a log of every move.
+
+use contexture_core::{Actor, CommitId, HeadName, JournalKind, Mutation, Timestamp};
+use serde::Serialize;
+
+use crate::{
+    Error, Result,
+    commit::{commit_id, require},
+    journal,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// A head and where it points.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Head {
+    /// Its name.
+    pub name: HeadName,
+    /// The commit it points to.
+    pub commit: CommitId,
+    /// When it last moved.
+    pub moved_at: Timestamp,
+}
+
+/// One move of a head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeadMove {
+    /// Sequence number of the move in the journal.
+    pub seq: u64,
+    /// Where it was; nothing when the move made it.
+    #[serde(rename = "from")]
+    pub origin: Option<CommitId>,
+    /// Where it went; nothing when the move deleted it.
+    #[serde(rename = "to")]
+    pub target: Option<CommitId>,
+    /// Who moved it.
+    pub actor: Actor,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Where a head must be for a move to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expect {
+    /// Anywhere, or nowhere yet.
+    Anything,
+    /// It must not exist.
+    Absent,
+    /// At this commit.
+    At(CommitId),
+}
+
+impl Expect {
+    /// Refuses when the head is elsewhere.
+    pub fn check(self, head: &HeadName, actual: Option<CommitId>) -> Result<()> {
+        let expected = match self {
+            Self::Anything => return Ok(()),
+            Self::Absent => None,
+            Self::At(commit) => Some(commit),
+        };
+        if actual == expected { Ok(()) } else { Err(Error::HeadConflict { head: head.clone(), expected, actual }) }
+    }
+}
+
+/// Returns where a head points.
+pub async fn find(tx: &mut Tx<'_>, name: &HeadName) -> Result<Option<CommitId>> {
+    let space = tx.space;
+    let sql = "SELECT commit_id FROM heads WHERE space = ?1 AND name = ?2";
+    let row = tx.row(sql, &[space.into(), name.as_str().into()]).await?;
+    row.map(|row| commit_id(row.blob(0)?)).transpose()
+}
+
+/// Returns heads in name order: those after `after` whose name starts with `prefix`, at most `limit`.
+pub async fn list(tx: &mut Tx<'_>, prefix: &str, after: Option<&HeadName>, limit: u32) -> Result<Vec<Head>> {
+    let space = tx.space;
+    let sql = "SELECT name, commit_id, moved_at FROM heads \
+               WHERE space = ?1 AND name > ?2 AND substr(name, 1, length(?3)) = ?3 ORDER BY name LIMIT ?4";
+    let after = after.map_or("", HeadName::as_str);
+    let rows = tx.rows(sql, &[space.into(), after.into(), prefix.into(), i64::from(limit).into()]).await?;
+    let decode = |row: &Row| {
+        Ok(Head {
+            name: stored::<HeadName>(row.text(0)?)?,
+            commit: commit_id(row.blob(1)?)?,
+            moved_at: time(row.integer(2)?)?,
+        })
+    };
+    rows.iter().map(decode).collect()
+}
+
+/// Points a head to a commit, making it if need be. Returns where it was.
+pub async fn set(tx: &mut Tx<'_>, name: &HeadName, target: CommitId, expect: Expect) -> Result<Option<CommitId>> {
+    require(tx, &target).await?;
+    let origin = find(tx, name).await?;
+    expect.check(name, origin)?;
+    advance(tx, name, origin, target).await?;
+    Ok(origin)
+}
+
+/// Points a head to a commit. The caller has seen, in this transaction, that the commit exists and where the head is.
+pub async fn advance(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>, target: CommitId) -> Result<()> {
+    if origin == Some(target) {
+        return Ok(());
+    }
+    let (space, now) = (tx.space, tx.scope.now);
+    let sql = "INSERT INTO heads (space, name, commit_id, moved_at) VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT (space, name) DO UPDATE SET commit_id = excluded.commit_id, moved_at = excluded.moved_at";
+    let params = [space.into(), name.as_str().into(), Param::Blob(target.as_bytes()), now.as_micros().into()];
+    tx.execute(sql, &params).await?;
+    record(tx, name, origin, Some(target)).await
+}
+
+/// Deletes a head; its log stays. Returns where it was.
+pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<CommitId> {
+    let origin = find(tx, name).await?.ok_or_else(|| Error::NoHead(name.clone()))?;
+    expect.check(name, Some(origin))?;
+    let space = tx.space;
+    tx.execute("DELETE FROM heads WHERE space = ?1 AND name = ?2", &[space.into(), name.as_str().into()]).await?;
+    record(tx, name, Some(origin), None).await?;
+    Ok(origin)
+}
+
+/// Returns the moves of a head before a sequence number, newest first, at most `limit`.
+pub async fn log(tx: &mut Tx<'_>, name: &HeadName, before: u64, limit: u32) -> Result<Vec<HeadMove>> {
+    let space = tx.space;
+    let sql = "SELECT seq, from_commit, to_commit, actor, at FROM reflog \
+               WHERE space = ?1 AND head = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT ?4";
+    let before = i64::try_from(before).unwrap_or(i64::MAX);
+    let params = [space.into(), name.as_str().into(), before.into(), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(decode_move).collect()
+}
+
+/// Reads sequence, origin, target, actor and time of a move.
+pub(crate) fn decode_move(row: &Row) -> Result<HeadMove> {
+    Ok(HeadMove {
+        seq: row.integer(0)?.cast_unsigned(),
+        origin: row.optional_blob(1)?.map(commit_id).transpose()?,
+        target: row.optional_blob(2)?.map(commit_id).transpose()?,
+        actor: stored::<Actor>(row.text(3)?)?,
+        at: time(row.integer(4)?)?,
+    })
+}
+
+/// Returns a move as the journal tells of it.
+pub(crate) fn mutation(name: &HeadName, origin: Option<CommitId>, target: Option<CommitId>) -> Mutation {
+    let kind = if target.is_some() { JournalKind::HeadMoved } else { JournalKind::HeadDeleted };
+    // Each id after a byte that says whether there is one.
+    let mut change = Vec::with_capacity(2 * (1 + CommitId::LEN));
+    for commit in [origin, target] {
+        change.push(u8::from(commit.is_some()));
+        change.extend(commit.iter().flat_map(CommitId::as_bytes));
+    }
+    Mutation::of_bytes(kind, name.as_str(), &change)
+}
+
+async fn record(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>, target: Option<CommitId>) -> Result<()> {
+    let seq = journal::append(tx, Ok(mutation(name, origin, target))).await?;
+    let (space, scope) = (tx.space, tx.scope);
+    let sql = "INSERT INTO reflog (space, head, seq, from_commit, to_commit, actor, at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let params = [
+        space.into(),
+        name.as_str().into(),
+        seq.cast_signed().into(),
+        origin.as_ref().map(|id| id.as_bytes().as_slice()).into(),
+        target.as_ref().map(|id| id.as_bytes().as_slice()).into(),
+        scope.actor.as_str().into(),
+        scope.now.as_micros().into(),
+    ];
+    tx.execute(sql, &params).await?;
+    Ok(())
+}

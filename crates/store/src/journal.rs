@@ -1,0 +1,88 @@
+//! The journal: one record per mutation, in the mutation's own transaction.
+
+use contexture_core::{Actor, ChainDigest, JournalKind, JournalRecord, Mutation};
+
+use crate::{
+    Error, Result,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// The columns that [`decode`] reads, in its order.
+pub(crate) const COLUMNS: &str = "seq, at, actor, kind, subject, digest, chain";
+
+/// Appends a mutation and returns its sequence number.
+///
+/// Takes the result of [`Mutation::new`] as it is: what changed is made of our own types and always has a JSON form.
+pub(crate) async fn append(tx: &mut Tx<'_>, mutation: serde_json::Result<Mutation>) -> Result<u64> {
+    let mutation = mutation.map_err(|error| Error::damaged(format!("a change has no JSON form: {error}")))?;
+    let scope = tx.scope;
+    let record = JournalRecord::append(&scope.space, tx.journal_tip, scope.now, scope.actor.clone(), mutation);
+    let space = tx.space;
+    let sql = "INSERT INTO journal (space, seq, at, actor, kind, subject, digest, chain) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let params: [Param<'_>; 8] = [
+        space.into(),
+        record.seq.cast_signed().into(),
+        record.at.as_micros().into(),
+        record.actor.as_str().into(),
+        record.kind.as_str().into(),
+        record.subject.as_str().into(),
+        Param::Blob(&record.digest.0),
+        Param::Blob(&record.chain.0),
+    ];
+    tx.execute(sql, &params).await?;
+    tx.journal_tip = Some((record.seq, record.chain));
+    Ok(record.seq)
+}
+
+/// Returns the last sequence number and chain digest, nothing when nothing has happened.
+pub async fn tip(tx: &mut Tx<'_>) -> Result<Option<(u64, ChainDigest)>> {
+    let space = tx.space;
+    let row =
+        tx.row("SELECT seq, chain FROM journal WHERE space = ?1 ORDER BY seq DESC LIMIT 1", &[space.into()]).await?;
+    row.map_or(Ok(None), |row| decode_tip(&row, 0))
+}
+
+/// Reads a sequence number and a chain digest from two columns that are both set or both not.
+pub(crate) fn decode_tip(row: &Row, column: usize) -> Result<Option<(u64, ChainDigest)>> {
+    let Some(seq) = row.optional_integer(column)? else {
+        return Ok(None);
+    };
+    Ok(Some((seq.cast_unsigned(), digest(row.blob(column + 1)?)?)))
+}
+
+/// Returns up to `limit` records after a sequence number, oldest first.
+pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM journal WHERE space = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+    page(tx, &sql, seq, limit).await
+}
+
+/// Returns up to `limit` records before a sequence number, newest first.
+pub async fn before(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM journal WHERE space = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
+    page(tx, &sql, seq, limit).await
+}
+
+async fn page(tx: &mut Tx<'_>, sql: &str, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+    let space = tx.space;
+    let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
+    rows.iter().map(decode).collect()
+}
+
+pub(crate) fn decode(row: &Row) -> Result<JournalRecord> {
+    Ok(JournalRecord {
+        seq: row.integer(0)?.cast_unsigned(),
+        at: time(row.integer(1)?)?,
+        actor: stored::<Actor>(row.text(2)?)?,
+        kind: stored::<JournalKind>(row.text(3)?)?,
+        subject: row.text(4)?.to_owned(),
+        digest: digest(row.blob(5)?)?,
+        chain: digest(row.blob(6)?)?,
+    })
+}
+
+fn digest(bytes: &[u8]) -> Result<ChainDigest> {
+    bytes.try_into().map(ChainDigest).map_err(|_| Error::damaged("a digest in the journal has the wrong length"))
+}

@@ -1,0 +1,26 @@
+//! Durable storage of Contexture.
+//!
+//! A [`Store`] runs jobs in transactions on one space; the modules below are the tables that such jobs work with.
+
+mod error;
+mod sql;
+mod sqlite;
+mod store;
+
+pub mod annotation;
+pub mod artifact;
+pub mod commit;
+pub mod fsck;
+pub mod head;
+pub mod journal;
+pub mod request;
+mod space;
+pub mod spaces {
+    //! The tenants of a store.
+    pub use crate::space::{Space, list};
+}
+pub mod stats;
+
+pub use error::{Error, Result};
+pub use sql::{Scope, Tx};
+pub use store::Store;

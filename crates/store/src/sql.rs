@@ -1,0 +1,209 @@
+//! The seam between the tables and a database engine: statements, values, a transaction.
+//!
+//! Statements are written once, in SQLite's dialect with `?1` parameters, and kept to what PostgreSQL understands too.
+
+use contexture_core::{Actor, ChainDigest, SpaceName, Timestamp};
+use futures_util::future::BoxFuture;
+
+use crate::{Error, Result, journal, space};
+
+/// A parameter of a statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Param<'p> {
+    /// SQL `NULL`.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// Text.
+    Text(&'p str),
+    /// Bytes.
+    Blob(&'p [u8]),
+}
+
+/// A value that a query returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// SQL `NULL`.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+/// One row of a query's answer.
+#[derive(Debug)]
+pub(crate) struct Row(Vec<Value>);
+
+/// A connection inside a transaction.
+///
+/// Each engine implements it once; the table modules call it. An implementation must never commit, roll back
+/// or retry by itself: the engine that opened the transaction does.
+pub(crate) trait Connection: Send {
+    /// Runs a statement and returns how many rows it changed.
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<u64>>;
+
+    /// Runs a query and returns all its rows; callers bound them with `LIMIT`.
+    fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<Vec<Row>>>;
+}
+
+/// On whose behalf a transaction runs: nothing outside the space is seen or changed.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The space.
+    pub space: SpaceName,
+    /// Who asks, as the journal records it.
+    pub actor: Actor,
+    /// When, as the journal records it.
+    pub now: Timestamp,
+}
+
+/// A transaction on one space. What a job does with it happens whole or not at all.
+pub struct Tx<'c> {
+    connection: &'c mut dyn Connection,
+    pub(crate) scope: &'c Scope,
+    pub(crate) space: i64,
+    /// The last journal record, known while writing.
+    pub(crate) journal_tip: Option<(u64, ChainDigest)>,
+}
+
+/// Space key that no row has; a space nobody has written to yet reads as empty.
+const NO_SPACE: i64 = 0;
+
+impl<'c> Tx<'c> {
+    /// Enters the scope's space to read.
+    pub(crate) async fn reading(connection: &'c mut dyn Connection, scope: &'c Scope) -> Result<Self> {
+        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None };
+        let row = tx.row("SELECT key FROM spaces WHERE name = ?1", &[scope.space.as_str().into()]).await?;
+        if let Some(row) = row {
+            tx.space = row.integer(0)?;
+        }
+        Ok(tx)
+    }
+
+    /// Enters the scope's space to write, making it if need be.
+    pub(crate) async fn writing(connection: &'c mut dyn Connection, scope: &'c Scope) -> Result<Self> {
+        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None };
+        let sql = "SELECT s.key, j.seq, j.chain FROM spaces s LEFT JOIN journal j ON j.space = s.key \
+                   AND j.seq = (SELECT max(m.seq) FROM journal m WHERE m.space = s.key) WHERE s.name = ?1";
+        match tx.row(sql, &[scope.space.as_str().into()]).await? {
+            None => space::create(&mut tx).await?,
+            Some(row) => {
+                tx.space = row.integer(0)?;
+                tx.journal_tip = journal::decode_tip(&row, 1)?;
+            }
+        }
+        Ok(tx)
+    }
+
+    /// Returns the time at which the transaction happens.
+    pub fn now(&self) -> Timestamp {
+        self.scope.now
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+        self.connection.execute(sql, params).await
+    }
+
+    pub(crate) async fn rows(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+        self.connection.query(sql, params).await
+    }
+
+    pub(crate) async fn row(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
+        Ok(self.rows(sql, params).await?.into_iter().next())
+    }
+
+    /// Runs a query that always answers with one row.
+    pub(crate) async fn one(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
+        self.row(sql, params).await?.ok_or_else(|| Error::damaged("a statement that must return a row returned none"))
+    }
+}
+
+impl Row {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        Self(values)
+    }
+
+    fn take(&mut self, column: usize) -> Value {
+        self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
+    }
+
+    pub(crate) fn integer(&self, column: usize) -> Result<i64> {
+        match self.0.get(column) {
+            Some(Value::Integer(number)) => Ok(*number),
+            other => Err(mismatch(column, "a number", other)),
+        }
+    }
+
+    pub(crate) fn optional_integer(&self, column: usize) -> Result<Option<i64>> {
+        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.integer(column).map(Some) }
+    }
+
+    pub(crate) fn text(&self, column: usize) -> Result<&str> {
+        match self.0.get(column) {
+            Some(Value::Text(text)) => Ok(text),
+            other => Err(mismatch(column, "text", other)),
+        }
+    }
+
+    pub(crate) fn optional_text(&self, column: usize) -> Result<Option<&str>> {
+        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.text(column).map(Some) }
+    }
+
+    pub(crate) fn blob(&self, column: usize) -> Result<&[u8]> {
+        match self.0.get(column) {
+            Some(Value::Blob(bytes)) => Ok(bytes),
+            other => Err(mismatch(column, "bytes", other)),
+        }
+    }
+
+    pub(crate) fn optional_blob(&self, column: usize) -> Result<Option<&[u8]>> {
+        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.blob(column).map(Some) }
+    }
+
+    /// Moves bytes out of the row; `NULL` is no bytes.
+    pub(crate) fn take_blob(&mut self, column: usize) -> Result<Option<Vec<u8>>> {
+        match self.take(column) {
+            Value::Null => Ok(None),
+            Value::Blob(bytes) => Ok(Some(bytes)),
+            other => Err(mismatch(column, "bytes", Some(&other))),
+        }
+    }
+}
+
+fn mismatch(column: usize, expected: &str, found: Option<&Value>) -> Error {
+    let found = match found {
+        None => "nothing",
+        Some(Value::Null) => "NULL",
+        Some(Value::Integer(_)) => "a number",
+        Some(Value::Text(_)) => "text",
+        Some(Value::Blob(_)) => "bytes",
+    };
+    Error::damaged(format!("column {column} of a row holds {found} where {expected} belongs"))
+}
+
+impl From<i64> for Param<'_> {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl<'p> From<&'p str> for Param<'p> {
+    fn from(text: &'p str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'p> From<&'p [u8]> for Param<'p> {
+    fn from(bytes: &'p [u8]) -> Self {
+        Self::Blob(bytes)
+    }
+}
+
+impl<'p, T: Into<Param<'p>>> From<Option<T>> for Param<'p> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}

@@ -1,0 +1,11 @@
+//! The checker against stores that are whole and stores damaged in one place.
+
+mod artifacts;
+mod commits;
+mod engine;
+mod fixture;
+mod heads;
+mod journal;
+mod lines;
+mod records;
+mod report;
