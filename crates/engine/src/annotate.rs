@@ -1,0 +1,37 @@
+//! Annotate: say something about a commit after it was made.
+
+use contexture_core::{Annotation, CommitId, Noted};
+use contexture_store::{annotation, commit};
+use futures_util::FutureExt as _;
+
+use crate::{Contexture, Result};
+
+impl Contexture {
+    /// Adds statements about a commit, all or none.
+    pub async fn annotate(&self, id: CommitId, annotations: Vec<Annotation>) -> Result<()> {
+        let writing = self.store.write(self.scope(), move |tx| {
+            let annotations = annotations.clone();
+            async move {
+                commit::require(tx, &id).await?;
+                for annotation in annotations {
+                    annotation::add(tx, &id, annotation).await?;
+                }
+                Ok(())
+            }
+            .boxed()
+        });
+        writing.await
+    }
+
+    /// Returns everything that was ever said about a commit, oldest first.
+    pub async fn annotation_history(&self, id: CommitId) -> Result<Vec<Noted>> {
+        let reading = self.store.read(self.scope(), move |tx| {
+            async move {
+                let place = commit::require(tx, &id).await?;
+                annotation::history(tx, place).await
+            }
+            .boxed()
+        });
+        Ok(reading.await?)
+    }
+}

@@ -1,0 +1,34 @@
+//! Artifacts by themselves: put, get, stat.
+
+use std::io::{Read, Write};
+
+use contexture_core::ArtifactId;
+use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
+use futures_util::FutureExt as _;
+
+use crate::{Contexture, Error, Result};
+
+impl Contexture {
+    /// Stores what a reader yields, of any size, in bounded memory.
+    pub async fn put_artifact(&self, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
+        Ok(artifact::put_alone(&self.store, &self.scope(), reader).await?)
+    }
+
+    /// Writes an artifact, checked piece by piece, in bounded memory. Returns its size.
+    pub async fn get_artifact(&self, id: ArtifactId, sink: &mut (dyn Write + Send)) -> Result<u64> {
+        let failed = |source| Error::Io { attempt: "write the artifact", source };
+        let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).await?;
+        let mut size = 0;
+        while let Some(piece) = reader.next().await? {
+            sink.write_all(&piece).map_err(failed)?;
+            size += piece.len() as u64;
+        }
+        sink.flush().map_err(failed)?;
+        Ok(size)
+    }
+
+    /// Returns what is known of an artifact without reading it.
+    pub async fn stat_artifact(&self, id: ArtifactId) -> Result<ArtifactStat> {
+        Ok(self.store.read(self.scope(), move |tx| async move { artifact::stat(tx, &id).await }.boxed()).await?)
+    }
+}

@@ -1,0 +1,206 @@
+//! The frames of a bundle file. The format is written down in `docs/format.md`.
+
+use std::io::{self, BufReader, Read, Write};
+
+use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
+use serde::{Deserialize, Serialize};
+
+use crate::{BundleProblem, Error, Result};
+
+const MAGIC: &[u8; 7] = b"CTXBNDL";
+const VERSION: u8 = 1;
+/// Largest payload of a frame: a record with the longest annotation fits, and so does a piece of an artifact.
+const MAX_PAYLOAD: u32 = 1024 * 1024;
+const COMPRESSION_LEVEL: i32 = 6;
+/// Distance, as a power of two, over which repetitions are found: near copies of a file lie far apart.
+const WINDOW_LOG: u32 = 24;
+
+/// One frame of a bundle.
+#[derive(Debug)]
+pub(crate) enum Frame {
+    /// An artifact starts; its bytes follow in [`Frame::Bytes`] until the size is reached.
+    Artifact { id: ArtifactId, size: u64 },
+    /// Bytes of the artifact that was started last.
+    Bytes(Vec<u8>),
+    /// A commit. Its artifact and its parent came before.
+    Commit(Box<Commit>),
+    /// Something said about a commit that came before.
+    Annotation(AnnotationFrame),
+    /// A head and where it points, to a commit that came before.
+    Head(HeadFrame),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AnnotationFrame {
+    pub(crate) commit: CommitId,
+    #[serde(flatten)]
+    pub(crate) noted: Noted,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct HeadFrame {
+    pub(crate) name: HeadName,
+    pub(crate) commit: CommitId,
+}
+
+const ARTIFACT: u8 = b'a';
+const BYTES: u8 = b'b';
+const COMMIT: u8 = b'c';
+const ANNOTATION: u8 = b'n';
+const HEAD: u8 = b'h';
+const END: u8 = b'e';
+
+/// Writes a bundle.
+pub(crate) struct FrameWriter<W: Write> {
+    sink: zstd::Encoder<'static, W>,
+    digest: blake3::Hasher,
+}
+
+impl<W: Write> FrameWriter<W> {
+    pub(crate) fn start(mut sink: W) -> Result<Self> {
+        let start = || {
+            sink.write_all(MAGIC)?;
+            sink.write_all(&[VERSION])?;
+            let mut sink = zstd::Encoder::new(sink, COMPRESSION_LEVEL)?;
+            sink.window_log(WINDOW_LOG)?;
+            Ok(sink)
+        };
+        Ok(Self { sink: start().map_err(writing)?, digest: blake3::Hasher::new() })
+    }
+
+    pub(crate) fn artifact(&mut self, id: &ArtifactId, size: u64) -> Result<()> {
+        let mut payload = id.as_bytes().to_vec();
+        payload.extend_from_slice(&size.to_le_bytes());
+        self.frame(ARTIFACT, &payload)
+    }
+
+    pub(crate) fn bytes(&mut self, piece: &[u8]) -> Result<()> {
+        piece.chunks(MAX_PAYLOAD as usize).try_for_each(|piece| self.frame(BYTES, piece))
+    }
+
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<()> {
+        self.frame(COMMIT, &commit.encode())
+    }
+
+    pub(crate) fn annotation(&mut self, annotation: &AnnotationFrame) -> Result<()> {
+        self.json(ANNOTATION, annotation)
+    }
+
+    pub(crate) fn head(&mut self, head: &HeadFrame) -> Result<()> {
+        self.json(HEAD, head)
+    }
+
+    /// Seals the bundle with the digest of everything before.
+    pub(crate) fn finish(mut self) -> Result<W> {
+        let digest = *self.digest.finalize().as_bytes();
+        self.frame(END, &digest)?;
+        let mut sink = self.sink.finish().map_err(writing)?;
+        sink.flush().map_err(writing)?;
+        Ok(sink)
+    }
+
+    fn json<T: Serialize>(&mut self, kind: u8, body: &T) -> Result<()> {
+        let payload = serde_json::to_vec(body).map_err(|error| writing(error.into()))?;
+        self.frame(kind, &payload)
+    }
+
+    fn frame(&mut self, kind: u8, payload: &[u8]) -> Result<()> {
+        let length = u32::try_from(payload.len()).ok().filter(|length| *length <= MAX_PAYLOAD);
+        let length = length.ok_or_else(|| writing(io::Error::other("a record is longer than a frame")))?;
+        let mut start = [kind, 0, 0, 0, 0];
+        start[1..].copy_from_slice(&length.to_le_bytes());
+        self.digest.update(&start).update(payload);
+        self.sink.write_all(&start).and_then(|()| self.sink.write_all(payload)).map_err(writing)
+    }
+}
+
+fn writing(source: io::Error) -> Error {
+    Error::Io { attempt: "write the bundle", source }
+}
+
+/// Reads a bundle; [`FrameReader::next`] answers with the end only when the digest fits.
+pub(crate) struct FrameReader<R: Read> {
+    source: zstd::Decoder<'static, BufReader<R>>,
+    digest: blake3::Hasher,
+}
+
+impl<R: Read> FrameReader<R> {
+    pub(crate) fn start(mut source: R) -> Result<Self> {
+        let mut magic = [0; MAGIC.len() + 1];
+        read_exact(&mut source, &mut magic, BundleProblem::Magic)?;
+        let (name, version) = (&magic[..MAGIC.len()], magic[MAGIC.len()]);
+        if name != MAGIC {
+            return Err(BundleProblem::Magic.into());
+        }
+        if version > VERSION {
+            return Err(BundleProblem::Newer { found: version, known: VERSION }.into());
+        }
+        let mut decoder = zstd::Decoder::new(source).map_err(reading)?;
+        decoder.window_log_max(WINDOW_LOG).map_err(reading)?;
+        Ok(Self { source: decoder, digest: blake3::Hasher::new() })
+    }
+
+    /// Returns the next frame; nothing at a proper end.
+    pub(crate) fn next(&mut self) -> Result<Option<Frame>> {
+        let mut start = [0; 5];
+        read_exact(&mut self.source, &mut start, BundleProblem::Truncated)?;
+        let length = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
+        if length > MAX_PAYLOAD {
+            return Err(BundleProblem::Frame(format!("a frame claims {length} bytes")).into());
+        }
+        let mut payload = vec![0; length as usize];
+        read_exact(&mut self.source, &mut payload, BundleProblem::Truncated)?;
+        if start[0] == END {
+            return self.end(&payload).map(|()| None);
+        }
+        self.digest.update(&start).update(&payload);
+        decode(start[0], payload).map(Some)
+    }
+
+    fn end(&mut self, payload: &[u8]) -> Result<()> {
+        if payload != self.digest.finalize().as_bytes() {
+            return Err(BundleProblem::Digest.into());
+        }
+        match self.source.read(&mut [0]).map_err(reading)? {
+            0 => Ok(()),
+            _ => Err(BundleProblem::Frame("something follows its end".to_owned()).into()),
+        }
+    }
+}
+
+fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
+    let garbled = |what: &str| Error::from(BundleProblem::Frame(what.to_owned()));
+    match kind {
+        ARTIFACT => {
+            let (id, size) =
+                payload.split_at_checked(ArtifactId::LEN).ok_or_else(|| garbled("a short artifact frame"))?;
+            let size = size.try_into().map_err(|_| garbled("an artifact frame of the wrong length"))?;
+            let id = ArtifactId::try_from(id).map_err(|_| garbled("a short artifact id"))?;
+            Ok(Frame::Artifact { id, size: u64::from_le_bytes(size) })
+        }
+        BYTES => Ok(Frame::Bytes(payload)),
+        COMMIT => {
+            let commit = Commit::decode(&payload).map_err(BundleProblem::Record)?;
+            Ok(Frame::Commit(Box::new(commit)))
+        }
+        ANNOTATION => serde_json::from_slice(&payload).map(Frame::Annotation).map_err(|e| garbled(&e.to_string())),
+        HEAD => serde_json::from_slice(&payload).map(Frame::Head).map_err(|e| garbled(&e.to_string())),
+        other => Err(garbled(&format!("a frame of unknown kind {other}"))),
+    }
+}
+
+fn reading(source: io::Error) -> Error {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => BundleProblem::Truncated.into(),
+        // The decompressor reports damage as an error of no particular kind.
+        io::ErrorKind::Other | io::ErrorKind::InvalidData => BundleProblem::Frame(source.to_string()).into(),
+        _ => Error::Io { attempt: "read the bundle", source },
+    }
+}
+
+fn read_exact(source: &mut impl Read, buffer: &mut [u8], at_end: BundleProblem) -> Result<()> {
+    source.read_exact(buffer).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => at_end.into(),
+        _ => reading(error),
+    })
+}

@@ -1,0 +1,231 @@
+//! Taking in a bundle.
+
+use std::{
+    io::{self, Read, Seek},
+    sync::Arc,
+};
+
+use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
+use contexture_store::{
+    Scope, Tx, annotation,
+    artifact::{self, Hot, MAX_HOT_BYTES},
+    commit::{self, Inserted},
+    head::{self, Expect},
+};
+use futures_util::FutureExt as _;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use super::{
+    frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
+    verify_bundle,
+};
+use crate::{BundleProblem, Contexture, Error, Result};
+
+/// Bytes and records that are stored in one transaction.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+const BATCH_RECORDS: usize = 512;
+/// Frames that may wait to be stored.
+const FRAMES_WAITING: usize = 64;
+
+/// What taking in a bundle changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportSummary {
+    /// Commits in the bundle.
+    pub commits: u64,
+    /// Commits that were not here before.
+    pub new_commits: u64,
+    /// Annotations that were not here before.
+    pub new_annotations: u64,
+    /// Heads that were made or moved forward.
+    pub moved_heads: Vec<HeadName>,
+    /// Heads that stayed because they point to something that the bundle does not continue.
+    pub kept_heads: Vec<HeadName>,
+}
+
+impl Contexture {
+    /// Takes in a bundle. Nothing is stored before all of it is proven whole; taking it in again changes nothing.
+    pub async fn import_bundle(&self, bundle: impl Read + Seek + Send + 'static) -> Result<ImportSummary> {
+        let (frames, mut waiting) = mpsc::channel(FRAMES_WAITING);
+        let reading = tokio::task::spawn_blocking(move || send_frames(bundle, &frames));
+        let imported = self.store_frames(&mut waiting).await;
+        // The reader stops when nobody waits for its frames.
+        drop(waiting);
+        let read = reading.await.map_err(|_| contexture_store::Error::Closed)?;
+        let summary = imported?;
+        read?;
+        Ok(summary)
+    }
+
+    async fn store_frames(&self, waiting: &mut mpsc::Receiver<Frame>) -> Result<ImportSummary> {
+        let scope = self.scope();
+        let mut summary = ImportSummary::default();
+        let mut batch = Batch::default();
+        while let Some(frame) = waiting.recv().await {
+            // The annotations of a commit stay together: only then can those already here be told from repetitions.
+            if batch.is_full() && !matches!(frame, Frame::Annotation(_)) {
+                self.store_batch(&scope, std::mem::take(&mut batch), &mut summary).await?;
+            }
+            match frame {
+                Frame::Artifact { id, size } if size <= MAX_HOT_BYTES as u64 => {
+                    let hot = Hot::encode(collect(waiting, size).await?);
+                    if *hot.id() != id {
+                        return Err(BundleProblem::Frame(format!("{id} has other bytes")).into());
+                    }
+                    batch.bytes += size;
+                    batch.records.push(Record::Artifact(hot));
+                }
+                Frame::Artifact { id, size } => self.store_large(&scope, waiting, id, size).await?,
+                Frame::Bytes(_) => return Err(BundleProblem::Frame("bytes of no artifact".to_owned()).into()),
+                Frame::Commit(commit) => batch.records.push(Record::Commit(commit)),
+                Frame::Annotation(annotation) => batch.annotate(annotation),
+                Frame::Head(head) => batch.records.push(Record::Head(head)),
+            }
+        }
+        // A bundle that is refused sends no frame, and must not even make the space.
+        if !batch.records.is_empty() {
+            self.store_batch(&scope, batch, &mut summary).await?;
+        }
+        Ok(summary)
+    }
+
+    async fn store_large(
+        &self,
+        scope: &Scope,
+        waiting: &mut mpsc::Receiver<Frame>,
+        id: ArtifactId,
+        size: u64,
+    ) -> Result<()> {
+        let (pieces, receiver) = mpsc::channel(FRAMES_WAITING);
+        let feeding = async move {
+            let mut left = size;
+            while left > 0 {
+                let piece = piece(waiting, left).await?;
+                left -= piece.len() as u64;
+                // When the storing side is gone, its own error is what the caller sees.
+                if pieces.send(piece).await.is_err() {
+                    break;
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        let storing = artifact::put_stream(&self.store, scope, crate::compact::PieceReader::new(receiver));
+        let (fed, stored) = tokio::join!(feeding, storing);
+        fed?;
+        if stored?.id == id { Ok(()) } else { Err(BundleProblem::Frame(format!("{id} has other bytes")).into()) }
+    }
+
+    async fn store_batch(&self, scope: &Scope, batch: Batch, summary: &mut ImportSummary) -> Result<()> {
+        let records = Arc::new(batch.records);
+        let writing = self.store.write(scope.clone(), move |tx| {
+            let records = Arc::clone(&records);
+            async move { write(tx, &records).await }.boxed()
+        });
+        let part = writing.await?;
+        summary.commits += part.commits;
+        summary.new_commits += part.new_commits;
+        summary.new_annotations += part.new_annotations;
+        summary.moved_heads.extend(part.moved_heads);
+        summary.kept_heads.extend(part.kept_heads);
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    records: Vec<Record>,
+    bytes: u64,
+}
+
+enum Record {
+    Artifact(Hot),
+    Commit(Box<Commit>),
+    Annotations(CommitId, Vec<Noted>),
+    Head(HeadFrame),
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.bytes >= BATCH_BYTES || self.records.len() >= BATCH_RECORDS
+    }
+
+    fn annotate(&mut self, AnnotationFrame { commit, noted }: AnnotationFrame) {
+        match self.records.last_mut() {
+            Some(Record::Annotations(same, notes)) if *same == commit => notes.push(noted),
+            _ => self.records.push(Record::Annotations(commit, vec![noted])),
+        }
+    }
+}
+
+async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
+    let mut summary = ImportSummary::default();
+    for record in records {
+        match record {
+            Record::Artifact(hot) => {
+                artifact::put(tx, hot).await?;
+            }
+            Record::Commit(commit) => {
+                let (_, inserted) = commit::insert(tx, commit).await?;
+                summary.commits += 1;
+                summary.new_commits += u64::from(inserted == Inserted::New);
+            }
+            Record::Annotations(commit, notes) => {
+                summary.new_annotations += annotation::restore(tx, commit, notes).await?;
+            }
+            Record::Head(head) => write_head(tx, head, &mut summary).await?,
+        }
+    }
+    Ok(summary)
+}
+
+/// Makes a head or moves it forward; one that points elsewhere stays.
+async fn write_head(tx: &mut Tx<'_>, frame: &HeadFrame, summary: &mut ImportSummary) -> Result<()> {
+    let HeadFrame { name, commit } = frame;
+    let forward = match head::find(tx, name).await? {
+        None => true,
+        Some(at) if at == *commit => return Ok(()),
+        Some(at) => {
+            let (from, to) = (commit::require(tx, commit).await?, commit::require(tx, &at).await?);
+            commit::ancestry(tx, from, to).await?.is_some()
+        }
+    };
+    if forward {
+        head::set(tx, name, *commit, Expect::Anything).await?;
+        summary.moved_heads.push(name.clone());
+    } else {
+        summary.kept_heads.push(name.clone());
+    }
+    Ok(())
+}
+
+/// Proves that a bundle is whole, then reads it again and sends its frames.
+fn send_frames(mut bundle: impl Read + Seek, frames: &mpsc::Sender<Frame>) -> Result<()> {
+    let failed = |source| Error::Io { attempt: "read the bundle", source };
+    let start = bundle.stream_position().map_err(failed)?;
+    verify_bundle(&mut bundle)?;
+    bundle.seek(io::SeekFrom::Start(start)).map_err(failed)?;
+    let mut reader = FrameReader::start(io::BufReader::new(bundle))?;
+    while let Some(frame) = reader.next()? {
+        if frames.blocking_send(frame).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Collects the bytes of a small artifact.
+async fn collect(waiting: &mut mpsc::Receiver<Frame>, size: u64) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    while (content.len() as u64) < size {
+        content.extend(piece(waiting, size - content.len() as u64).await?);
+    }
+    Ok(content)
+}
+
+/// Takes the next bytes of an artifact of which so many are left.
+async fn piece(waiting: &mut mpsc::Receiver<Frame>, left: u64) -> Result<Vec<u8>> {
+    match waiting.recv().await {
+        Some(Frame::Bytes(bytes)) if bytes.len() as u64 <= left && !bytes.is_empty() => Ok(bytes),
+        _ => Err(BundleProblem::Frame("an artifact does not have the size it claims".to_owned()).into()),
+    }
+}

@@ -1,0 +1,356 @@
+//! Checkpoint: bytes become a commit, and a head moves to it, in one transaction.
+
+use std::{
+    io::{self, Read},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use contexture_core::{
+    Annotation, ArtifactId, Commit, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, Provenance,
+    SummaryText, Timestamp, Trigger, canonical,
+};
+use contexture_formats::{Checker, Concatenation, FormatError, Measure};
+use contexture_store::{
+    Tx, annotation,
+    artifact::{self, Hot, MAX_HOT_BYTES},
+    commit::{self, Inserted},
+    head::{self, Expect},
+    request,
+};
+use futures_util::FutureExt as _;
+use serde::Serialize;
+
+use crate::{Contexture, Error, Result};
+
+/// Separates the digests of requests from every other use of BLAKE3.
+const REQUEST_CONTEXT: &str = "contexture checkpoint request v1";
+
+/// What to check in, and where.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    /// What the content is in relation to the parent.
+    pub kind: CommitKind,
+    /// How the content is written.
+    pub format: Format,
+    /// Who made it, where, and for what.
+    pub provenance: Provenance,
+    /// What caused it.
+    pub trigger: Trigger,
+    /// The step before. Without one the head's commit is the parent; without either this is a root.
+    pub parent: Option<CommitId>,
+    /// A head to move to the new commit.
+    pub head: Option<HeadName>,
+    /// Where the head must be. Without one, a head that is elsewhere than at an explicit parent is a conflict.
+    pub expect: Option<Expect>,
+    /// Other commits whose conclusion this one brings back.
+    pub merges: Vec<CommitId>,
+    /// Messages in the content; counted when the format tells how and none is given.
+    pub message_count: Option<Count>,
+    /// Tokens in the content.
+    pub token_count: Option<Count>,
+    /// When the step was taken; now when none is given.
+    pub created_at: Option<Timestamp>,
+    /// What to say about the commit at once.
+    pub annotations: Vec<Annotation>,
+    /// Makes a retry safe.
+    pub key: Option<IdempotencyKey>,
+    /// Whether the content must be well formed.
+    pub check: Check,
+}
+
+/// Whether content must be what its format promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Content that is empty or not well formed is refused.
+    WellFormed,
+    /// Content is stored as it is.
+    Nothing,
+}
+
+/// The bytes to check in.
+pub enum Content {
+    /// Bytes at hand.
+    Bytes(Vec<u8>),
+    /// Bytes of unknown number, read to the end.
+    Stream(Box<dyn Read + Send>),
+    /// Bytes that are stored already. They are not looked at again.
+    Stored(ArtifactId),
+}
+
+/// A commit that is durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpointed {
+    /// Its id.
+    pub id: CommitId,
+    /// Whether this request made it.
+    pub outcome: Outcome,
+}
+
+/// What became of a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It made a commit.
+    Created,
+    /// The same commit was there, or the same request had made it.
+    AlreadyThere,
+}
+
+impl Checkpoint {
+    /// Describes a root delta in a format, made now, by nobody in particular.
+    pub fn new(format: Format) -> Self {
+        Self {
+            kind: CommitKind::Delta,
+            format,
+            provenance: Provenance::default(),
+            trigger: Trigger::Explicit,
+            parent: None,
+            head: None,
+            expect: None,
+            merges: Vec::new(),
+            message_count: None,
+            token_count: None,
+            created_at: None,
+            annotations: Vec::new(),
+            key: None,
+            check: Check::WellFormed,
+        }
+    }
+
+    /// Adds a summary.
+    #[must_use]
+    pub fn summary(mut self, text: SummaryText) -> Self {
+        self.annotations.push(Annotation::Summary { text });
+        self
+    }
+
+    /// Returns the digest of everything asked for. An implied time is left out: a retry happens later.
+    fn payload(&self, artifact: &ArtifactId) -> request::Payload {
+        #[derive(Serialize)]
+        struct Payload<'r> {
+            artifact: &'r ArtifactId,
+            r#type: CommitKind,
+            format: &'r Format,
+            #[serde(flatten)]
+            provenance: &'r Provenance,
+            trigger: Trigger,
+            parent: Option<CommitId>,
+            head: Option<&'r HeadName>,
+            expect: Option<Expect>,
+            merges: &'r [CommitId],
+            message_count: Option<Count>,
+            token_count: Option<Count>,
+            created_at: Option<Timestamp>,
+            annotations: &'r [Annotation],
+        }
+        let payload = Payload {
+            artifact,
+            r#type: self.kind,
+            format: &self.format,
+            provenance: &self.provenance,
+            trigger: self.trigger,
+            parent: self.parent,
+            head: self.head.as_ref(),
+            expect: self.expect,
+            merges: &self.merges,
+            message_count: self.message_count,
+            token_count: self.token_count,
+            created_at: self.created_at,
+            annotations: &self.annotations,
+        };
+        let encoded = canonical::to_vec(&payload).expect("a request has text keys and exact numbers only");
+        blake3::derive_key(REQUEST_CONTEXT, &encoded)
+    }
+}
+
+impl Contexture {
+    /// Makes a commit of the content, durable when this returns.
+    pub async fn checkpoint(&self, request: Checkpoint, content: Content) -> Result<Checkpointed> {
+        let mut prepared = self.prepare(&request, content).await?;
+        prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
+        let request = Arc::new((request, prepared));
+        let writing = self.store.write(self.scope(), move |tx| {
+            let request = Arc::clone(&request);
+            async move { write(tx, &request.0, &request.1).await }.boxed()
+        });
+        writing.await
+    }
+
+    /// Checks the content and stores what is too large for the commit's own transaction.
+    async fn prepare(&self, request: &Checkpoint, content: Content) -> Result<Prepared> {
+        let rule = match request.check {
+            Check::WellFormed => Concatenation::of(&request.format),
+            Check::Nothing => Concatenation::Bytes,
+        };
+        let malformed = |source| Error::Malformed { format: request.format.clone(), source };
+        match content {
+            Content::Stored(id) => Ok(Prepared { artifact: Artifact::Stored(id), messages: None, key: None }),
+            Content::Bytes(bytes) if bytes.len() > MAX_HOT_BYTES => {
+                self.prepare_stream(request, rule, Box::new(io::Cursor::new(bytes))).await
+            }
+            Content::Bytes(bytes) => {
+                if bytes.is_empty() && request.check == Check::WellFormed {
+                    return Err(Error::Empty);
+                }
+                let mut checker = Checker::new(rule);
+                let measure = checker.push(&bytes).and_then(|()| checker.finish()).map_err(malformed)?;
+                Ok(Prepared { artifact: Artifact::Hot(Hot::encode(bytes)), messages: measure.messages, key: None })
+            }
+            Content::Stream(reader) => self.prepare_reader(request, rule, reader).await,
+        }
+    }
+
+    /// Looks whether a reader's content is small.
+    async fn prepare_reader(
+        &self,
+        request: &Checkpoint,
+        rule: Concatenation,
+        mut reader: Box<dyn Read + Send>,
+    ) -> Result<Prepared> {
+        let start = tokio::task::spawn_blocking(move || {
+            let mut start = Vec::new();
+            reader.by_ref().take(MAX_HOT_BYTES as u64 + 1).read_to_end(&mut start)?;
+            Ok((start, reader))
+        });
+        let (start, reader) = start
+            .await
+            .unwrap_or_else(|panic| Err(io::Error::other(panic)))
+            .map_err(|source| Error::Io { attempt: "read the content", source })?;
+        if start.len() <= MAX_HOT_BYTES {
+            return Box::pin(self.prepare(request, Content::Bytes(start))).await;
+        }
+        self.prepare_stream(request, rule, Box::new(io::Cursor::new(start).chain(reader))).await
+    }
+
+    async fn prepare_stream(
+        &self,
+        request: &Checkpoint,
+        rule: Concatenation,
+        reader: Box<dyn Read + Send>,
+    ) -> Result<Prepared> {
+        let verdict = Arc::new(Mutex::new(None));
+        let checked = CheckedReader { reader, checker: Some(Checker::new(rule)), verdict: Arc::clone(&verdict) };
+        let stored = artifact::put_stream(&self.store, &self.scope(), checked).await;
+        let verdict = verdict.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (verdict, stored) {
+            (Some(Err(source)), _) => Err(Error::Malformed { format: request.format.clone(), source }),
+            (Some(Ok(measure)), Ok(stored)) => {
+                Ok(Prepared { artifact: Artifact::Stored(stored.id), messages: measure.messages, key: None })
+            }
+            (None, Ok(stored)) => Ok(Prepared { artifact: Artifact::Stored(stored.id), messages: None, key: None }),
+            (_, Err(error)) => Err(error.into()),
+        }
+    }
+}
+
+struct Prepared {
+    artifact: Artifact,
+    messages: Option<u64>,
+    /// The idempotency key with the digest of what was asked for.
+    key: Option<(IdempotencyKey, request::Payload)>,
+}
+
+enum Artifact {
+    /// Small enough to be stored with the commit.
+    Hot(Hot),
+    /// Stored before.
+    Stored(ArtifactId),
+}
+
+impl Artifact {
+    fn id(&self) -> &ArtifactId {
+        match self {
+            Self::Hot(hot) => hot.id(),
+            Self::Stored(id) => id,
+        }
+    }
+}
+
+async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Result<Checkpointed> {
+    if let Some((key, payload)) = &prepared.key
+        && let Some(id) = request::find(tx, key, payload).await?
+    {
+        return Ok(Checkpointed { id, outcome: Outcome::AlreadyThere });
+    }
+    let origin = match &request.head {
+        Some(name) => head::find(tx, name).await?,
+        None => None,
+    };
+    let parent = parent(request, origin)?;
+    let commit = Commit {
+        parent,
+        kind: request.kind,
+        artifact: *prepared.artifact.id(),
+        format: request.format.clone(),
+        provenance: request.provenance.clone(),
+        trigger: request.trigger,
+        merges: request.merges.clone(),
+        message_count: request.message_count.or(prepared.messages.map(Count::saturating)),
+        token_count: request.token_count,
+        created_at: request.created_at.unwrap_or(tx.now()),
+    };
+    commit.check()?;
+    if let Artifact::Hot(hot) = &prepared.artifact {
+        artifact::put(tx, hot).await?;
+    }
+    let (id, inserted) = commit::insert(tx, &commit).await?;
+    if inserted == Inserted::New {
+        for annotation in &request.annotations {
+            annotation::add(tx, &id, annotation.clone()).await?;
+        }
+    }
+    if let Some(name) = &request.head {
+        head::advance(tx, name, origin, id).await?;
+    }
+    if let Some((key, payload)) = &prepared.key {
+        request::remember(tx, key, payload, &id).await?;
+    }
+    let outcome = match inserted {
+        Inserted::New => Outcome::Created,
+        Inserted::AlreadyThere => Outcome::AlreadyThere,
+    };
+    Ok(Checkpointed { id, outcome })
+}
+
+/// Finds the parent and refuses to move a head away from commits that the caller may not know.
+fn parent(request: &Checkpoint, origin: Option<CommitId>) -> Result<Option<CommitId>> {
+    let Some(name) = &request.head else {
+        return Ok(request.parent);
+    };
+    match (request.expect, request.parent) {
+        (Some(expect), _) => expect.check(name, origin)?,
+        (None, Some(parent)) if origin.is_some() => Expect::At(parent).check(name, origin)?,
+        (None, _) => {}
+    }
+    Ok(request.parent.or(origin))
+}
+
+/// Runs a checker over what passes through.
+struct CheckedReader {
+    reader: Box<dyn Read + Send>,
+    checker: Option<Checker>,
+    verdict: Arc<Mutex<Option<Result<Measure, FormatError>>>>,
+}
+
+impl Read for CheckedReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        match self.checker.take() {
+            None => {}
+            Some(checker) if buffer.is_empty() => self.checker = Some(checker),
+            Some(checker) if count == 0 => self.settle(checker.finish())?,
+            Some(mut checker) => match checker.push(&buffer[..count]) {
+                Ok(()) => self.checker = Some(checker),
+                Err(error) => self.settle(Err(error))?,
+            },
+        }
+        Ok(count)
+    }
+}
+
+impl CheckedReader {
+    fn settle(&self, verdict: Result<Measure, FormatError>) -> io::Result<()> {
+        let failed = verdict.is_err();
+        *self.verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(verdict);
+        if failed { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) }
+    }
+}

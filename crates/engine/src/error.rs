@@ -1,0 +1,159 @@
+//! What can go wrong in an operation, by what the caller can do about it.
+
+use std::io;
+
+use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
+use contexture_formats::{FormatError, JoinError};
+use contexture_store as store;
+
+/// Result of an operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store refused or failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The place of the store names an engine that this program does not have.
+    #[error("cannot use {url} as a store: {scheme:?} stores are not supported")]
+    Scheme {
+        /// What was given.
+        url: String,
+        /// What stands before `://`.
+        scheme: String,
+    },
+    /// A text names neither a commit nor a head.
+    #[error("{text:?} names neither a commit nor a head")]
+    Reference {
+        /// What was given.
+        text: String,
+    },
+    /// A commit does not have that many ancestors.
+    #[error("{commit} has {depth} ancestors, so it has no ~{back}")]
+    NoAncestor {
+        /// The commit.
+        commit: CommitId,
+        /// How many ancestors it has.
+        depth: u64,
+        /// How many steps back were asked for.
+        back: u64,
+    },
+    /// There is nothing to check in.
+    #[error("the content is empty")]
+    Empty,
+    /// The content is not what its format promises.
+    #[error("the content is not {format}")]
+    Malformed {
+        /// The format.
+        format: Format,
+        /// What is wrong with the content.
+        source: FormatError,
+    },
+    /// The fields of a commit contradict each other.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A text is too long to be kept as an annotation.
+    #[error(transparent)]
+    Annotation(#[from] AnnotationError),
+    /// A text cannot be a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Plain text cannot be turned into a summary of this format.
+    #[error("plain text cannot be a {0} summary: give the summary in that format")]
+    NoSummaryEntry(Format),
+    /// Materialization was to stop at a commit that is not an ancestor.
+    #[error("{stop} is not an ancestor of {commit}")]
+    NotAnAncestor {
+        /// Where to stop.
+        stop: CommitId,
+        /// Where to start.
+        commit: CommitId,
+    },
+    /// The bytes of a commit are not in the store.
+    #[error("commit {commit} refers to {artifact}, which is not in the store")]
+    AbsentArtifact {
+        /// The commit.
+        commit: CommitId,
+        /// What it refers to.
+        artifact: ArtifactId,
+    },
+    /// A chain is not in the format that was asked for.
+    #[error("the chain of {commit} is {}, which cannot be given as {wanted}", list(found))]
+    Untranslatable {
+        /// The commit.
+        commit: CommitId,
+        /// The formats in the chain.
+        found: Vec<Format>,
+        /// The format that was asked for.
+        wanted: Format,
+    },
+    /// A chain mixes formats and none was asked for.
+    #[error("the chain of {commit} mixes the formats {}", list(found))]
+    Mixed {
+        /// The commit.
+        commit: CommitId,
+        /// The formats in the chain.
+        found: Vec<Format>,
+    },
+    /// A commit's bytes cannot be joined with the rest of its chain.
+    #[error("cannot join commit {commit} with its chain")]
+    Unjoinable {
+        /// The commit.
+        commit: CommitId,
+        /// What is wrong with its bytes.
+        source: JoinError,
+    },
+    /// A file is not a bundle, or not a whole one.
+    #[error("the bundle {problem}")]
+    Bundle {
+        /// What is wrong with it.
+        problem: BundleProblem,
+    },
+    /// Input or output failed.
+    #[error("cannot {attempt}")]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What is wrong with a bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleProblem {
+    /// It does not start as bundles do.
+    #[error("does not start like a Contexture bundle")]
+    Magic,
+    /// A newer program wrote it.
+    #[error("has version {found}; this program knows versions up to {known}")]
+    Newer {
+        /// Its version.
+        found: u8,
+        /// The newest known.
+        known: u8,
+    },
+    /// It ends too early.
+    #[error("is cut off")]
+    Truncated,
+    /// Its digest does not fit its content.
+    #[error("is damaged: its content does not have the digest at its end")]
+    Digest,
+    /// A frame makes no sense.
+    #[error("is damaged: {0}")]
+    Frame(String),
+    /// A record in it cannot be read.
+    #[error("holds a record that cannot be read: {0}")]
+    Record(RecordError),
+}
+
+impl From<BundleProblem> for Error {
+    fn from(problem: BundleProblem) -> Self {
+        Self::Bundle { problem }
+    }
+}
+
+fn list(formats: &[Format]) -> String {
+    formats.iter().map(Format::as_str).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,83 @@
+//! Heads: making, moving, deleting, listing.
+
+use contexture_core::{CommitId, HeadName};
+use contexture_store::{
+    Error as StoreError,
+    head::{self, Expect, Head, HeadMove},
+};
+use futures_util::FutureExt as _;
+
+use crate::{Contexture, Result};
+
+impl Contexture {
+    /// Returns where a head points.
+    pub async fn head(&self, name: &HeadName) -> Result<Option<CommitId>> {
+        let name = name.clone();
+        let reading = self.store.read(self.scope(), move |tx| {
+            let name = name.clone();
+            async move { head::find(tx, &name).await }.boxed()
+        });
+        Ok(reading.await?)
+    }
+
+    /// Returns up to `limit` heads in name order, after a name, whose names start with a text.
+    pub async fn heads(&self, prefix: &str, after: Option<&HeadName>, limit: u32) -> Result<Vec<Head>> {
+        let query = (prefix.to_owned(), after.cloned());
+        let reading = self.store.read(self.scope(), move |tx| {
+            let (prefix, after) = query.clone();
+            async move { head::list(tx, &prefix, after.as_ref(), limit).await }.boxed()
+        });
+        Ok(reading.await?)
+    }
+
+    /// Points a head to a commit, making it if need be. Returns where it was.
+    pub async fn set_head(&self, name: &HeadName, target: CommitId, expect: Expect) -> Result<Option<CommitId>> {
+        let name = name.clone();
+        let writing = self.store.write(self.scope(), move |tx| {
+            let name = name.clone();
+            async move { head::set(tx, &name, target, expect).await }.boxed()
+        });
+        Ok(writing.await?)
+    }
+
+    /// Moves a head that exists. Returns where it was.
+    pub async fn move_head(&self, name: &HeadName, target: CommitId, expect: Expect) -> Result<CommitId> {
+        let name = name.clone();
+        let writing = self.store.write(self.scope(), move |tx| {
+            let name = name.clone();
+            async move {
+                if head::find(tx, &name).await?.is_none() {
+                    return Err(StoreError::NoHead(name));
+                }
+                head::set(tx, &name, target, expect).await?.ok_or(StoreError::NoHead(name))
+            }
+            .boxed()
+        });
+        Ok(writing.await?)
+    }
+
+    /// Starts a branch: a new head at a commit. A head of that name is a conflict.
+    pub async fn fork(&self, from: CommitId, name: &HeadName) -> Result<()> {
+        self.set_head(name, from, Expect::Absent).await.map(drop)
+    }
+
+    /// Deletes a head; the commits and the head's log stay. Returns where it was.
+    pub async fn delete_head(&self, name: &HeadName, expect: Expect) -> Result<CommitId> {
+        let name = name.clone();
+        let writing = self.store.write(self.scope(), move |tx| {
+            let name = name.clone();
+            async move { head::delete(tx, &name, expect).await }.boxed()
+        });
+        Ok(writing.await?)
+    }
+
+    /// Returns up to `limit` moves of a head before a sequence number, newest first; also of one that was deleted.
+    pub async fn head_log(&self, name: &HeadName, before: u64, limit: u32) -> Result<Vec<HeadMove>> {
+        let name = name.clone();
+        let reading = self.store.read(self.scope(), move |tx| {
+            let name = name.clone();
+            async move { head::log(tx, &name, before, limit).await }.boxed()
+        });
+        Ok(reading.await?)
+    }
+}

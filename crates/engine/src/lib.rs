@@ -1,0 +1,40 @@
+//! Contexture: version control and assembly for what LLM agents know.
+//!
+//! [`Contexture`] is a handle on one space of a store; every operation of the product is one of its methods.
+
+mod error;
+mod handle;
+mod reference;
+
+mod annotate;
+mod artifact;
+mod bundle;
+mod checkpoint;
+mod compact;
+mod head;
+mod health;
+mod history;
+mod journal;
+mod lines;
+mod materialize;
+pub mod wire;
+
+pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
+pub use checkpoint::{Check, Checkpoint, Checkpointed, Content, Outcome};
+pub use compact::{Compaction, Snapshot};
+pub use contexture_core as core;
+pub use contexture_formats as formats;
+pub use contexture_store::{
+    Error as StoreError,
+    artifact::{ArtifactStat, Encoding, StoredArtifact},
+    commit::{Filter, Moment, PageAfter, StoredCommit},
+    fsck,
+    head::{Expect, Head, HeadMove},
+    spaces::Space,
+    stats,
+};
+pub use error::{BundleProblem, Error, Result};
+pub use handle::{Clock, Contexture, Location, Options};
+pub use history::{LogStart, Walk};
+pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Tier};
+pub use reference::Reference;

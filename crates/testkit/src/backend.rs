@@ -1,0 +1,22 @@
+//! What the conformance suite asks of a storage engine beside the store itself.
+
+use contexture::Location;
+use contexture_core::ArtifactId;
+
+/// A place for one store, empty at first, that goes away with the value.
+///
+/// Implemented once per storage engine; the conformance suite calls it. An implementation must never open the store by
+/// itself before the suite does: that a store can be made is part of what is tested.
+pub trait Backend: Sized {
+    /// Makes a place that holds nothing yet.
+    fn create() -> impl Future<Output = Self>;
+
+    /// Says where the store is.
+    fn location(&self) -> Location;
+
+    /// Deletes an artifact behind the store's back.
+    fn lose_artifact(&self, id: ArtifactId) -> impl Future<Output = ()>;
+
+    /// Puts zeros in the place of an artifact's bytes, or of its first part's, behind the store's back.
+    fn damage_artifact(&self, id: ArtifactId) -> impl Future<Output = ()>;
+}

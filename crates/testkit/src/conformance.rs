@@ -1,0 +1,202 @@
+//! One suite for every storage engine: facts about each operation of the product.
+//!
+//! Each fact is a function over a [`Backend`](crate::Backend); [`conformance!`](crate::conformance) makes a test of
+//! each. A new function must be listed there, which a test of this module checks.
+
+// The modules are public for the macro only; the names of their functions say what they hold to be true.
+#[doc(hidden)]
+pub mod annotations;
+#[doc(hidden)]
+pub mod artifacts;
+#[doc(hidden)]
+pub mod bundles;
+#[doc(hidden)]
+pub mod checkpoint;
+#[doc(hidden)]
+pub mod compact;
+#[doc(hidden)]
+pub mod find;
+#[doc(hidden)]
+pub mod formats;
+#[doc(hidden)]
+pub mod heads;
+#[doc(hidden)]
+pub mod health;
+#[doc(hidden)]
+pub mod history;
+#[doc(hidden)]
+pub mod journal;
+#[doc(hidden)]
+pub mod keys;
+#[doc(hidden)]
+pub mod materialize;
+#[doc(hidden)]
+pub mod references;
+#[doc(hidden)]
+pub mod spaces;
+#[doc(hidden)]
+pub mod together;
+
+/// Makes one test of each fact for a backend. The calling crate needs `tokio` with its macros.
+#[macro_export]
+macro_rules! conformance {
+    ($backend:ty) => {
+        $crate::conformance! { @areas $backend;
+            annotations:
+                everything_said_is_kept_with_who_and_when,
+                the_latest_is_in_force,
+                only_commits_are_annotated;
+            artifacts:
+                content_of_any_size_comes_back_bit_equal,
+                text_is_stored_smaller_than_it_is,
+                identical_content_is_stored_once,
+                a_near_copy_adds_little,
+                each_artifact_stored_by_itself_is_in_the_journal_once,
+                the_content_of_a_commit_is_an_artifact,
+                a_missing_artifact_is_named,
+                a_damaged_artifact_is_an_error_and_never_wrong_bytes,
+                a_reader_that_fails_stores_no_artifact;
+            bundles:
+                a_bundle_carries_all_that_leads_to_its_heads,
+                taking_in_a_bundle_again_changes_nothing,
+                a_bundle_of_commits_has_no_heads_and_only_their_past,
+                heads_move_forward_or_stay,
+                a_bundle_joins_what_a_store_already_has,
+                a_damaged_bundle_changes_nothing,
+                what_is_not_there_cannot_be_exported;
+            checkpoint:
+                a_commit_keeps_every_field_and_its_id_follows_from_them,
+                the_same_steps_give_the_same_ids_in_every_store,
+                the_same_commit_again_changes_nothing,
+                a_missing_parent_is_refused,
+                a_missing_merged_commit_is_refused,
+                a_compaction_needs_a_parent_and_a_snapshot_does_not,
+                empty_content_is_refused_unless_nothing_is_checked,
+                malformed_content_is_refused_and_changes_nothing,
+                messages_are_counted_unless_the_caller_did,
+                a_stream_makes_the_commit_that_its_bytes_make,
+                a_stream_that_goes_bad_at_its_end_commits_nothing,
+                a_reader_that_fails_commits_nothing,
+                a_stored_artifact_can_be_checked_in_and_a_missing_one_not,
+                annotations_of_a_checkpoint_come_with_the_commit;
+            compact:
+                plain_text_becomes_an_entry_of_the_chains_format,
+                a_summary_in_the_chains_format_is_taken_as_it_is,
+                a_summary_may_be_in_another_format,
+                coverage_is_what_the_summary_replaces,
+                a_compaction_moves_a_head_from_what_it_covers,
+                what_cannot_be_a_summary_is_refused,
+                a_snapshot_is_what_its_commit_materializes_to,
+                a_large_snapshot_is_streamed,
+                a_snapshot_that_cannot_be_taken_changes_nothing;
+            find:
+                resolve_finds_the_last_commit_at_or_before_an_instant,
+                resolve_breaks_ties_by_sequence,
+                each_filter_keeps_what_it_names,
+                a_list_shows_commits_as_they_are_newest_first,
+                pages_cover_a_list_exactly_once,
+                a_summary_is_missing_until_given_and_after_it_is_withdrawn;
+            formats:
+                lines_join_also_where_the_last_line_feed_is_missing,
+                one_part_comes_out_as_it_went_in,
+                json_arrays_become_one_array,
+                cbor_arrays_become_one_array,
+                bytes_of_other_formats_are_appended,
+                large_parts_join_like_small_ones,
+                a_chain_of_several_formats_is_not_guessed_at,
+                a_format_that_the_chain_is_not_in_is_refused,
+                a_part_that_is_no_array_cannot_be_joined;
+            heads:
+                a_head_is_made_moved_and_deleted,
+                a_head_that_is_elsewhere_is_a_conflict_and_stays,
+                a_head_points_to_commits_only,
+                what_does_not_exist_is_neither_moved_nor_deleted,
+                a_fork_needs_a_free_name,
+                a_checkpoint_onto_a_head_continues_it,
+                an_explicit_parent_away_from_the_head_is_a_conflict,
+                an_expectation_lets_a_head_go_another_way,
+                every_move_is_logged_with_who_and_when,
+                heads_are_listed_by_name_in_pages;
+            health:
+                measures_count_what_is_there,
+                measures_of_an_empty_space_are_zero,
+                a_check_of_a_whole_space_finds_nothing,
+                a_check_names_what_is_damaged_and_what_is_lost;
+            history:
+                a_commit_knows_its_depth_and_place_in_the_journal,
+                children_come_in_the_order_they_were_made,
+                a_walk_from_several_commits_meets_each_once_before_its_parent,
+                a_walk_yields_pages_of_the_size_asked_for,
+                a_walk_shows_commits_as_they_are,
+                a_walk_from_a_missing_commit_is_refused,
+                looking_writes_nothing;
+            journal:
+                every_mutation_is_one_record_in_order,
+                a_record_says_who_and_when,
+                pages_go_on_after_a_sequence_number;
+            keys:
+                a_retry_gives_the_same_commit_however_late,
+                a_key_used_for_another_request_is_a_conflict,
+                two_keys_for_one_commit_both_find_it,
+                a_refused_request_does_not_use_up_its_key;
+            materialize:
+                nothing_materializes_to_an_empty_conversation,
+                counts_are_measured_and_not_what_commits_claim,
+                it_goes_back_to_the_nearest_compaction_or_snapshot,
+                a_root_snapshot_is_part_of_the_conversation,
+                it_goes_back_to_an_ancestor_that_is_included,
+                a_stop_that_is_no_ancestor_is_refused,
+                a_missing_commit_or_stop_is_named,
+                absent_and_damaged_bytes_are_told_apart,
+                forks_share_the_past_and_nothing_else,
+                long_chains_come_out_whole_and_in_order;
+            references:
+                an_id_may_be_cut_to_what_is_unambiguous,
+                what_no_id_starts_with_is_refused,
+                a_head_goes_before_an_id_that_starts_so,
+                steps_back_follow_parents_over_forks,
+                artifacts_are_found_by_abbreviated_ids;
+            spaces:
+                what_one_space_holds_another_does_not_see,
+                the_same_things_live_in_two_spaces_without_meeting,
+                a_space_is_made_by_the_first_write;
+            together:
+                concurrent_checkpoints_are_all_durable_in_one_order,
+                concurrent_checkpoints_onto_one_head_form_one_chain,
+                one_of_many_that_expect_the_same_wins,
+                concurrent_retries_of_one_request_make_one_commit,
+                a_refused_checkpoint_takes_nothing_of_its_neighbours_with_it,
+                everything_is_there_after_reopening;
+        }
+    };
+    (@areas $backend:ty; $($area:ident: $($fact:ident),+;)+) => {
+        $(mod $area {
+            $(#[tokio::test]
+            async fn $fact() {
+                $crate::conformance::$area::$fact::<$backend>().await;
+            })+
+        })+
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    #[test]
+    fn every_fact_is_listed() {
+        let listed = include_str!("conformance.rs");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/conformance");
+        let mut facts = 0;
+        for file in fs::read_dir(folder).unwrap() {
+            let source = fs::read_to_string(file.unwrap().path()).unwrap();
+            for fact in source.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once("<B: Backend>"))
+            {
+                let is_listed = listed.lines().any(|line| line.trim_start().trim_end_matches([',', ';']) == fact.0);
+                assert!(is_listed, "{} is not listed", fact.0);
+                facts += 1;
+            }
+        }
+        assert!(facts > 90, "the facts are no longer found: {facts}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Finding commits: who knew what when, and lists by every filter.
+
+use contexture::{Contexture, Filter, Moment, PageAfter};
+use contexture_core::{Annotation, CommitId, Format, Principal, Session, Tag, Template, Thread, Ticket, Timestamp};
+
+use crate::{Backend, Harness, instant, say, text, write};
+
+async fn resolve(store: &Contexture, principal: &str, at: Timestamp) -> Option<CommitId> {
+    store.resolve(&Moment { principal: Principal::new(principal).unwrap(), at }).await.unwrap()
+}
+
+pub async fn resolve_finds_the_last_commit_at_or_before_an_instant<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let just_before = Timestamp::from_micros(instant(20).as_micros() - 1).unwrap();
+    // Made in another order than the times they carry.
+    let twenty = say("twenty").by("ada").at(instant(20)).commit(&store).await;
+    let ten = say("ten").by("ada").at(instant(10)).commit(&store).await;
+    let fifteen = say("fifteen").by("bob").at(instant(15)).commit(&store).await;
+    say("nobody").at(instant(12)).commit(&store).await;
+    for (principal, at, expected) in [
+        ("ada", instant(9), None),
+        ("ada", instant(10), Some(ten)),
+        ("ada", instant(15), Some(ten)),
+        ("ada", just_before, Some(ten)),
+        ("ada", instant(20), Some(twenty)),
+        ("ada", instant(1_000_000), Some(twenty)),
+        ("bob", instant(14), None),
+        ("bob", instant(20), Some(fifteen)),
+        ("carol", instant(20), None),
+        ("Ada", instant(20), None),
+    ] {
+        assert_eq!(resolve(&store, principal, at).await, expected, "{principal} at {at}");
+    }
+}
+
+pub async fn resolve_breaks_ties_by_sequence<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let mut last = None;
+    for word in ["b", "a", "d", "c"] {
+        last = Some(say(word).by("ada").at(instant(10)).commit(&store).await);
+        assert_eq!(resolve(&store, "ada", instant(10)).await, last);
+    }
+    say("b").by("ada").at(instant(10)).commit(&store).await;
+    assert_eq!(resolve(&store, "ada", instant(10)).await, last, "a commit that was there is not the last made");
+}
+
+pub async fn each_filter_keeps_what_it_names<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let mut fields = say("fields").by("ada").at(instant(10)).request;
+    fields.provenance.session = Some(Session::new("s").unwrap());
+    fields.provenance.ticket = Some(Ticket::new("t").unwrap());
+    fields.provenance.thread = Some(Thread::new("th").unwrap());
+    fields.provenance.template = Some(Template::new("te").unwrap());
+    let mut draft = say("fields");
+    draft.request = fields;
+    let full = draft.clone().commit(&store).await;
+    // The same values, each in a field where it does not belong.
+    draft.request.provenance.session = Some(Session::new("t").unwrap());
+    draft.request.provenance.ticket = Some(Ticket::new("s").unwrap());
+    draft.request.provenance.thread = Some(Thread::new("te").unwrap());
+    draft.request.provenance.template = Some(Template::new("th").unwrap());
+    draft.by("s").at(instant(9)).commit(&store).await;
+    let bare = write("codex-v1", "{}\n").at(instant(20)).commit(&store).await;
+    let none = Filter::default;
+    let cases = [
+        (Filter { principal: Some(Principal::new("ada").unwrap()), ..none() }, vec![full]),
+        (Filter { session: Some(Session::new("s").unwrap()), ..none() }, vec![full]),
+        (Filter { ticket: Some(Ticket::new("t").unwrap()), ..none() }, vec![full]),
+        (Filter { thread: Some(Thread::new("th").unwrap()), ..none() }, vec![full]),
+        (Filter { template: Some(Template::new("te").unwrap()), ..none() }, vec![full]),
+        (Filter { format: Some(Format::new("codex-v1").unwrap()), ..none() }, vec![bare]),
+        (Filter { since: Some(instant(10)), ..none() }, vec![bare, full]),
+        (Filter { since: Some(instant(10)), until: Some(instant(20)), ..none() }, vec![full]),
+        (Filter { until: Some(instant(9)), ..none() }, vec![]),
+        (
+            Filter {
+                principal: Some(Principal::new("ada").unwrap()),
+                session: Some(Session::new("s").unwrap()),
+                format: Some(Format::new("claude-code-v1").unwrap()),
+                since: Some(instant(0)),
+                missing_summary: true,
+                ..none()
+            },
+            vec![full],
+        ),
+        (
+            Filter {
+                principal: Some(Principal::new("ada").unwrap()),
+                session: Some(Session::new("t").unwrap()),
+                ..none()
+            },
+            vec![],
+        ),
+    ];
+    for (filter, expected) in cases {
+        let listed = store.list(&filter, None, 100).await.unwrap();
+        assert_eq!(listed.iter().map(|commit| commit.id).collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
+pub async fn a_list_shows_commits_as_they_are_newest_first<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let new = say("new").at(instant(10)).summary("new").commit(&store).await;
+    let old = say("old").at(instant(5)).commit(&store).await;
+    let tie = say("tie").at(instant(5)).after(new).commit(&store).await;
+    let mut expected = Vec::new();
+    for id in [new, tie, old] {
+        expected.push(store.show(id).await.unwrap());
+    }
+    assert_eq!(store.list(&Filter::default(), None, 100).await.unwrap(), expected);
+}
+
+pub async fn pages_cover_a_list_exactly_once<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    for n in 0..23 {
+        // Few distinct times, so that pages end among equal ones.
+        say(&n.to_string()).by(if n % 3 == 0 { "ada" } else { "bob" }).at(instant(n * 7 % 4)).commit(&store).await;
+    }
+    let ada = Filter { principal: Some(Principal::new("ada").unwrap()), ..Filter::default() };
+    for (filter, count) in [(Filter::default(), 23), (ada, 8)] {
+        let whole = store.list(&filter, None, 100).await.unwrap();
+        assert_eq!(whole.len(), count);
+        for size in [1, 2, 5, 8, 23] {
+            let mut paged = Vec::new();
+            let mut after = None;
+            loop {
+                let page = store.list(&filter, after, size).await.unwrap();
+                let Some(last) = page.last() else {
+                    break;
+                };
+                after = Some(PageAfter { created_at: last.commit.created_at, seq: last.seq });
+                paged.extend(page);
+            }
+            assert_eq!(paged, whole, "pages of {size}");
+        }
+    }
+}
+
+pub async fn a_summary_is_missing_until_given_and_after_it_is_withdrawn<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let missing = async || {
+        let filter = Filter { missing_summary: true, ..Filter::default() };
+        let listed = store.list(&filter, None, 100).await.unwrap();
+        listed.into_iter().map(|commit| commit.id).collect::<Vec<_>>()
+    };
+    let summary = |words| vec![Annotation::Summary { text: text(words) }];
+    let given = say("given").at(instant(2)).summary("said").commit(&store).await;
+    let later = say("later").at(instant(1)).commit(&store).await;
+    store.annotate(later, vec![Annotation::Tag { tag: Tag::new("summary").unwrap() }]).await.unwrap();
+    assert_eq!(missing().await, [later]);
+    store.annotate(later, summary("said")).await.unwrap();
+    assert_eq!(missing().await, []);
+    store.annotate(given, summary("")).await.unwrap();
+    assert_eq!(missing().await, [given]);
+    store.annotate(given, summary("said again")).await.unwrap();
+    assert_eq!(missing().await, []);
+}

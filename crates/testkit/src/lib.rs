@@ -1,0 +1,26 @@
+//! Test-only: clocks, builders, stores under test, the conformance suite, a naive model.
+//!
+//! Everything here panics when it cannot do what a test asks of it.
+
+mod backend;
+mod clock;
+mod harness;
+mod runtime;
+mod sqlite;
+
+mod draft;
+mod look;
+mod verify;
+
+pub mod conformance;
+pub mod fuzzing;
+pub mod model;
+
+pub use backend::Backend;
+pub use clock::TestClock;
+pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
+pub use harness::Harness;
+pub use look::{Observed, artifact, exported, journal, materialized, observe, stored, walked};
+pub use runtime::block_on;
+pub use sqlite::SqliteBackend;
+pub use verify::{assert_sound, assert_whole};
