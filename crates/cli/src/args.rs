@@ -1,0 +1,171 @@
+//! The grammar of the command line.
+
+use std::ffi::OsString;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use contexture::core::SpaceName;
+
+use crate::{
+    commands::{
+        annotate::Annotate, artifact::Artifact, checkpoint::Checkpoint, children::Children, compact::Compact,
+        completions::Completions, demo::Demo, export::Export, fork::Fork, formats::Formats, fsck::Fsck, head::Head,
+        import_bundle::ImportBundle, journal::Journal, list::List, log::Log, man::Man, materialize::Materialize,
+        resolve::Resolve, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store,
+    },
+    error::Result,
+    invocation::Invocation,
+    output::Output,
+};
+
+const ABOUT: &str = "\
+Version control for what LLM agents know.
+
+An agent's transcript becomes a chain of commits: check in each turn, fork it, compact it, and get back the exact \
+conversation of any commit, on any machine.";
+
+macro_rules! first_steps {
+    () => {
+        "\
+First steps:
+  ctx demo
+      shows all of it at work in a throw-away store
+  ctx checkpoint --format claude-code-v1 --head main turn.jsonl
+      makes a commit of a transcript and points the head `main` to it
+  ctx log --graph
+      shows the commits
+  ctx materialize main > conversation.jsonl
+      gives the conversation back"
+    };
+}
+
+const CONVENTIONS: &str = concat!(
+    first_steps!(),
+    "
+
+Naming things:
+  A commit is named by its id, by the first digits of its id (4 at least), or by a head.
+  HEAD~3 is three steps before it. `-` stands for standard input or output.
+  Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
+
+Exit codes:
+  0  done
+  1  failed
+  2  the command line was not understood
+  3  conflict: a head or key was used by somebody else; read again and retry
+  4  the store is damaged
+
+Environment:
+  CTX_STORE      the store, as --store
+  CTX_SPACE      the space, as --space
+  CTX_PRINCIPAL  who runs the agent (default: user@host)
+  CTX_MACHINE    where the agent runs (default: the host's name)
+  CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
+  PAGER          shows `ctx log` page by page (default: less -FRX)
+  NO_COLOR       set to anything, turns colours off"
+);
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(name = "ctx", version, about = "Version control for what LLM agents know", long_about = ABOUT)]
+#[command(after_help = first_steps!(), after_long_help = CONVENTIONS)]
+#[command(max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Clone, Default, ClapArgs)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// Where the store is: a directory [env: CTX_STORE] [default: the user's data directory]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) store: Option<OsString>,
+    /// The tenant to work in [env: CTX_SPACE] [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) space: Option<SpaceName>,
+    /// Prints JSON documents, one a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    pub(crate) color: Color,
+    /// Leaves out what is not data: status lines and progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(Demo),
+    Checkpoint(Box<Checkpoint>),
+    Materialize(Materialize),
+    Log(Log),
+    Show(Show),
+    Children(Children),
+    List(List),
+    Resolve(Resolve),
+    Annotate(Annotate),
+    Fork(Fork),
+    Compact(Compact),
+    Snapshot(Snapshot),
+    Head(Head),
+    Artifact(Artifact),
+    Journal(Journal),
+    Export(Export),
+    ImportBundle(ImportBundle),
+    Fsck(Fsck),
+    Stats(Stats),
+    Store(Store),
+    Spaces(Spaces),
+    Formats(Formats),
+    Completions(Completions),
+    Man(Man),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        match self {
+            Self::Demo(command) => command.run(invocation, output).await,
+            Self::Checkpoint(command) => command.run(invocation, output).await,
+            Self::Materialize(command) => command.run(invocation, output).await,
+            Self::Log(command) => command.run(invocation, output).await,
+            Self::Show(command) => command.run(invocation, output).await,
+            Self::Children(command) => command.run(invocation, output).await,
+            Self::List(command) => command.run(invocation, output).await,
+            Self::Resolve(command) => command.run(invocation, output).await,
+            Self::Annotate(command) => command.run(invocation, output).await,
+            Self::Fork(command) => command.run(invocation, output).await,
+            Self::Compact(command) => command.run(invocation, output).await,
+            Self::Snapshot(command) => command.run(invocation, output).await,
+            Self::Head(command) => command.run(invocation, output).await,
+            Self::Artifact(command) => command.run(invocation, output).await,
+            Self::Journal(command) => command.run(invocation, output).await,
+            Self::Export(command) => command.run(invocation, output).await,
+            Self::ImportBundle(command) => command.run(invocation, output).await,
+            Self::Fsck(command) => command.run(invocation, output).await,
+            Self::Stats(command) => command.run(invocation, output).await,
+            Self::Store(command) => command.run(invocation, output),
+            Self::Spaces(command) => command.run(invocation, output).await,
+            Self::Formats(_) => Formats::run(output),
+            Self::Completions(command) => command.run(output),
+            Self::Man(command) => command.run(output),
+        }
+    }
+}

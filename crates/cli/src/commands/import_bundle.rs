@@ -1,0 +1,61 @@
+//! `ctx import-bundle`: takes in what `ctx export` wrote.
+
+use clap::Args;
+use contexture::{ImportSummary, core::HeadName};
+
+use crate::{
+    error::{Error, Result},
+    input::Input,
+    invocation::Invocation,
+    output::{self, Output, Shape},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx import-bundle main.bundle
+  ctx --store ./copy import-bundle - < main.bundle";
+
+/// Takes in a file that `ctx export` wrote
+///
+/// Nothing is stored before all of the file is proven whole; taking it in again changes nothing. A head moves only
+/// forward: one that points to something the file does not continue stays where it is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ImportBundle {
+    /// The file, or `-` for standard input
+    #[arg(value_name = "FILE", value_parser = Input::parser())]
+    file: Input,
+}
+
+impl ImportBundle {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let (bundle, size) = self.file.open_seekable()?;
+        let engine = invocation.open().await?;
+        let bundle = output.progress("Reading", size).track(bundle);
+        let summary = engine.import_bundle(bundle).await.map_err(|error| Error::about(self.file, error))?;
+        if output.shape() == Shape::Json {
+            return output.document(summary);
+        }
+        let ImportSummary { commits, new_commits, new_annotations, moved_heads, kept_heads } = summary;
+        output.status(format_args!(
+            "Took in {} of {} and {}.",
+            output::count(new_commits),
+            output::counted(commits, "commit"),
+            output::counted(new_annotations, "annotation"),
+        ));
+        if !moved_heads.is_empty() {
+            output.status(format_args!("Heads made or moved: {}", names(&moved_heads)));
+        }
+        if !kept_heads.is_empty() {
+            output.status(format_args!(
+                "Heads left where they are, because they went another way: {}",
+                names(&kept_heads)
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn names(heads: &[HeadName]) -> String {
+    heads.iter().map(HeadName::as_str).collect::<Vec<_>>().join(", ")
+}

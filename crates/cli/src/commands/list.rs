@@ -1,0 +1,129 @@
+//! `ctx list`: commits by who made them, when, and what for.
+
+use clap::Args;
+use contexture::{
+    Filter, PageAfter, StoredCommit,
+    core::{Format, Principal, Session, Template, Thread, Ticket},
+    wire::CommitDocument,
+};
+use serde::Serialize;
+
+use crate::{
+    commit_text::{CommitText, HeadLabels},
+    error::Result,
+    invocation::Invocation,
+    output::{Output, Shape},
+    time::When,
+    values::Cursor,
+};
+
+/// Commits that are read at once.
+const COMMITS_PER_PAGE: u64 = 256;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx list --principal ada@laptop --since '2 days ago'
+  ctx list --missing-summary -n 20
+      commits that nobody has summed up yet
+  ctx list --ticket ENG-42 --json
+      with a cursor in each record; `--after CURSOR` goes on behind it";
+
+/// Lists commits that pass a filter, newest first by the time they carry
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct List {
+    /// Only those of this principal
+    #[arg(long, value_name = "P")]
+    principal: Option<Principal>,
+    /// Only those of this session
+    #[arg(long, value_name = "S")]
+    session: Option<Session>,
+    /// Only those for this work item
+    #[arg(long, value_name = "T")]
+    ticket: Option<Ticket>,
+    /// Only those in this thread
+    #[arg(long, value_name = "T")]
+    thread: Option<Thread>,
+    /// Only those of this kind of agent
+    #[arg(long, value_name = "T")]
+    template: Option<Template>,
+    /// Only those in this format
+    #[arg(long, value_name = "F")]
+    format: Option<Format>,
+    /// Only those made at or after this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<When>,
+    /// Only those made before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    until: Option<When>,
+    /// Only those that nobody has summed up yet
+    #[arg(long)]
+    missing_summary: bool,
+    /// Lists so many at most
+    #[arg(short = 'n', value_name = "N", default_value_t = 50)]
+    limit: u64,
+    /// Goes on where an earlier list ended
+    #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
+    after: Option<Cursor>,
+}
+
+/// A commit and how to go on behind it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    commit: CommitDocument,
+    cursor: Cursor,
+}
+
+impl List {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let engine = invocation.open().await?;
+        let labels = HeadLabels::load(&engine).await?;
+        let palette = output.palette;
+        let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
+        let (mut after, mut left) = (self.after.map(|cursor| cursor.0), self.limit);
+        let filter = self.filter(invocation)?;
+        while left > 0 {
+            let size = left.min(COMMITS_PER_PAGE);
+            let page = engine.list(&filter, after, u32::try_from(size).unwrap_or(u32::MAX)).await?;
+            let ended = (page.len() as u64) < size;
+            left -= page.len() as u64;
+            for stored in page {
+                let cursor = cursor(&stored);
+                after = Some(cursor.0);
+                match output.shape() {
+                    Shape::Text => output.line(text.line(&stored))?,
+                    Shape::Json => output.document(Listed { commit: labels.document(stored), cursor })?,
+                }
+            }
+            if ended {
+                return Ok(());
+            }
+        }
+        if let (Shape::Text, Some(last)) = (output.shape(), after)
+            && !engine.list(&filter, after, 1).await?.is_empty()
+        {
+            output.status(format_args!("There are more: go on with --after {}", Cursor(last)));
+        }
+        Ok(())
+    }
+
+    fn filter(self, invocation: &Invocation) -> Result<Filter> {
+        let now = invocation.now()?;
+        Ok(Filter {
+            principal: self.principal,
+            session: self.session,
+            ticket: self.ticket,
+            thread: self.thread,
+            template: self.template,
+            format: self.format,
+            since: self.since.map(|since| since.resolve(now)).transpose()?,
+            until: self.until.map(|until| until.resolve(now)).transpose()?,
+            missing_summary: self.missing_summary,
+        })
+    }
+}
+
+fn cursor(stored: &StoredCommit) -> Cursor {
+    Cursor(PageAfter { created_at: stored.commit.created_at, seq: stored.seq })
+}

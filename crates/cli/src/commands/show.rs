@@ -1,0 +1,145 @@
+//! `ctx show`: everything that is known of a commit.
+
+use clap::Args;
+use contexture::{
+    Error as EngineError, Reference, StoreError,
+    core::{Annotation, CommitId, Coverage, Noted, Timestamp},
+    wire::CommitDocument,
+};
+use serde::Serialize;
+
+use crate::{
+    commit_text::HeadLabels,
+    error::Result,
+    invocation::Invocation,
+    output::{self, Output, Shape},
+};
+
+/// Children that are counted.
+const MAX_CHILDREN: u32 = 1000;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx show main
+  ctx show ctx-8d3f --json";
+
+/// Shows a commit: every field, what was said about it, and what points to it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// The commit
+    #[arg(value_name = "ID|HEAD")]
+    commit: Reference,
+}
+
+/// A commit with its surroundings.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    commit: CommitDocument,
+    /// Size of its content in bytes; nothing when the content is not in the store.
+    size: Option<u64>,
+    /// How many commits have it as their parent, up to 1000.
+    children: usize,
+}
+
+impl Show {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let engine = invocation.open().await?;
+        let id = engine.find(&self.commit).await?;
+        let stored = engine.show(id).await?;
+        let size = match engine.stat_artifact(stored.commit.artifact).await {
+            Ok(stat) => Some(stat.size),
+            // Whoever looks at a damaged commit wants to see what is left of it.
+            Err(EngineError::Store(StoreError::NoArtifact(_))) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let children = engine.children(id, MAX_CHILDREN).await?.len();
+        let annotation_history = engine.annotation_history(id).await?;
+        let document = HeadLabels::load(&engine).await?.document(stored);
+        let shown = Shown { commit: CommitDocument { annotation_history, ..document }, size, children };
+        if output.shape() == Shape::Json {
+            return output.document(shown);
+        }
+        for (name, value) in shown.fields(engine.now()) {
+            let strong = output.palette.strong;
+            output.line(format_args!("{strong}{name:<10}{strong:#} {value}"))?;
+        }
+        shown.print_summaries(engine.now(), output)
+    }
+}
+
+impl Shown {
+    /// Returns what is known, each with its name, in reading order.
+    fn fields(&self, now: Timestamp) -> Vec<(&'static str, String)> {
+        let CommitDocument { id, commit, seq, depth, annotations, heads, .. } = &self.commit;
+        let provenance = &commit.provenance;
+        let mut fields = vec![("commit", id.to_string()), ("type", commit.kind.to_string())];
+        fields.push(("parent", commit.parent.map_or("none".to_owned(), |parent| parent.to_string())));
+        fields.extend(commit.merges.iter().map(|merged| ("merges", merged.to_string())));
+        fields.push(("depth", output::count(*depth)));
+        fields.push(("artifact", commit.artifact.to_string()));
+        fields.push(("size", self.size.map_or_else(|| "not in the store".to_owned(), output::size)));
+        fields.push(("format", commit.format.to_string()));
+        fields.extend(commit.message_count.map(|messages| ("messages", output::count(messages.get()))));
+        fields.extend(commit.token_count.map(|tokens| ("tokens", output::count(tokens.get()))));
+        fields.push(("created", at(now, commit.created_at)));
+        fields.push(("trigger", commit.trigger.to_string()));
+        let named = [
+            ("template", provenance.template.as_ref().map(ToString::to_string)),
+            ("principal", provenance.principal.as_ref().map(ToString::to_string)),
+            ("machine", provenance.machine.as_ref().map(ToString::to_string)),
+            ("session", provenance.session.as_ref().map(ToString::to_string)),
+            ("ticket", provenance.ticket.as_ref().map(ToString::to_string)),
+            ("thread", provenance.thread.as_ref().map(ToString::to_string)),
+        ];
+        fields.extend(named.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        fields.push(("journal", format!("record {seq}")));
+        fields.push(("children", children(self.children)));
+        fields.extend(heads.iter().map(|head| ("head", head.to_string())));
+        fields.extend(annotations.tags.iter().map(|tag| ("tag", tag.to_string())));
+        let label = |(key, value)| ("label", format!("{key}={}", output::printable(value)));
+        fields.extend(annotations.labels.iter().map(|(key, value)| label((key, value.as_str()))));
+        if let Some(coverage) = &annotations.coverage {
+            fields.push(("covers", covers(coverage)));
+            let losses = coverage.losses.iter();
+            fields.extend(losses.map(|loss| ("leaves out", output::first_line(loss.as_str()).into_owned())));
+        }
+        fields
+    }
+
+    /// Prints every summary there was, the one in force first.
+    fn print_summaries(&self, now: Timestamp, output: &mut Output) -> Result<()> {
+        let mut heading = "summary";
+        for Noted { annotation, author, at: when } in self.commit.annotation_history.iter().rev() {
+            let Annotation::Summary { text } = annotation else {
+                continue;
+            };
+            let strong = output.palette.strong;
+            output.line("")?;
+            output.line(format_args!("{strong}{heading}{strong:#} by {author}, {}", at(now, *when)))?;
+            let text = if text.as_str().is_empty() { "(withdrawn)" } else { text.as_str() };
+            for line in output::printable(text).lines() {
+                output.line(format_args!("    {line}"))?;
+            }
+            heading = "earlier summary";
+        }
+        Ok(())
+    }
+}
+
+fn at(now: Timestamp, then: Timestamp) -> String {
+    format!("{then} ({})", output::relative(now, then))
+}
+
+fn children(count: usize) -> String {
+    if count >= MAX_CHILDREN as usize { format!("{MAX_CHILDREN} or more") } else { count.to_string() }
+}
+
+fn covers(coverage: &Coverage) -> String {
+    let Coverage { first, last, commits, messages, bytes, .. } = coverage;
+    let (first, last) = (CommitId::short(first), CommitId::short(last));
+    let commits = output::counted(commits.get(), "commit");
+    let messages = output::counted(messages.get(), "message");
+    format!("{commits} from {first} to {last} with {messages}, {}", output::size(bytes.get()))
+}

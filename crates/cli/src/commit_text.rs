@@ -1,0 +1,135 @@
+//! Commits as people read them in a log or a list.
+
+use std::collections::HashMap;
+
+use contexture::{
+    Contexture, Head, StoredCommit,
+    core::{CommitId, CommitKind, HeadName, Timestamp},
+    wire::CommitDocument,
+};
+
+use crate::{
+    error::Result,
+    output::{self, Palette},
+};
+
+/// Heads that are read at once.
+const HEADS_PER_PAGE: u32 = 1000;
+
+/// The heads of a space by the commits they point to.
+#[derive(Debug, Default)]
+pub(crate) struct HeadLabels {
+    by_commit: HashMap<CommitId, Vec<HeadName>>,
+}
+
+/// How commits are told.
+pub(crate) struct CommitText<'a> {
+    pub(crate) palette: &'a Palette,
+    pub(crate) labels: &'a HeadLabels,
+    pub(crate) now: Timestamp,
+}
+
+impl HeadLabels {
+    /// Reads every head of the space.
+    pub(crate) async fn load(engine: &Contexture) -> Result<Self> {
+        let mut labels = Self::default();
+        let mut after: Option<HeadName> = None;
+        loop {
+            let page = engine.heads("", after.as_ref(), HEADS_PER_PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(labels);
+            };
+            after = Some(last.name.clone());
+            for Head { name, commit, .. } in page {
+                labels.by_commit.entry(commit).or_default().push(name);
+            }
+        }
+    }
+
+    /// Returns the heads that point to a commit, in name order.
+    pub(crate) fn of(&self, commit: &CommitId) -> &[HeadName] {
+        self.by_commit.get(commit).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns every commit that a head points to.
+    pub(crate) fn commits(&self) -> Vec<CommitId> {
+        self.by_commit.keys().copied().collect()
+    }
+
+    /// Returns the names of all heads.
+    pub(crate) fn into_names(self) -> Vec<HeadName> {
+        let mut names: Vec<_> = self.by_commit.into_values().flatten().collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the document of a commit with its heads.
+    pub(crate) fn document(&self, stored: StoredCommit) -> CommitDocument {
+        let heads = self.of(&stored.id).to_vec();
+        CommitDocument { heads, ..stored.into() }
+    }
+}
+
+impl CommitText<'_> {
+    /// Tells a commit in one line.
+    pub(crate) fn line(&self, stored: &StoredCommit) -> String {
+        let faint = self.palette.faint;
+        let mut line = self.title(stored);
+        if let Some(summary) = &stored.annotations.summary {
+            line.push(' ');
+            line.push_str(&output::first_line(summary.as_str()));
+        }
+        format!("{line}  {faint}{}{faint:#}", self.origin(stored))
+    }
+
+    /// Tells a commit in a few lines.
+    pub(crate) fn block(&self, stored: &StoredCommit) -> String {
+        let faint = self.palette.faint;
+        let messages = stored.commit.message_count;
+        let messages = messages.map(|count| format!(", {}", output::counted(count.get(), "message")));
+        let details = format!("{faint}{}{}{faint:#}", self.origin(stored), messages.unwrap_or_default());
+        let mut lines = vec![self.title(stored), details];
+        lines.extend(stored.annotations.summary.as_ref().map(|text| output::first_line(text.as_str()).into_owned()));
+        if !stored.commit.merges.is_empty() {
+            let merges: Vec<_> = stored.commit.merges.iter().map(CommitId::short).collect();
+            lines.push(format!("{faint}brings back {}{faint:#}", merges.join(", ")));
+        }
+        lines.join("\n")
+    }
+
+    /// Returns the mark of a commit in a graph.
+    pub(crate) fn glyph(&self, kind: CommitKind) -> String {
+        let Palette { compaction, snapshot, strong, .. } = self.palette;
+        match kind {
+            CommitKind::Delta => format!("{strong}○{strong:#}"),
+            CommitKind::Compaction => format!("{compaction}◆{compaction:#}"),
+            CommitKind::Snapshot => format!("{snapshot}■{snapshot:#}"),
+        }
+    }
+
+    /// Returns the id, the kind where it is not the usual one, and the heads.
+    fn title(&self, stored: &StoredCommit) -> String {
+        let Palette { id, head, compaction, snapshot, .. } = self.palette;
+        let mut words = vec![format!("{id}{}{id:#}", stored.id.short())];
+        match stored.commit.kind {
+            CommitKind::Delta => {}
+            CommitKind::Compaction => words.push(format!("{compaction}compaction{compaction:#}")),
+            CommitKind::Snapshot => words.push(format!("{snapshot}snapshot{snapshot:#}")),
+        }
+        let heads = self.labels.of(&stored.id);
+        if !heads.is_empty() {
+            let names: Vec<_> = heads.iter().map(|name| format!("{head}{name}{head:#}")).collect();
+            words.push(format!("({})", names.join(", ")));
+        }
+        words.join(" ")
+    }
+
+    /// Returns who made a commit and when.
+    fn origin(&self, stored: &StoredCommit) -> String {
+        let when = output::relative(self.now, stored.commit.created_at);
+        match &stored.commit.provenance.principal {
+            Some(principal) => format!("{principal}, {when}"),
+            None => when,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Files to write, or standard output.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use contexture::Error as EngineError;
+use tempfile::NamedTempFile;
+
+use crate::{
+    error::{Error, Result},
+    output::{Output, Shape},
+};
+
+/// Where content goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+/// A file that appears under its name once it is whole.
+pub(crate) enum Draft {
+    /// A file beside the one it will replace.
+    Beside { file: NamedTempFile, path: PathBuf },
+    /// A device or pipe, which cannot be replaced.
+    Direct { file: File, path: PathBuf },
+}
+
+impl Destination {
+    /// Reads `-` as standard output and everything else as a path, which may be any bytes.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        PathBufValueParser::new().map(|path| if path.as_os_str() == "-" { Self::Stdout } else { Self::File(path) })
+    }
+
+    /// Refuses to mix content with documents about it on one stream.
+    pub(crate) fn check(&self, output: &Output, content: &'static str) -> Result<()> {
+        match (self, output.shape()) {
+            (Self::Stdout, Shape::Json) => Err(Error::JsonBesideContent { content }),
+            (Self::Stdout, Shape::Text) | (Self::File(_), _) => Ok(()),
+        }
+    }
+
+    /// Names the place where an operation failed because of it.
+    pub(crate) fn failed(&self, error: EngineError) -> Error {
+        match (self, error) {
+            (Self::Stdout, EngineError::Io { source, .. }) => Error::Stdout(source),
+            (Self::File(path), EngineError::Io { source, .. }) => Error::Write { path: path.clone(), source },
+            (_, other) => other.into(),
+        }
+    }
+}
+
+impl Draft {
+    /// Starts a file. Nothing appears under the name until [`Draft::publish`].
+    pub(crate) fn start(path: &Path) -> Result<Self> {
+        let unwritable = |source| Error::Write { path: path.to_owned(), source };
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
+            Ok(metadata) if !metadata.is_file() => {
+                let file = File::options().write(true).open(path).map_err(unwritable)?;
+                return Ok(Self::Direct { file, path: path.to_owned() });
+            }
+            // A file is replaced where it really is, a name that does not exist yet is made.
+            Ok(_) | Err(_) => {}
+        }
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let directory = directory_of(&path);
+        fs::metadata(directory).map_err(unwritable)?;
+        let mut builder = tempfile::Builder::new();
+        // The user's mask takes away what it takes away from other new files.
+        #[cfg(unix)]
+        builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+        // The error carries the name of the temporary file, which says nothing to the user; its kind says enough.
+        let refused = |error: io::Error| unwritable(error.kind().into());
+        let file = builder.prefix(".ctx-").tempfile_in(directory).map_err(refused)?;
+        Ok(Self::Beside { file, path })
+    }
+
+    /// Borrows what the content is written to.
+    pub(crate) fn file(&mut self) -> &mut File {
+        match self {
+            Self::Beside { file, .. } => file.as_file_mut(),
+            Self::Direct { file, .. } => file,
+        }
+    }
+
+    /// Makes the file durable and puts it under its name, in the place of what was there.
+    pub(crate) fn publish(self) -> Result<()> {
+        match self {
+            Self::Direct { mut file, path } => file.flush().map_err(|source| Error::Write { path, source }),
+            Self::Beside { file, path } => {
+                let published = file
+                    .as_file()
+                    .sync_all()
+                    .and_then(|()| file.persist(&path).map_err(|refused| refused.error))
+                    .and_then(|_| sync_directory(directory_of(&path)));
+                published.map_err(|source| Error::Write { path, source })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("standard output"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// Makes the names in a directory durable, where the system knows how.
+#[cfg_attr(not(unix), expect(unused_variables, clippy::unnecessary_wraps))]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(directory)?.sync_all()?;
+    Ok(())
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

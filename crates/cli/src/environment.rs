@@ -1,0 +1,175 @@
+//! What the process was started with: variables, user, host and clock. Nothing else in the program reads them.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use contexture::{
+    Clock,
+    core::{Actor, Machine, NameError, Principal, SpaceName, Timestamp},
+};
+
+use crate::error::{Error, Result};
+
+/// The variables that matter, as they were when the program started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Environment {
+    /// `CTX_STORE`: where the store is.
+    pub(crate) store: Option<OsString>,
+    /// `CTX_SPACE`: the tenant.
+    pub(crate) space: Option<OsString>,
+    /// `CTX_PRINCIPAL`: who runs the agent.
+    pub(crate) principal: Option<OsString>,
+    /// `CTX_MACHINE`: where the agent runs.
+    pub(crate) machine: Option<OsString>,
+    /// `CTX_ACTOR`: who asks for changes, as the journal records it.
+    pub(crate) actor: Option<OsString>,
+    /// `CTX_TIME`: stops the clock, for tests and demonstrations.
+    pub(crate) time: Option<OsString>,
+    /// `XDG_DATA_HOME/contexture`, or its usual place under `HOME`.
+    pub(crate) data_directory: Option<PathBuf>,
+    /// `USER` or what stands for it.
+    pub(crate) user: Option<OsString>,
+    /// `PAGER`: shows long output; an empty one asks for none.
+    pub(crate) pager: Option<OsString>,
+    /// `LESS`: what the user wants of that pager.
+    pub(crate) less: Option<OsString>,
+}
+
+/// A program that shows text page by page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pager {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    /// What `LESS` should say for the program, when the user says nothing.
+    pub(crate) less: Option<&'static str>,
+}
+
+impl Environment {
+    /// Reads the variables. An empty one counts as not set.
+    pub(crate) fn read() -> Self {
+        let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        let data_home = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+        Self {
+            store: variable("CTX_STORE"),
+            space: variable("CTX_SPACE"),
+            principal: variable("CTX_PRINCIPAL"),
+            machine: variable("CTX_MACHINE"),
+            actor: variable("CTX_ACTOR"),
+            time: variable("CTX_TIME"),
+            data_directory: data_home.or_else(home).map(|data| data.join("contexture")),
+            user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
+            pager: env::var_os("PAGER"),
+            less: variable("LESS"),
+        }
+    }
+
+    /// Returns where the store is when nobody says.
+    pub(crate) fn data_directory(&self) -> Result<PathBuf> {
+        self.data_directory.clone().ok_or(Error::NoHome)
+    }
+
+    /// Returns the tenant to work in when nobody says.
+    pub(crate) fn space(&self) -> Result<SpaceName> {
+        match &self.space {
+            Some(name) => named("CTX_SPACE", name, |text| SpaceName::new(text)),
+            None => Ok(SpaceName::new("default").expect("the word is a legal name")),
+        }
+    }
+
+    /// Returns who runs the agent: `CTX_PRINCIPAL`, else user and host.
+    pub(crate) fn principal(&self) -> Result<Principal> {
+        match &self.principal {
+            Some(name) => named("CTX_PRINCIPAL", name, |text| Principal::new(text)),
+            None => named("user@host", &self.user_at_host(), |text| Principal::new(text)),
+        }
+    }
+
+    /// Returns where the agent runs: `CTX_MACHINE`, else the host.
+    pub(crate) fn machine(&self) -> Result<Machine> {
+        match &self.machine {
+            Some(name) => named("CTX_MACHINE", name, |text| Machine::new(text)),
+            None => named("the host's name", &host(), |text| Machine::new(text)),
+        }
+    }
+
+    /// Returns who asks for changes: `CTX_ACTOR`, else the principal.
+    pub(crate) fn actor(&self, principal: Option<&Principal>) -> Result<Actor> {
+        match (&self.actor, principal) {
+            (Some(name), _) => named("CTX_ACTOR", name, |text| Actor::new(text)),
+            (None, Some(principal)) => Ok(as_actor(principal)),
+            (None, None) => Ok(as_actor(&self.principal()?)),
+        }
+    }
+
+    /// Returns the clock: the system's, unless `CTX_TIME` stops it.
+    pub(crate) fn clock(&self) -> Result<Clock> {
+        let Some(time) = &self.time else {
+            return Ok(Arc::new(|| jiff::Timestamp::now().into()));
+        };
+        let refused = |source| Error::Time { origin: "CTX_TIME", source };
+        let stopped: Timestamp = time.to_string_lossy().parse().map_err(refused)?;
+        Ok(Arc::new(move || stopped))
+    }
+
+    /// Returns the program that shows long output; nothing when the user wants none.
+    pub(crate) fn pager(&self) -> Option<Pager> {
+        let words = self.pager.as_ref().map_or("less -FRX".into(), |pager| pager.to_string_lossy());
+        let mut words = words.split_whitespace().map(str::to_owned);
+        let program = words.next().filter(|program| program != "cat")?;
+        Some(Pager { program, arguments: words.collect(), less: self.less.is_none().then_some("FRX") })
+    }
+
+    fn user_at_host(&self) -> OsString {
+        let account = || whoami::username_os().unwrap_or_else(|_| "somebody".into());
+        let mut name = self.user.clone().unwrap_or_else(account);
+        name.push("@");
+        name.push(host());
+        name
+    }
+}
+
+fn host() -> OsString {
+    // Some sandboxes hide the name; a commit can be made there all the same.
+    whoami::hostname().map_or_else(|_| "somewhere".into(), Into::into)
+}
+
+/// Takes a name from the environment; one that is not UTF-8 is shown with its odd bytes replaced.
+fn named<T>(origin: &'static str, name: &OsStr, new: impl Fn(&str) -> Result<T, NameError>) -> Result<T> {
+    new(&name.to_string_lossy()).map_err(|source| Error::Name { origin, source })
+}
+
+fn as_actor(principal: &Principal) -> Actor {
+    Actor::new(principal.as_str()).expect("both names follow one rule")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_pager_or_cat_means_none_and_words_are_arguments() {
+        let pager = |text: Option<&str>| Environment { pager: text.map(Into::into), ..Environment::default() }.pager();
+        assert_eq!((pager(Some("")), pager(Some("cat"))), (None, None));
+        let less = |arguments: &[&str]| Pager {
+            program: "less".to_owned(),
+            arguments: arguments.iter().map(ToString::to_string).collect(),
+            less: Some("FRX"),
+        };
+        assert_eq!((pager(None), pager(Some("less -S -R"))), (Some(less(&["-FRX"])), Some(less(&["-S", "-R"]))));
+    }
+
+    #[test]
+    fn the_actor_is_the_one_named_for_it_then_the_principal() {
+        let environment = Environment { principal: Some("ada".into()), ..Environment::default() };
+        let grace = Principal::new("grace").unwrap();
+        assert_eq!(environment.actor(None).unwrap().as_str(), "ada");
+        assert_eq!(environment.actor(Some(&grace)).unwrap().as_str(), "grace");
+        let named = Environment { actor: Some("ci".into()), ..environment };
+        assert_eq!(named.actor(Some(&grace)).unwrap().as_str(), "ci");
+    }
+}

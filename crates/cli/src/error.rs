@@ -1,0 +1,245 @@
+//! How a run of the program ends, and what it says when that is not well.
+
+mod verdict;
+
+use std::{error::Error as _, io, path::PathBuf, process::ExitCode};
+
+use clap::error::ErrorKind;
+use contexture::{
+    Error as EngineError, StoreError,
+    core::{NameError, Principal, TimeError, Timestamp},
+    formats,
+    wire::Document,
+};
+use serde::Serialize;
+
+use crate::{
+    input::Input,
+    output::{Palette, Shape},
+};
+use verdict::Verdict;
+
+/// Result of a command.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The operation failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The operation failed because of a file, or while it was read.
+    #[error("cannot take in {input}")]
+    Content { input: Input, source: EngineError },
+    /// A content cannot stand for a history.
+    #[error("cannot take {input} as a summary")]
+    Summary { input: Input, source: EngineError },
+    /// A file cannot be read.
+    #[error("cannot read {input}")]
+    Read { input: Input, source: io::Error },
+    /// A directory stands where a file belongs.
+    #[error("cannot read {}: it is a directory", path.display())]
+    Directory { path: PathBuf },
+    /// A file cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output")]
+    Stdout(#[source] io::Error),
+    /// Nothing says how the content is written.
+    #[error("nothing tells the format of {input}: name it with --format")]
+    NoFormat { input: Input },
+    /// Counts and content cannot share standard output.
+    #[error("--json needs -o FILE here, because the {content} itself goes to standard output")]
+    JsonBesideContent { content: &'static str },
+    /// A summary is too large to be one.
+    #[error("cannot take {input} as a summary: it has more than {max_mebibytes} MiB")]
+    LargeSummary { input: Input, max_mebibytes: u64 },
+    /// An annotation is not text.
+    #[error("cannot take {input} as a summary: it is not UTF-8")]
+    BinarySummary { input: Input },
+    /// The environment holds a text that cannot be a name.
+    #[error("cannot use what {origin} says")]
+    Name { origin: &'static str, source: NameError },
+    /// The environment or a flag holds a text that is not a time.
+    #[error("cannot use what {origin} says")]
+    Time { origin: &'static str, source: TimeError },
+    /// A relative time leads out of the calendar.
+    #[error("{text:?} leads to a time outside the years -9999 to 9999")]
+    TimeRange { text: String },
+    /// There is no place for a store.
+    #[error("there is no home directory to keep a store in")]
+    NoHome,
+    /// A principal had not made a commit by then.
+    #[error("{principal} has no commit at or before {at}")]
+    NothingKnown { principal: Principal, at: Timestamp },
+    /// There is nothing to export.
+    #[error("there are no heads to export")]
+    NoHeads,
+    /// A directory holds something already.
+    #[error("{} is not empty", path.display())]
+    NotEmpty { path: PathBuf },
+    /// A copy is not equal to its original.
+    #[error("the copy differs from the original in {what}")]
+    Unequal { what: &'static str },
+    /// The store is not what it claims to be.
+    #[error("the store is damaged in {problems} place{}", if *problems == 1 { "" } else { "s" })]
+    Unsound { problems: u64 },
+    /// The program itself could not start.
+    #[error("cannot start")]
+    Runtime(#[source] io::Error),
+}
+
+/// What the exit code of the program says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It was done.
+    Done,
+    /// It could not be done.
+    Failed,
+    /// It was not understood.
+    Usage,
+    /// Somebody else was faster: read again and retry.
+    Conflict,
+    /// The store is damaged.
+    Damaged,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Conflict => 3,
+            Exit::Damaged => 4,
+        })
+    }
+}
+
+/// An error as `--json` shows it.
+#[derive(Debug, Serialize)]
+struct Failure {
+    error: FailureBody,
+}
+
+#[derive(Debug, Serialize)]
+struct FailureBody {
+    code: &'static str,
+    message: String,
+    causes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Error {
+    /// Names the content where an operation failed because of it.
+    pub(crate) fn about(input: Input, error: EngineError) -> Self {
+        match error {
+            EngineError::Empty
+            | EngineError::Malformed { .. }
+            | EngineError::NoSummaryEntry(_)
+            | EngineError::Bundle { .. }
+            | EngineError::Io { .. }
+            | EngineError::Store(StoreError::Input(_)) => Self::Content { input, source: error },
+            other => Self::Engine(other),
+        }
+    }
+
+    /// Names the summary where a compaction failed because of it.
+    pub(crate) fn about_summary(input: Input, error: EngineError) -> Self {
+        match Self::about(input, error) {
+            Self::Content { input, source } => Self::Summary { input, source },
+            other => other,
+        }
+    }
+
+    /// Returns how the program ends because of this.
+    pub(crate) fn exit(&self) -> Exit {
+        self.verdict().exit
+    }
+
+    /// Tells whether the reader of standard output has gone away, which is its right.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns the lines that tell a person what failed, why, and what to type next.
+    pub(crate) fn to_text(&self, palette: &Palette) -> String {
+        let Palette { error, hint, .. } = palette;
+        let mut lines = vec![format!("{error}error:{error:#} {self}")];
+        lines.extend(self.causes().into_iter().map(|cause| format!("  because: {cause}")));
+        lines.extend(self.verdict().hint.map(|text| format!("  {hint}hint:{hint:#} {text}")));
+        lines.join("\n")
+    }
+
+    /// Returns the document that tells a program the same.
+    pub(crate) fn to_document(&self) -> impl Serialize {
+        let Verdict { code, hint, .. } = self.verdict();
+        let error = FailureBody { code, message: self.to_string(), causes: self.causes(), hint };
+        Document::new(Failure { error })
+    }
+
+    /// Returns what led to this, nearest first, without what was said already.
+    fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut said = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            if !said.contains(&text) {
+                said.clone_from(&text);
+                causes.push(text);
+            }
+            source = cause.source();
+        }
+        causes
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Engine(source) | Self::Content { source, .. } => Verdict::of(source),
+            // What helps with content does not help with summaries.
+            Self::Summary { source, .. } => Verdict { hint: None, ..Verdict::of(source) },
+            Self::Read { .. } => Verdict::failed("cannot-read"),
+            Self::Directory { .. } => Verdict::failed("is-a-directory"),
+            Self::Write { .. } | Self::Stdout(_) => Verdict::failed("cannot-write"),
+            Self::NoFormat { .. } => {
+                let known: Vec<_> = formats::known().iter().map(|format| format.name).collect();
+                Verdict::usage("no-format").hint(format!("one of {}", known.join(", ")))
+            }
+            Self::JsonBesideContent { .. } => Verdict::usage("json-beside-content"),
+            Self::LargeSummary { .. } => Verdict::failed("large-summary"),
+            Self::BinarySummary { .. } => Verdict::failed("binary-summary"),
+            Self::Name { .. } => Verdict::usage("bad-name"),
+            Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),
+            Self::NoHome => Verdict::failed("no-home").hint("name a directory with `--store DIR`"),
+            Self::NothingKnown { principal, .. } => {
+                Verdict::failed("nothing-known").hint(format!("`ctx list --principal {principal}` shows all there is"))
+            }
+            Self::NoHeads => Verdict::failed("no-heads").hint("`ctx log --all` shows commits to name instead"),
+            Self::NotEmpty { .. } => Verdict::failed("not-empty").hint("name a new directory"),
+            Self::Unequal { .. } => Verdict::failed("unequal"),
+            Self::Unsound { .. } => Verdict { hint: None, ..Verdict::damaged("unsound") },
+            Self::Runtime(_) => Verdict::failed("cannot-start"),
+        }
+    }
+}
+
+/// Answers a command line that was not understood, or one that asks for help.
+pub(crate) fn refuse(refusal: &clap::Error, shape: Shape) -> ExitCode {
+    let helps = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !helps && shape == Shape::Json {
+        let text = refusal.render().to_string();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let causes = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more")).map(Into::into);
+        let error = FailureBody { code: "usage", message, causes: causes.collect(), hint: None };
+        let document = serde_json::to_string(&Document::new(Failure { error }));
+        anstream::eprintln!("{}", document.expect("texts have a JSON form"));
+    } else {
+        // Nobody is left to tell when standard error is closed.
+        let _printed = refusal.print();
+    }
+    if helps { Exit::Done.into() } else { Exit::Usage.into() }
+}

@@ -1,0 +1,123 @@
+//! What the engine's errors mean on a command line: a stable code, an exit code, and a hint.
+
+use std::io;
+
+use contexture::{BundleProblem, Error as EngineError, StoreError, core::RecordError};
+
+use super::Exit;
+
+/// What an error means to whoever typed the command.
+pub(super) struct Verdict {
+    /// A word that programs may rely on.
+    pub(super) code: &'static str,
+    pub(super) exit: Exit,
+    /// What to do next, with one command to type.
+    pub(super) hint: Option<String>,
+}
+
+impl Verdict {
+    pub(super) fn failed(code: &'static str) -> Self {
+        Self { code, exit: Exit::Failed, hint: None }
+    }
+
+    pub(super) fn usage(code: &'static str) -> Self {
+        Self { code, exit: Exit::Usage, hint: None }
+    }
+
+    pub(super) fn conflict(code: &'static str) -> Self {
+        Self { code, exit: Exit::Conflict, hint: None }
+    }
+
+    pub(super) fn damaged(code: &'static str) -> Self {
+        Self { code, exit: Exit::Damaged, hint: None }.hint("`ctx fsck` says what else is damaged")
+    }
+
+    pub(super) fn hint(self, text: impl Into<String>) -> Self {
+        Self { hint: Some(text.into()), ..self }
+    }
+
+    /// Judges an error of the engine.
+    pub(super) fn of(error: &EngineError) -> Self {
+        match error {
+            EngineError::Store(error) => Self::of_store(error),
+            EngineError::Scheme { .. } => Self::failed("unsupported-store").hint("use a directory: `--store DIR`"),
+            EngineError::Reference { .. } => Self::usage("bad-reference").hint("`ctx log --all` shows the commits"),
+            EngineError::NoAncestor { .. } => Self::failed("no-ancestor"),
+            EngineError::Empty => Self::failed("empty").hint("`--allow-empty` makes a commit of nothing"),
+            EngineError::Malformed { .. } => {
+                Self::failed("malformed").hint("`--no-check` stores the bytes as they are")
+            }
+            EngineError::Record(error) => match error {
+                RecordError::NeedsParent(_) => Self::failed("needs-parent").hint("name it with `--parent ID`"),
+                RecordError::Newer { .. } => Self::failed("newer-record").hint("upgrade ctx"),
+                RecordError::Json(_) => Self::damaged("damaged"),
+            },
+            EngineError::Annotation(_) => Self::failed("annotation-too-long"),
+            EngineError::Name(_) => Self::usage("bad-name"),
+            EngineError::NoSummaryEntry(_) => Self::failed("no-summary-entry"),
+            EngineError::NotAnAncestor { commit, .. } => {
+                Self::failed("not-an-ancestor").hint(format!("`ctx log {}` shows its ancestors", commit.short()))
+            }
+            EngineError::AbsentArtifact { .. } => Self::damaged("absent-artifact"),
+            EngineError::Untranslatable { .. } => Self::failed("untranslatable"),
+            EngineError::Mixed { commit, .. } => {
+                Self::failed("mixed-formats").hint(format!("`ctx log {}` shows where it changes", commit.short()))
+            }
+            EngineError::Unjoinable { commit, .. } => {
+                Self::failed("unjoinable").hint(format!("`ctx show {}` tells where it came from", commit.short()))
+            }
+            EngineError::Bundle { problem } => match problem {
+                BundleProblem::Newer { .. } => Self::failed("newer-bundle").hint("upgrade ctx"),
+                BundleProblem::Magic
+                | BundleProblem::Truncated
+                | BundleProblem::Digest
+                | BundleProblem::Frame(_)
+                | BundleProblem::Record(_) => Self::failed("bad-bundle"),
+            },
+            EngineError::Io { .. } => Self::failed("input-output"),
+        }
+    }
+
+    fn of_store(error: &StoreError) -> Self {
+        match error {
+            StoreError::Open { source, .. } => match source.kind() {
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                    Self::failed("cannot-open").hint("a store is a directory: `--store DIR`")
+                }
+                _ => Self::failed("cannot-open").hint("`--store DIR` names another place"),
+            },
+            StoreError::Newer { .. } => Self::failed("newer-store").hint("upgrade ctx"),
+            StoreError::Foreign { .. } => Self::failed("foreign-store").hint("`--store DIR` names another place"),
+            StoreError::Database { .. } => Self::failed("database"),
+            StoreError::Busy(_) => Self::failed("busy").hint("nothing was written; run the same command again"),
+            StoreError::ReadOnly => Self::failed("read-only"),
+            StoreError::DiskFull => Self::failed("disk-full"),
+            StoreError::Disk { .. } => Self::failed("disk").hint("`ctx fsck` checks what the disk kept"),
+            StoreError::Poisoned { .. } => Self::failed("poisoned"),
+            StoreError::Closed => Self::failed("closed"),
+            StoreError::Input(_) => Self::failed("cannot-read"),
+            StoreError::Damaged { .. } => Self::damaged("damaged"),
+            StoreError::DamagedArtifact(_) => Self::damaged("damaged-artifact"),
+            StoreError::NoArtifact(_) => Self::failed("no-artifact"),
+            StoreError::NoCommit(_) => Self::failed("no-commit").hint("`ctx log --all` shows the commits"),
+            StoreError::NoMatch { noun: "commit", .. } => {
+                Self::failed("no-match").hint("`ctx log --all` shows the commits")
+            }
+            StoreError::NoMatch { .. } => Self::failed("no-match"),
+            StoreError::Ambiguous { .. } => Self::failed("ambiguous").hint("type more digits of the one you mean"),
+            StoreError::NoParent(_) => Self::failed("no-parent").hint("`ctx log --all` shows the commits"),
+            StoreError::NoMerged(_) => Self::failed("no-merged").hint("`ctx log --all` shows the commits"),
+            StoreError::NoHead(_) => Self::failed("no-head").hint("`ctx head list` shows the heads"),
+            StoreError::HeadConflict { head, expected, actual } => {
+                let log = format!("`ctx head log {head}` shows who");
+                Self::conflict("head-conflict").hint(match (expected, actual) {
+                    (None, _) => format!("{log} made it"),
+                    (Some(_), Some(actual)) => format!("{log} moved it; then retry with `--expect {actual}`"),
+                    (Some(_), None) => format!("{log} deleted it; then retry with `--expect none`"),
+                })
+            }
+            StoreError::KeyConflict { commit, .. } => Self::conflict("key-conflict")
+                .hint(format!("`ctx show {}` shows what the key was used for", commit.short())),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! One run of the program: where it works, as whom, and when.
+
+use std::path::PathBuf;
+
+use contexture::{
+    Contexture, Location, Options,
+    core::{Principal, SpaceName, Timestamp},
+};
+
+use crate::{args::Globals, environment::Environment, error::Result};
+
+/// What every command needs to know beside its own arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct Invocation {
+    pub(crate) environment: Environment,
+    pub(crate) globals: Globals,
+}
+
+impl Invocation {
+    /// Returns where the store is: the flag, else `CTX_STORE`, else the user's data directory.
+    pub(crate) fn location(&self) -> Result<Location> {
+        match self.globals.store.as_ref().or(self.environment.store.as_ref()) {
+            None => Ok(Location::Directory(self.environment.data_directory()?)),
+            Some(place) => match place.to_str() {
+                Some(text) => Ok(text.parse()?),
+                // Only a path can be text of another encoding.
+                None => Ok(Location::Directory(PathBuf::from(place))),
+            },
+        }
+    }
+
+    /// Returns the tenant to work in: the flag, else `CTX_SPACE`, else `default`.
+    pub(crate) fn space(&self) -> Result<SpaceName> {
+        match &self.globals.space {
+            Some(space) => Ok(space.clone()),
+            None => self.environment.space(),
+        }
+    }
+
+    /// Tells a newcomer that there is nothing to see yet, and what to do about it.
+    pub(crate) fn emptiness(&self) -> Result<String> {
+        let (space, location) = (self.space()?, self.location()?);
+        Ok(format!("Space {space} of the store at {location} is empty; `ctx demo` shows what to do."))
+    }
+
+    /// Opens the store as whoever runs the program.
+    pub(crate) async fn open(&self) -> Result<Contexture> {
+        self.open_as(None).await
+    }
+
+    /// Opens the store for a principal that was named.
+    pub(crate) async fn open_as(&self, principal: Option<&Principal>) -> Result<Contexture> {
+        let options = Options {
+            location: self.location()?,
+            space: self.space()?,
+            actor: self.environment.actor(principal)?,
+            clock: self.environment.clock()?,
+        };
+        Ok(Contexture::open(options).await?)
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Result<Timestamp> {
+        Ok(self.environment.clock()?())
+    }
+}

@@ -1,0 +1,170 @@
+//! Where a command's words go: data to standard output, everything else to standard error.
+
+mod pager;
+mod palette;
+mod progress;
+mod text;
+
+use std::{
+    fmt,
+    io::{self, BufWriter, IsTerminal as _, Write},
+    process::Child,
+};
+
+use contexture::wire::Document;
+use serde::Serialize;
+
+pub(crate) use palette::Palette;
+pub(crate) use progress::Progress;
+pub(crate) use text::{about, count, counted, first_line, printable, relative, size};
+
+use crate::{
+    args::Globals,
+    environment::Pager,
+    error::{Error, Result},
+};
+
+/// The two streams of a command and how to write on them.
+pub(crate) struct Output {
+    data: Box<dyn Write + Send>,
+    status: Box<dyn Write + Send>,
+    /// The colours of the data.
+    pub(crate) palette: Palette,
+    status_palette: Palette,
+    shape: Shape,
+    quiet: bool,
+    terminals: Terminals,
+    pager: Option<Child>,
+}
+
+/// How data is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// For people.
+    Text,
+    /// For programs: a JSON document per record, one a line.
+    Json,
+}
+
+/// Which streams a person looks at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Terminals {
+    data: bool,
+    status: bool,
+}
+
+impl Output {
+    /// Writes to the streams of the process.
+    pub(crate) fn standard(globals: &Globals) -> Self {
+        Self {
+            palette: Palette::for_stream(globals.color, &io::stdout()),
+            status_palette: Palette::for_stream(globals.color, &io::stderr()),
+            data: Box::new(BufWriter::with_capacity(64 * 1024, io::stdout())),
+            status: Box::new(io::stderr()),
+            shape: if globals.json { Shape::Json } else { Shape::Text },
+            quiet: globals.quiet,
+            terminals: Terminals { data: io::stdout().is_terminal(), status: io::stderr().is_terminal() },
+            pager: None,
+        }
+    }
+
+    /// Writes text to two given streams, in the colours of another output.
+    pub(crate) fn to_writers(data: Box<dyn Write + Send>, status: Box<dyn Write + Send>, palette: Palette) -> Self {
+        Self {
+            data,
+            status,
+            palette,
+            status_palette: palette,
+            shape: Shape::Text,
+            quiet: false,
+            terminals: Terminals::default(),
+            pager: None,
+        }
+    }
+
+    /// Returns how data is to be written.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Writes one line of data for people.
+    pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<()> {
+        writeln!(self.data, "{line}").map_err(Error::Stdout)
+    }
+
+    /// Writes one record for programs.
+    pub(crate) fn document<T: Serialize>(&mut self, body: T) -> Result<()> {
+        serde_json::to_writer(&mut self.data, &Document::new(body))
+            .map_err(io::Error::from)
+            .and_then(|()| self.data.write_all(b"\n"))
+            .map_err(Error::Stdout)
+    }
+
+    /// Borrows the stream for data that is neither text nor a record.
+    pub(crate) fn data(&mut self) -> &mut (dyn Write + Send) {
+        &mut *self.data
+    }
+
+    /// Hands on what was written so far.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.data.flush().map_err(Error::Stdout)
+    }
+
+    /// Tells a person what was done, unless that is not wanted.
+    pub(crate) fn status(&mut self, line: impl fmt::Display) {
+        if !self.quiet {
+            self.say(&line.to_string());
+        }
+    }
+
+    /// Tells a person who watches standard error what was done; a log file is spared of it.
+    pub(crate) fn remark(&mut self, line: impl fmt::Display) {
+        if self.terminals.status {
+            self.status(line);
+        }
+    }
+
+    /// Tells what failed.
+    pub(crate) fn failure(&mut self, error: &Error) {
+        let text = match self.shape {
+            Shape::Text => error.to_text(&self.status_palette),
+            Shape::Json => serde_json::to_string(&error.to_document()).expect("texts have a JSON form"),
+        };
+        self.say(&text);
+    }
+
+    /// Shows a bar for work of a known or unknown size, where a person watches.
+    pub(crate) fn progress(&self, action: &'static str, total: Option<u64>) -> Progress {
+        if self.terminals.status && !self.quiet { Progress::shown(action, total) } else { Progress::hidden() }
+    }
+
+    /// Shows the data page by page, where a person watches and has a pager.
+    pub(crate) fn page(&mut self, pager: Option<&Pager>) {
+        if !self.terminals.data || self.shape == Shape::Json {
+            return;
+        }
+        if let Some((child, input)) = pager.and_then(pager::start) {
+            self.data = Box::new(BufWriter::with_capacity(64 * 1024, input));
+            self.pager = Some(child);
+        }
+    }
+
+    /// Hands on the last of the data and waits until it was looked at.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        let flushed = self.flush();
+        if let Some(mut pager) = self.pager.take() {
+            // The pager waits for the end of its input, so that is closed first.
+            self.data = Box::new(io::stdout());
+            // How a pager ends says nothing about the command.
+            let _ended = pager.wait();
+        }
+        flushed
+    }
+
+    fn say(&mut self, text: &str) {
+        // Data comes first where both streams are one terminal; its failure is noticed when it is flushed last.
+        let _flushed = self.data.flush();
+        // Nobody is left to tell when standard error is closed.
+        let _said = writeln!(self.status, "{text}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Numbers, times and foreign text as people read them.
+
+use std::borrow::Cow;
+
+use contexture::core::Timestamp;
+
+const SECOND: u64 = 1_000_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// Returns a number with its thousands apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut apart = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            apart.push(',');
+        }
+        apart.push(digit);
+    }
+    apart
+}
+
+/// Returns a number and its noun, in the plural unless it is one.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(number)) }
+}
+
+/// Returns a number that is only an estimate, with its first two digits.
+pub(crate) fn about(number: u64) -> String {
+    let scale = 10u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    count((number.saturating_add(scale / 2)) / scale * scale)
+}
+
+/// Returns a size in bytes with at most one digit after the point.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if bytes < 1000 {
+        return counted(bytes, "byte");
+    }
+    let mut unit = 1000;
+    let mut names = UNITS.iter().peekable();
+    let mut name = names.next();
+    // 999,950 and more would be shown as 1000.0 of the smaller unit.
+    while names.peek().is_some() && bytes / unit * 20 + bytes % unit * 20 / unit >= 19_999 {
+        unit *= 1000;
+        name = names.next();
+    }
+    let tenths = (u128::from(bytes) * 10 + u128::from(unit) / 2) / u128::from(unit);
+    format!("{}.{} {}", tenths / 10, tenths % 10, name.unwrap_or(&"EB"))
+}
+
+/// Returns how long ago an instant is, or its date when that says more.
+pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
+    let away = now.as_micros().abs_diff(then.as_micros());
+    let distance = match away {
+        0..SECOND => return "now".to_owned(),
+        SECOND..MINUTE => counted(away / SECOND, "second"),
+        MINUTE..HOUR => counted(away / MINUTE, "minute"),
+        HOUR..DAY => counted(away / HOUR, "hour"),
+        DAY.. if away < 30 * DAY => counted(away / DAY, "day"),
+        DAY.. => return then.to_string().split('T').next().unwrap_or_default().to_owned(),
+    };
+    if then <= now { format!("{distance} ago") } else { format!("in {distance}") }
+}
+
+/// Returns the first line of a text that is not blank.
+pub(crate) fn first_line(text: &str) -> Cow<'_, str> {
+    printable(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+/// Returns a text that cannot steer the terminal: other control characters than line feed and tab are replaced.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(steers) { text.replace(steers, "\u{fffd}").into() } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_estimates_are_round() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 7, 42, 123, 31_499, 995_000].map(about), ["0", "7", "42", "120", "31,000", "1,000,000"]);
+        assert_eq!(about(u64::MAX), "18,000,000,000,000,000,000");
+        assert_eq!((counted(1, "commit"), counted(2, "commit")), ("1 commit".to_owned(), "2 commits".to_owned()));
+    }
+
+    #[test]
+    fn sizes_change_their_unit_before_they_reach_a_thousand() {
+        let sizes = [0, 1, 999, 1000, 1234, 999_949, 999_950, 1_000_000, 2_147_483_648, u64::MAX];
+        let shown =
+            ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "1.2 kB", "999.9 kB", "1.0 MB", "1.0 MB", "2.1 GB", "18.4 EB"];
+        assert_eq!(sizes.map(size), shown);
+    }
+
+    #[test]
+    fn times_are_told_from_now() {
+        let now: Timestamp = "2026-11-15T20:10:00Z".parse().unwrap();
+        let tell = |then: &str| relative(now, then.parse().unwrap());
+        assert_eq!(tell("2026-11-15T20:10:00Z"), "now");
+        assert_eq!(tell("2026-11-15T20:09:59Z"), "1 second ago");
+        assert_eq!(tell("2026-11-15T20:07:01Z"), "2 minutes ago");
+        assert_eq!(tell("2026-11-14T21:00:00Z"), "23 hours ago");
+        assert_eq!(tell("2026-11-14T20:10:00Z"), "1 day ago");
+        assert_eq!(tell("2026-10-15T20:10:00Z"), "2026-10-15");
+        assert_eq!(tell("2026-11-15T22:10:00Z"), "in 2 hours");
+    }
+
+    #[test]
+    fn foreign_text_cannot_steer_the_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\tc\nd\r"), "a\u{fffd}[31mb\tc\nd\u{fffd}");
+        assert_eq!(first_line("\n  \n two words \nthree"), "two words");
+    }
+}

@@ -1,0 +1,194 @@
+//! Values of flags that the library has no single type for.
+
+use std::{fmt, str::FromStr};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use contexture::{
+    Contexture, Expect, PageAfter, Reference, Stop,
+    core::{
+        Annotation, AnnotationError, CommitId, CommitKind, Count, HeadName, LabelKey, NameError, SummaryText,
+        Timestamp, Trigger,
+    },
+};
+use serde::{Serialize, Serializer};
+
+use crate::error::Result;
+
+/// The word that stands for no commit.
+const NONE: &str = "none";
+
+/// A commit, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// None: a fresh start.
+    Nothing,
+    /// This one.
+    At(Reference),
+}
+
+/// How far back to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StopAt {
+    /// To the nearest compaction or snapshot.
+    Compaction,
+    /// To the root.
+    Root,
+    /// To this ancestor.
+    Commit(Reference),
+}
+
+/// A `KEY=VALUE` label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Label {
+    key: LabelKey,
+    value: SummaryText,
+}
+
+/// Says that a text is no label.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LabelError {
+    #[error("write KEY=VALUE")]
+    NoEquals,
+    #[error(transparent)]
+    Key(#[from] NameError),
+    #[error(transparent)]
+    Value(#[from] AnnotationError),
+}
+
+/// Where the next page of a list starts, as one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor(pub(crate) PageAfter);
+
+/// Says that a text is no cursor.
+#[derive(Debug, thiserror::Error)]
+#[error("a cursor is what an earlier list ended with")]
+pub(crate) struct CursorError;
+
+impl FromStr for Start {
+    type Err = contexture::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == NONE { Ok(Self::Nothing) } else { text.parse().map(Self::At) }
+    }
+}
+
+impl Start {
+    /// Takes this as where a head must be.
+    pub(crate) async fn expect(&self, engine: &Contexture) -> Result<Expect> {
+        match self {
+            Self::Nothing => Ok(Expect::Absent),
+            Self::At(reference) => Ok(Expect::At(engine.find(reference).await?)),
+        }
+    }
+}
+
+impl FromStr for StopAt {
+    type Err = contexture::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "compaction" => Ok(Self::Compaction),
+            "root" => Ok(Self::Root),
+            other => other.parse().map(Self::Commit),
+        }
+    }
+}
+
+impl StopAt {
+    /// Finds the commit that is named.
+    pub(crate) async fn resolve(&self, engine: &Contexture) -> Result<Stop> {
+        match self {
+            Self::Compaction => Ok(Stop::Compaction),
+            Self::Root => Ok(Stop::Root),
+            Self::Commit(reference) => Ok(Stop::At(engine.find(reference).await?)),
+        }
+    }
+}
+
+impl FromStr for Label {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let (key, value) = text.split_once('=').ok_or(LabelError::NoEquals)?;
+        Ok(Self { key: LabelKey::new(key)?, value: SummaryText::new(value)? })
+    }
+}
+
+impl From<Label> for Annotation {
+    fn from(label: Label) -> Self {
+        Self::Label { key: label.key, value: label.value }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.created_at.as_micros(), self.0.seq)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = CursorError;
+
+    fn from_str(text: &str) -> Result<Self, CursorError> {
+        let (micros, seq) = text.split_once('.').ok_or(CursorError)?;
+        let created_at = micros.parse().ok().and_then(Timestamp::from_micros).ok_or(CursorError)?;
+        Ok(Self(PageAfter { created_at, seq: seq.parse().map_err(|_| CursorError)? }))
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads a text that is kept as an annotation.
+pub(crate) fn text(text: &str) -> Result<SummaryText, AnnotationError> {
+    SummaryText::new(text)
+}
+
+/// Reads a count.
+pub(crate) fn count(text: &str) -> Result<Count, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(text.parse::<u64>()?.try_into()?)
+}
+
+/// Reads what a commit is to its parent, and lists the words in help texts.
+pub(crate) fn commit_kind() -> impl TypedValueParser<Value = CommitKind> {
+    PossibleValuesParser::new(CommitKind::ALL.iter().map(|kind| kind.as_str())).try_map(|word| word.parse())
+}
+
+/// Reads what caused a checkpoint, and lists the words in help texts.
+pub(crate) fn trigger() -> impl TypedValueParser<Value = Trigger> {
+    PossibleValuesParser::new(Trigger::ALL.iter().map(|trigger| trigger.as_str())).try_map(|word| word.parse())
+}
+
+/// Returns the commit that a reference names and, when it does so by the name of a head, that head.
+pub(crate) async fn find(engine: &Contexture, reference: &Reference) -> Result<(CommitId, Option<HeadName>)> {
+    if let Some(name) = reference.as_head()
+        && let Some(commit) = engine.head(name).await?
+    {
+        return Ok((commit, Some(name.clone())));
+    }
+    Ok((engine.find(reference).await?, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_its_text_and_others_are_refused() {
+        let cursor = Cursor(PageAfter { created_at: "2026-11-15T20:10:00Z".parse().unwrap(), seq: 7 });
+        assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
+        for text in ["", "1", "x.1", "1.x", "1.-1", "9223372036854775807.1"] {
+            assert!(text.parse::<Cursor>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_label_needs_a_key_and_may_hold_further_equals_signs() {
+        let label: Label = "query=a=b".parse().unwrap();
+        assert_eq!((label.key.as_str(), label.value.as_str()), ("query", "a=b"));
+        assert!("query".parse::<Label>().is_err() && "=b".parse::<Label>().is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! `ctx export` and `ctx import-bundle`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::harness::User;
+
+#[test]
+fn a_bundle_carries_chains_to_another_store_with_their_ids() {
+    let user = User::with_history();
+    assert_snapshot!(user.run(&["export", "--all", "-o", "all.bundle"]), @"
+    [stderr]
+    Exported 6 commits, 6 artifacts (351 bytes), 5 annotations and 2 heads to all.bundle.
+    ");
+    assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle"]), @"
+    [stderr]
+    Took in 6 of 6 commits and 5 annotations.
+    Heads made or moved: main, review
+    ");
+    assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle", "--json"]), @r#"{"schema":"contexture/1","commits":6,"new_commits":0,"new_annotations":0,"moved_heads":[],"kept_heads":[]}"#);
+    assert_eq!(user.done(&["--store", "copy", "log", "--graph"]), user.done(&["log", "--graph"]));
+    assert_eq!(user.run(&["--store", "copy", "fsck"]).code, 0);
+}
+
+#[test]
+fn a_bundle_passes_through_a_pipe() {
+    let user = User::with_history();
+    let bundle = user.command(&["export", "review", "-o", "-"]).output().unwrap();
+    assert_snapshot!(user.pipe(bundle.stdout, &["--store", "copy", "import-bundle", "-"]), @"
+    [stderr]
+    Took in 3 of 3 commits and 3 annotations.
+    Heads made or moved: review
+    ");
+}
+
+#[test]
+fn a_head_that_went_another_way_stays() {
+    let user = User::with_history();
+    user.done(&["export", "main", "-o", "main.bundle"]);
+    user.done(&["head", "move", "main", "review"]);
+    assert_snapshot!(user.run(&["import-bundle", "main.bundle"]), @"
+    [stderr]
+    Took in 0 of 6 commits and 0 annotations.
+    Heads left where they are, because they went another way: main
+    ");
+}
+
+#[test]
+fn a_file_that_is_no_whole_bundle_is_refused_and_changes_nothing() {
+    let user = User::with_history();
+    user.done(&["export", "--all", "-o", "all.bundle"]);
+    let whole = fs::read(user.path("all.bundle")).unwrap();
+    user.file("torn.bundle", &whole[..whole.len() - 7]);
+    let import = |name: &str| user.run(&["--store", "copy", "import-bundle", name]);
+    assert_snapshot!(import("torn.bundle"), @"
+    [exit 1]
+    [stderr]
+    error: cannot take in torn.bundle
+      because: the bundle is cut off
+    ");
+    assert_snapshot!(import("summary.txt"), @"
+    [exit 1]
+    [stderr]
+    error: cannot take in summary.txt
+      because: the bundle does not start like a Contexture bundle
+    ");
+    assert_snapshot!(import("."), @"
+    [exit 1]
+    [stderr]
+    error: cannot read .: it is a directory
+    ");
+    assert_snapshot!(user.run(&["--store", "copy", "spaces"]), @"");
+}
+
+#[test]
+fn there_must_be_something_to_export_and_a_place_for_it() {
+    let user = User::new();
+    assert_snapshot!(user.run(&["export", "--all", "-o", "all.bundle"]), @"
+    [exit 1]
+    [stderr]
+    error: there are no heads to export
+      hint: `ctx log --all` shows commits to name instead
+    ");
+    assert_snapshot!(user.run(&["export", "main"]), @"
+    [exit 2]
+    [stderr]
+    error: the following required arguments were not provided:
+      --output <FILE>
+
+    Usage: ctx export --output <FILE> <ID|HEAD>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(user.run(&["export", "--all", "-o", "-", "--json"]), @r#"
+    [exit 2]
+    [stderr]
+    {"schema":"contexture/1","error":{"code":"json-beside-content","message":"--json needs -o FILE here, because the bundle itself goes to standard output","causes":[]}}
+    "#);
+    assert!(!user.path("all.bundle").exists());
+}

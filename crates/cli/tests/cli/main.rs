@@ -1,0 +1,23 @@
+//! The command line as its users see it: every command's words, exit codes and documents.
+//!
+//! Clock, principal and machine are fixed, so ids are too.
+
+mod harness;
+
+mod annotate;
+mod artifact;
+mod checkpoint;
+mod compact;
+mod damage;
+mod demo;
+mod errors;
+mod export;
+mod head;
+mod journal;
+mod list;
+mod log;
+mod materialize;
+mod program;
+mod resolve;
+mod show;
+mod store;

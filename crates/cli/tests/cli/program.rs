@@ -1,0 +1,162 @@
+//! Commands about the program itself.
+
+use insta::assert_snapshot;
+
+use crate::harness::User;
+
+#[test]
+fn formats_are_listed() {
+    let user = User::new();
+    assert_snapshot!(user.run(&["formats"]), @"
+    claude-code-v1         lines       Claude Code transcript (JSONL)
+    codex-v1               lines       Codex rollout (JSONL)
+    gemini-v1              lines       Gemini CLI session (JSONL)
+    pi-v1                  lines       pi session (JSONL)
+    opencode-v1            bytes       OpenCode export, one JSON object
+    events-v1              lines       Contexture's own capture (JSONL)
+    bureau-agent-v1        CBOR array  Bureau's agent messages, a CBOR array
+    anthropic-messages-v1  JSON array  messages of Anthropic's API, a JSON array
+    openai-chat-v1         JSON array  messages of OpenAI's Chat Completions, a JSON array
+    openai-responses-v1    JSON array  items of OpenAI's Responses API, a JSON array
+    jsonl                  lines       JSON objects, one a line; so is every name that ends in -jsonl
+    text                   bytes       plain text
+    ");
+    assert_eq!(user.done(&["formats", "--json"]).lines().count(), user.done(&["formats"]).lines().count());
+}
+
+#[test]
+fn every_shell_gets_its_completions() {
+    let user = User::new();
+    for (shell, sign) in [("bash", "complete -F _ctx"), ("zsh", "#compdef ctx"), ("fish", "complete -c ctx")] {
+        let script = user.done(&["completions", shell]);
+        assert!(script.contains(sign) && script.contains("materialize"), "{shell}");
+    }
+    assert_snapshot!(user.run(&["completions", "tcsh"]), @"
+    [exit 2]
+    [stderr]
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn manual_pages_are_printed_or_written_for_every_command() {
+    let user = User::new();
+    assert!(user.done(&["man"]).contains(".TH ctx 1"));
+    assert_snapshot!(user.run(&["man", "pages"]), @"
+    [stderr]
+    Wrote the manual pages to pages.
+    ");
+    for name in ["ctx.1", "ctx-checkpoint.1", "ctx-head-move.1"] {
+        assert!(user.read(format!("pages/{name}")).contains(".SH NAME"), "{name}");
+    }
+}
+
+#[test]
+fn help_is_a_short_manual() {
+    assert_snapshot!(User::new().run(&["--help"]), @"
+    Version control for what LLM agents know.
+
+    An agent's transcript becomes a chain of commits: check in each turn, fork it, compact it, and get
+    back the exact conversation of any commit, on any machine.
+
+    Usage: ctx [OPTIONS] <COMMAND>
+
+    Commands:
+      demo           Walks through the important commands in a throw-away store
+      checkpoint     Checks in content as a commit and prints its id
+      materialize    Writes the conversation of a commit
+      log            Shows history, newest first
+      show           Shows a commit: every field, what was said about it, and what points to it
+      children       Lists the commits whose parent is the given one, in the order they were made
+      list           Lists commits that pass a filter, newest first by the time they carry
+      resolve        Prints the last commit that a principal had made at a time
+      annotate       Adds a summary, tags or labels to a commit
+      fork           Starts a branch: a new head at a commit
+      compact        Records a summary that replaces a history from here on
+      snapshot       Stores the whole conversation of a commit in one new commit
+      head           Lists, points, deletes heads and shows where they were
+      artifact       Stores, writes and measures artifacts: immutable bytes named by their BLAKE3
+      journal        Shows every change of the space in order
+      export         Writes commits with all that leads to them as one self-verifying file
+      import-bundle  Takes in a file that `ctx export` wrote
+      fsck           Checks everything in the space and says what is damaged
+      stats          Shows how much the space holds and what storing it costs
+      store          Tells about the store itself
+      spaces         Lists the spaces of the store: tenants that see nothing of each other
+      formats        Lists the formats that are known by name, and how their parts are joined
+      completions    Prints the completion script of a shell
+      man            Prints the manual page, or writes the pages of all commands to a directory
+      help           Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Global options:
+          --store <URL>
+              Where the store is: a directory [env: CTX_STORE] [default: the user's data directory]
+
+          --space <NAME>
+              The tenant to work in [env: CTX_SPACE] [default: default]
+
+          --json
+              Prints JSON documents, one a line
+
+          --color <WHEN>
+              When to use colours
+              
+              [default: auto]
+
+      -q, --quiet
+              Leaves out what is not data: status lines and progress
+
+    First steps:
+      ctx demo
+          shows all of it at work in a throw-away store
+      ctx checkpoint --format claude-code-v1 --head main turn.jsonl
+          makes a commit of a transcript and points the head `main` to it
+      ctx log --graph
+          shows the commits
+      ctx materialize main > conversation.jsonl
+          gives the conversation back
+
+    Naming things:
+      A commit is named by its id, by the first digits of its id (4 at least), or by a head.
+      HEAD~3 is three steps before it. `-` stands for standard input or output.
+      Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
+
+    Exit codes:
+      0  done
+      1  failed
+      2  the command line was not understood
+      3  conflict: a head or key was used by somebody else; read again and retry
+      4  the store is damaged
+
+    Environment:
+      CTX_STORE      the store, as --store
+      CTX_SPACE      the space, as --space
+      CTX_PRINCIPAL  who runs the agent (default: user@host)
+      CTX_MACHINE    where the agent runs (default: the host's name)
+      CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
+      PAGER          shows `ctx log` page by page (default: less -FRX)
+      NO_COLOR       set to anything, turns colours off
+    ");
+}
+
+#[test]
+fn help_of_every_command_teaches_with_examples() {
+    let user = User::new();
+    let commands = "demo checkpoint materialize log show children list resolve annotate fork compact snapshot head \
+                    artifact journal export import-bundle fsck stats store spaces formats completions man";
+    for command in commands.split_whitespace() {
+        assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");
+    }
+}

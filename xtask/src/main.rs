@@ -1,0 +1,76 @@
+//! Tasks of the project: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
+
+use std::{
+    env,
+    path::Path,
+    process::{Command, ExitCode},
+};
+
+const HELP: &str = "\
+usage: cargo xtask TASK
+
+  test            checks formatting and lints, then runs every test
+  bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
+  fuzz [SECONDS]  fuzzes every decoder for so many seconds each (needs cargo-fuzz and a nightly toolchain)
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let (task, rest) = arguments.split_first().map_or(("", &[][..]), |(task, rest)| (task.as_str(), rest));
+    let done = match task {
+        "test" => test(),
+        "bench" => bench(rest),
+        "fuzz" => fuzz(rest),
+        _ => {
+            eprint!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
+    cargo(&["test", "--workspace", "--locked"])
+}
+
+fn bench(arguments: &[String]) -> Result<(), String> {
+    let mut command = vec!["run", "--release", "--locked", "--package", "contexture-bench", "--"];
+    command.extend(arguments.iter().map(String::as_str));
+    cargo(&command)
+}
+
+fn fuzz(arguments: &[String]) -> Result<(), String> {
+    let seconds = arguments.first().map_or("30", String::as_str);
+    let limit = format!("-max_total_time={seconds}");
+    for target in fuzz_targets()? {
+        run(Command::new("cargo").args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
+    }
+    Ok(())
+}
+
+fn fuzz_targets() -> Result<Vec<String>, String> {
+    let folder = Path::new("fuzz/fuzz_targets");
+    let entries = folder.read_dir().map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+    let mut targets: Vec<String> =
+        entries.flatten().filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned())).collect();
+    targets.sort();
+    Ok(targets)
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    run(Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into())).args(arguments))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    // The fuzzer brings a toolchain of its own; ours must not be forced on it.
+    let status = command.env_remove("RUSTUP_TOOLCHAIN").status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
+}
