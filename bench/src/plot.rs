@@ -21,14 +21,14 @@ pub(crate) fn draw(path: &Path, curves: &Curves) -> Result<()> {
         ("LangGraph update_state, delta channel", &curves.langgraph_delta, RGBColor(230, 159, 0)),
     ];
     let root = SVGBackend::new(path, (960, 600)).into_drawing_area();
-    root.fill(&WHITE).map_err(failure)?;
+    root.fill(&WHITE).map_err(|error| failure(&error))?;
     let mut chart = ChartBuilder::on(&root)
         .caption("Time of one operation by commits in the chain", ("sans-serif", 22))
         .margin(16)
         .x_label_area_size(48)
         .y_label_area_size(80)
         .build_cartesian_2d((10f64..1_200_000f64).log_scale(), (5f64..200_000f64).log_scale())
-        .map_err(failure)?;
+        .map_err(|error| failure(&error))?;
     chart
         .configure_mesh()
         .x_desc("commits in the chain")
@@ -37,15 +37,17 @@ pub(crate) fn draw(path: &Path, curves: &Curves) -> Result<()> {
         .y_label_formatter(&|micros| format!("{micros:.0}"))
         .light_line_style(WHITE)
         .draw()
-        .map_err(failure)?;
+        .map_err(|error| failure(&error))?;
     for (name, curve, color) in lines.into_iter().filter(|(_, curve, _)| !curve.is_empty()) {
         let points: Vec<(f64, f64)> = curve.iter().map(|(commits, micros)| (as_f64(*commits), *micros)).collect();
         chart
             .draw_series(LineSeries::new(points.clone(), color.stroke_width(2)))
-            .map_err(failure)?
+            .map_err(|error| failure(&error))?
             .label(name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(2)));
-        chart.draw_series(points.into_iter().map(|point| Circle::new(point, 4, color.filled()))).map_err(failure)?;
+        chart
+            .draw_series(points.into_iter().map(|point| Circle::new(point, 4, color.filled())))
+            .map_err(|error| failure(&error))?;
     }
     chart
         .configure_series_labels()
@@ -54,10 +56,10 @@ pub(crate) fn draw(path: &Path, curves: &Curves) -> Result<()> {
         .border_style(RGBColor(200, 200, 200))
         .label_font(("sans-serif", 14))
         .draw()
-        .map_err(failure)?;
-    root.present().map_err(failure)
+        .map_err(|error| failure(&error))?;
+    root.present().map_err(|error| failure(&error))
 }
 
-fn failure<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> Failure {
+fn failure<E: std::error::Error + Send + Sync>(error: &DrawingAreaErrorKind<E>) -> Failure {
     error.to_string().into()
 }

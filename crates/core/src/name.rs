@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Says why a text cannot be such a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot be a {noun}: {reason}")]
+#[error("{text:?} cannot be {noun}: {reason}")]
 pub struct NameError {
     text: String,
     noun: &'static str,
@@ -74,55 +74,55 @@ macro_rules! name {
 
 name!(
     /// A tenant. Every row belongs to one and nothing crosses it.
-    SpaceName, "space name", check_slug
+    SpaceName, "a space name", check_slug
 );
 name!(
     /// A movable pointer to a commit, such as `session/4f1c` or `branch/fix`.
-    HeadName, "head name", check_head
+    HeadName, "a head name", check_head
 );
 name!(
     /// Names how the bytes of a delta are written, such as `claude-code-v1`.
-    Format, "format", check_slug
+    Format, "a format", check_slug
 );
 name!(
     /// Names the kind of agent that made a commit.
-    Template, "template", check_text
+    Template, "a template", check_text
 );
 name!(
     /// Names who ran the agent.
-    Principal, "principal", check_text
+    Principal, "a principal", check_text
 );
 name!(
     /// Names the machine the agent ran on.
-    Machine, "machine", check_text
+    Machine, "a machine", check_text
 );
 name!(
     /// Names the run of the agent.
-    Session, "session", check_text
+    Session, "a session", check_text
 );
 name!(
     /// Names the work item the agent was on.
-    Ticket, "ticket", check_text
+    Ticket, "a ticket", check_text
 );
 name!(
     /// Names the conversation thread the agent was in.
-    Thread, "thread", check_text
+    Thread, "a thread", check_text
 );
 name!(
     /// A word attached to a commit.
-    Tag, "tag", check_word
+    Tag, "a tag", check_word
 );
 name!(
     /// The left side of a `key=value` label.
-    LabelKey, "label key", check_word
+    LabelKey, "a label key", check_word
 );
 name!(
     /// Makes a retried request safe: the same key and payload give the same commit.
-    IdempotencyKey, "idempotency key", check_text
+    IdempotencyKey, "an idempotency key", check_text
 );
 name!(
     /// Names who asked for a change, as the journal records it.
-    Actor, "actor", check_text
+    Actor, "an actor", check_text
 );
 
 fn check_text(text: &str) -> Result<(), &'static str> {

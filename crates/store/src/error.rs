@@ -112,7 +112,7 @@ pub enum Error {
     #[error("there is no head {0}")]
     NoHead(HeadName),
     /// The head is not where the caller thought.
-    #[error("head {head} is at {}, not at {}", place(actual.as_ref()), place(expected.as_ref()))]
+    #[error("head {head} {}", conflict(expected.as_ref(), actual.as_ref()))]
     HeadConflict {
         /// The head.
         head: HeadName,
@@ -131,8 +131,13 @@ pub enum Error {
     },
 }
 
-fn place(commit: Option<&CommitId>) -> String {
-    commit.map_or_else(|| "no commit".to_owned(), CommitId::to_string)
+fn conflict(expected: Option<&CommitId>, actual: Option<&CommitId>) -> String {
+    match (expected, actual) {
+        (Some(expected), Some(actual)) => format!("is at {actual}, not at {expected}"),
+        (Some(expected), None) => format!("does not exist, so it is not at {expected}"),
+        (None, Some(actual)) => format!("exists already, at {actual}"),
+        (None, None) => "moved meanwhile".to_owned(),
+    }
 }
 
 impl Error {

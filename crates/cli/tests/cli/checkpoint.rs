@@ -64,7 +64,7 @@ fn a_head_that_is_elsewhere_is_a_conflict() {
     assert_snapshot!(user.run(&["checkpoint", "--head", "main", "--expect", "none", "turn.jsonl"]), @"
     [exit 3]
     [stderr]
-    error: head main is at ctx-beead0152a71de0963f456082660f6aa, not at no commit
+    error: head main exists already, at ctx-beead0152a71de0963f456082660f6aa
       hint: `ctx head log main` shows who made it
     ");
 }

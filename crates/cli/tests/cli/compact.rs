@@ -92,7 +92,7 @@ fn a_fork_is_a_new_head_and_an_old_name_is_a_conflict() {
     assert_snapshot!(user.run(&["fork", "main", "--head", "review"]), @"
     [exit 3]
     [stderr]
-    error: head review is at ctx-bacf8294d2ccae76ed055e62c8e46c63, not at no commit
+    error: head review exists already, at ctx-bacf8294d2ccae76ed055e62c8e46c63
       hint: `ctx head log review` shows who made it
     ");
 }

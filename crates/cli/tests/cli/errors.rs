@@ -100,6 +100,6 @@ fn variables_are_checked_like_flags() {
     [exit 2]
     [stderr]
     error: cannot use what CTX_ACTOR says
-      because: " " cannot be a actor: it starts or ends with white space
+      because: " " cannot be an actor: it starts or ends with white space
     "#);
 }

@@ -1,21 +1,25 @@
 //! Writing a bundle.
 
-use std::{collections::HashSet, io::Write};
+use std::{collections::HashSet, io::Write, sync::Arc};
 
-use contexture_core::{CommitId, HeadName};
+use contexture_core::{CommitId, HeadName, Noted};
 use contexture_store::{
-    Error as StoreError, Tx, annotation,
-    artifact::ArtifactReader,
-    commit::{self, Segment},
+    Error as StoreError, Scope, Tx, annotation,
+    artifact::{self, ArtifactReader, Encoded},
+    commit::{self, Segment, StoredCommit},
+    head,
 };
 use futures_util::FutureExt as _;
 use serde::Serialize;
 
 use super::frame::{AnnotationFrame, FrameWriter, HeadFrame};
 use crate::{
-    Contexture, Result,
+    Contexture, Error, Result,
     lines::{Direction, Lines, Reach, reach},
 };
+
+/// Commits that are read in one transaction.
+const COMMITS_PER_BATCH: usize = 64;
 
 /// What a bundle holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -49,24 +53,34 @@ impl Contexture {
         let (mut lines, heads) = planning.await?;
         let mut writer = FrameWriter::start(sink)?;
         let mut summary = ExportSummary::default();
-        let mut written = HashSet::new();
-        while let Some(stored) = lines.next(&self.store, &scope).await? {
-            if written.insert(stored.commit.artifact) {
-                let mut reader = ArtifactReader::open(&self.store, &scope, stored.commit.artifact).await?;
-                writer.artifact(&stored.commit.artifact, reader.size())?;
-                while let Some(piece) = reader.next().await? {
-                    writer.bytes(&piece)?;
-                    summary.artifact_bytes += piece.len() as u64;
-                }
-                summary.artifacts += 1;
+        let mut seen = HashSet::new();
+        loop {
+            let mut batch = Vec::new();
+            while batch.len() < COMMITS_PER_BATCH
+                && let Some(stored) = lines.next(&self.store, &scope).await?
+            {
+                let is_new_artifact = seen.insert(stored.commit.artifact);
+                batch.push((stored, is_new_artifact));
             }
-            writer.commit(&stored.commit)?;
-            summary.commits += 1;
-            let place = stored.place;
-            let noting = self.store.read(scope.clone(), move |tx| annotation::history(tx, place).boxed());
-            for noted in noting.await? {
-                writer.annotation(&AnnotationFrame { commit: stored.id, noted })?;
-                summary.annotations += 1;
+            if batch.is_empty() {
+                break;
+            }
+            for Item { stored, artifact, annotations } in self.read_batch(&scope, batch).await? {
+                if let Some(row) = artifact {
+                    let mut reader = ArtifactReader::of(&self.store, &scope, row);
+                    writer.artifact(&stored.commit.artifact, reader.size())?;
+                    while let Some(piece) = reader.next().await? {
+                        writer.bytes(&piece)?;
+                        summary.artifact_bytes += piece.len() as u64;
+                    }
+                    summary.artifacts += 1;
+                }
+                writer.commit(&stored.commit)?;
+                summary.commits += 1;
+                for noted in annotations {
+                    writer.annotation(&AnnotationFrame { commit: stored.id, noted })?;
+                    summary.annotations += 1;
+                }
             }
         }
         for head in &heads {
@@ -76,6 +90,39 @@ impl Contexture {
         writer.finish()?;
         Ok(summary)
     }
+
+    /// Reads what belongs to some commits, each of which comes with whether its artifact is needed.
+    async fn read_batch(&self, scope: &Scope, batch: Vec<(StoredCommit, bool)>) -> Result<Vec<Item>> {
+        let batch = Arc::new(batch);
+        let reading = self.store.read(scope.clone(), move |tx| {
+            let batch = Arc::clone(&batch);
+            async move {
+                let mut items = Vec::with_capacity(batch.len());
+                for (stored, with_artifact) in batch.iter() {
+                    let artifact = if *with_artifact { Some(fetch(tx, stored).await?) } else { None };
+                    let annotations = annotation::history(tx, stored.place).await?;
+                    items.push(Item { stored: stored.clone(), artifact, annotations });
+                }
+                Ok(items)
+            }
+            .boxed()
+        });
+        reading.await
+    }
+}
+
+/// A commit with what is written beside it.
+struct Item {
+    stored: StoredCommit,
+    artifact: Option<Encoded>,
+    annotations: Vec<Noted>,
+}
+
+async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<Encoded> {
+    artifact::fetch(tx, &stored.commit.artifact).await.map_err(|error| match error {
+        StoreError::NoArtifact(artifact) => Error::AbsentArtifact { commit: stored.id, artifact },
+        other => other.into(),
+    })
 }
 
 /// Finds the lines that the bundle covers and where its heads point.
@@ -87,7 +134,7 @@ async fn plan(
     let mut starts = commits;
     let mut pointers = Vec::new();
     for name in heads {
-        let commit = contexture_store::head::find(tx, &name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
+        let commit = head::find(tx, &name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
         starts.push(commit);
         pointers.push(HeadFrame { name, commit });
     }
