@@ -81,7 +81,7 @@ async fn rows_that_cannot_be_read_do_not_end_the_check() {
         )
         .await;
     let unreadable = |what: &str| HeadFault::Unreadable { what: what.to_owned() };
-    let what = "\"\" cannot be a actor: it is empty".to_owned();
+    let what = "\"\" cannot be an actor: it is empty".to_owned();
     let expected = [
         head("main", unreadable("a commit id has the wrong length")),
         head("side", unreadable("9223372036854775807 is no time")),

@@ -63,7 +63,7 @@ async fn a_request_that_cannot_be_read_is_found() {
 async fn a_key_that_is_none_is_found_by_its_row() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("UPDATE requests SET key = 'a' || char(10)").await;
-    let what = "\"a\\n\" cannot be a idempotency key: it has a control character".to_owned();
+    let what = "\"a\\n\" cannot be an idempotency key: it has a control character".to_owned();
     assert_eq!(problems, [Problem::Row { phase: Phase::Requests, key: "\"a\\n\"".to_owned(), what }]);
 }
 
