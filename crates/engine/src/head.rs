@@ -13,7 +13,7 @@ impl Contexture {
     /// Returns where a head points.
     pub async fn head(&self, name: &HeadName) -> Result<Option<CommitId>> {
         let name = name.clone();
-        let reading = self.store.read(self.scope(), move |tx| {
+        let reading = self.store.glance(self.scope(), move |tx| {
             let name = name.clone();
             async move { head::find(tx, &name).await }.boxed()
         });

@@ -25,7 +25,7 @@ pub enum LogStart {
 impl Contexture {
     /// Returns a commit.
     pub async fn show(&self, id: CommitId) -> Result<StoredCommit> {
-        Ok(self.store.read(self.scope(), move |tx| async move { commit::show(tx, &id).await }.boxed()).await?)
+        Ok(self.store.glance(self.scope(), move |tx| async move { commit::show(tx, &id).await }.boxed()).await?)
     }
 
     /// Returns up to `limit` commits whose parent is the given one, in the order they were made.
@@ -53,7 +53,7 @@ impl Contexture {
     /// Returns a principal's last commit at or before an instant: what it understood then.
     pub async fn resolve(&self, moment: &Moment) -> Result<Option<CommitId>> {
         let moment = moment.clone();
-        let reading = self.store.read(self.scope(), move |tx| {
+        let reading = self.store.glance(self.scope(), move |tx| {
             let moment = moment.clone();
             async move { commit::resolve(tx, &moment).await }.boxed()
         });

@@ -16,7 +16,7 @@ impl Contexture {
 
     /// Returns the sequence number of the last journal record, 0 when there is none.
     pub async fn journal_tip(&self) -> Result<u64> {
-        let tip = self.store.read(self.scope(), |tx| journal::tip(tx).boxed()).await?;
+        let tip = self.store.glance(self.scope(), |tx| journal::tip(tx).boxed()).await?;
         Ok(tip.map_or(0, |(seq, _)| seq))
     }
 }

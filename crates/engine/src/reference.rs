@@ -63,7 +63,7 @@ impl Contexture {
     /// Returns the commit that a reference names.
     pub async fn find(&self, reference: &Reference) -> Result<CommitId> {
         let reference = reference.clone();
-        let finding = self.store.read(self.scope(), move |tx| {
+        let finding = self.store.glance(self.scope(), move |tx| {
             let reference = reference.clone();
             async move { find(tx, &reference).await }.boxed()
         });
@@ -73,7 +73,7 @@ impl Contexture {
     /// Returns the artifact that an abbreviated id names.
     pub async fn find_artifact(&self, prefix: &ArtifactPrefix) -> Result<ArtifactId> {
         let (first, last) = (prefix.first(), prefix.last());
-        let finding = self.store.read(self.scope(), move |tx| {
+        let finding = self.store.glance(self.scope(), move |tx| {
             async move { artifact::ids_between(tx, &first, &last, MAX_CANDIDATES).await }.boxed()
         });
         Ok(only("artifact", prefix, &finding.await?)?)

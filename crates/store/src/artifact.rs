@@ -47,20 +47,18 @@ pub struct Payload {
     pub content: Option<Encoded>,
 }
 
-/// Stores a small artifact. Returns its key and whether it is new.
-pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<(i64, Inserted)> {
-    match insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await? {
-        Some(key) => Ok((key, Inserted::New)),
-        None => Ok((require(tx, hot.id()).await?, Inserted::AlreadyThere)),
-    }
+/// Stores a small artifact. Tells whether it is new.
+pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
+    insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await
 }
 
 /// Stores a large artifact as a list of parts that are stored already.
 pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result<Inserted> {
     let size = parts.iter().map(|part| part.size).sum();
-    let Some(artifact) = insert(tx, id, size, Encoding::Parts, None).await? else {
+    if insert(tx, id, size, Encoding::Parts, None).await? == Inserted::AlreadyThere {
         return Ok(Inserted::AlreadyThere);
-    };
+    }
+    let artifact = require(tx, id).await?;
     let mut start = 0;
     for part in parts {
         let sql = "INSERT INTO parts (artifact, start, part) VALUES (?1, ?2, ?3)";
@@ -83,13 +81,17 @@ async fn insert(
     size: u64,
     encoding: Encoding,
     body: Option<&[u8]>,
-) -> Result<Option<i64>> {
+) -> Result<Inserted> {
     let space = tx.space;
+    // Without RETURNING: SQLite would open a temporary table for it, on the hot path.
     let sql = "INSERT INTO artifacts (space, digest, size, encoding, body) VALUES (?1, ?2, ?3, ?4, ?5) \
-               ON CONFLICT (space, digest) DO NOTHING RETURNING key";
+               ON CONFLICT (space, digest) DO NOTHING";
     let params =
         [space.into(), Param::Blob(id.as_bytes()), size.cast_signed().into(), encoding.as_str().into(), body.into()];
-    tx.row(sql, &params).await?.map(|row| row.integer(0)).transpose()
+    Ok(match tx.execute(sql, &params).await? {
+        0 => Inserted::AlreadyThere,
+        _ => Inserted::New,
+    })
 }
 
 /// Returns the key of an artifact.

@@ -112,7 +112,7 @@ async fn survey(tx: &mut Tx<'_>, id: &CommitId, commit: &Commit) -> Result<Surve
                (SELECT a.key FROM artifacts a WHERE a.space = ?1 AND a.digest = ?3), \
                p.line, p.position, p.depth, p.reset_line, p.reset_position, \
                (SELECT 1 FROM commits n WHERE n.line = p.line AND n.position = p.position + 1) \
-               FROM (SELECT 1) AS one LEFT JOIN commits p ON p.space = ?1 AND p.id = ?4";
+               FROM spaces s LEFT JOIN commits p ON p.space = s.key AND p.id = ?4 WHERE s.key = ?1";
     let params = [
         space.into(),
         Param::Blob(id.as_bytes()),

@@ -7,7 +7,7 @@ mod schema;
 mod writer;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -29,7 +29,7 @@ const MAX_READERS: usize = 4;
 /// A store in a directory.
 #[derive(Clone)]
 pub(crate) struct Sqlite {
-    path: PathBuf,
+    path: Arc<Path>,
     writer: Arc<Writer>,
     readers: Arc<Readers>,
 }
@@ -49,7 +49,7 @@ impl Sqlite {
         schema::migrate(&mut connection, directory, &path)?;
         let writer = Writer::start(connection, path.clone()).map_err(open_error)?;
         let readers = Readers { turns: Semaphore::new(MAX_READERS), idle: Mutex::default() };
-        Ok(Self { path, writer: Arc::new(writer), readers: Arc::new(readers) })
+        Ok(Self { path: path.into(), writer: Arc::new(writer), readers: Arc::new(readers) })
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
@@ -60,22 +60,19 @@ impl Sqlite {
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         let _turn = self.readers.turns.acquire().await.map_err(|_| Error::Closed)?;
-        let (readers, path) = (Arc::clone(&self.readers), self.path.clone());
-        let work = move || {
-            let idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => SqliteConnection::open(&path)?,
-            };
-            connection.begin_read()?;
-            let outcome = run(Tx::reading(&mut connection, &scope), &job);
-            // A connection that cannot leave its transaction is dropped, not handed to the next reader.
-            if connection.roll_back().is_ok() {
-                readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-            }
-            outcome
-        };
+        let (readers, path) = (Arc::clone(&self.readers), Arc::clone(&self.path));
+        let work = move || readers.run(&path, &scope, &job);
         tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+    }
+
+    /// Runs a job that looks at a few rows, right here: changing threads would cost more than the look.
+    pub(crate) async fn glance<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    where
+        E: From<Error>,
+        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
+    {
+        let _turn = self.readers.turns.acquire().await.map_err(|_| Error::Closed)?;
+        self.readers.run(&self.path, &scope, &job)
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
@@ -95,9 +92,31 @@ impl Sqlite {
 
     /// Asks SQLite to check its own file and returns what it finds wrong.
     pub(crate) async fn integrity_problems(&self) -> Result<Vec<String>> {
-        let path = self.path.clone();
+        let path = Arc::clone(&self.path);
         let work = move || SqliteConnection::open(&path)?.integrity_problems();
         tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+    }
+}
+
+impl Readers {
+    /// Runs a job in a read transaction of an idle connection, or of a new one.
+    fn run<T, E, F>(&self, path: &Path, scope: &Scope, job: &F) -> Result<T, E>
+    where
+        E: From<Error>,
+        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
+    {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => SqliteConnection::open(path)?,
+        };
+        connection.begin_read()?;
+        let outcome = run(Tx::reading(&mut connection, scope), job);
+        // A connection that cannot leave its transaction is dropped, not handed to the next reader.
+        if connection.roll_back().is_ok() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+        outcome
     }
 }
 

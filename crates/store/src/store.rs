@@ -36,6 +36,18 @@ impl Store {
         self.engine.read(scope, job).await
     }
 
+    /// Runs a job that looks at a few rows of one moment of the store.
+    ///
+    /// An engine may do so on the calling thread, so the job must not walk or fetch content.
+    pub async fn glance<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
+    {
+        self.engine.glance(scope, job).await
+    }
+
     /// Runs a job that changes the store, whole or not at all. It is durable when this returns.
     ///
     /// Jobs that wait at the same time share one transaction and one fsync. A job may run again when the engine had to

@@ -10,7 +10,7 @@ use fastcdc::v2020::StreamCDC;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put};
+use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, require};
 use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
@@ -111,7 +111,7 @@ async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced)
     let storing = store.write(scope.clone(), move |tx| {
         let hot = Arc::clone(&hot);
         async move {
-            let (_, inserted) = put(tx, &hot).await?;
+            let inserted = put(tx, &hot).await?;
             if inserted == Inserted::New && announced == Announced::Yes {
                 announce(tx, hot.id()).await?;
             }
@@ -133,10 +133,10 @@ async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec
         async move {
             let (mut stored, mut new_bytes) = (Vec::with_capacity(batch.len()), 0);
             for hot in batch.iter() {
-                let (key, inserted) = put(tx, hot).await?;
-                if inserted == Inserted::New {
+                if put(tx, hot).await? == Inserted::New {
                     new_bytes += hot.size();
                 }
+                let key = require(tx, hot.id()).await?;
                 stored.push(Part { key, size: hot.size() });
             }
             Ok((stored, new_bytes))
@@ -180,19 +180,19 @@ fn send(waiting: &mpsc::Sender<Pieces>, pieces: Pieces) -> io::Result<()> {
 
 /// Reads an artifact piece by piece, checking each piece and the whole.
 pub struct ArtifactReader {
-    store: Store,
-    scope: Scope,
     size: u64,
     state: State,
 }
 
 enum State {
-    Small(Box<Encoded>),
+    Small(Encoded),
     Large(Box<Large>),
     Done,
 }
 
 struct Large {
+    store: Store,
+    scope: Scope,
     key: i64,
     id: ArtifactId,
     size: u64,
@@ -212,17 +212,19 @@ impl ArtifactReader {
     pub fn of(store: &Store, scope: &Scope, row: Encoded) -> Self {
         let size = row.size;
         let state = match row.encoding {
-            Encoding::Raw | Encoding::Lz4 => State::Small(Box::new(row)),
+            Encoding::Raw | Encoding::Lz4 => State::Small(row),
             Encoding::Parts => State::Large(Box::new(Large {
+                store: store.clone(),
+                scope: scope.clone(),
                 key: row.key,
                 id: row.id,
-                size: row.size,
+                size,
                 offset: 0,
                 whole: blake3::Hasher::new(),
                 ready: Vec::new().into_iter(),
             })),
         };
-        Self { store: store.clone(), scope: scope.clone(), size, state }
+        Self { size, state }
     }
 
     /// Returns the size of the artifact, known before it is read.
@@ -236,7 +238,7 @@ impl ArtifactReader {
             State::Done => Ok(None),
             State::Small(row) => row.decode().map(Some),
             State::Large(mut large) => {
-                let piece = large.next(&self.store, &self.scope).await?;
+                let piece = large.next().await?;
                 if piece.is_some() {
                     self.state = State::Large(large);
                 }
@@ -247,11 +249,12 @@ impl ArtifactReader {
 }
 
 impl Large {
-    async fn next(&mut self, store: &Store, scope: &Scope) -> Result<Option<Vec<u8>>> {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         if self.ready.len() == 0 && self.offset < self.size {
             let (key, offset) = (self.key, self.offset);
-            let reading = store
-                .read(scope.clone(), move |tx| async move { parts(tx, key, offset, PARTS_PER_PAGE).await }.boxed());
+            let reading = self.store.read(self.scope.clone(), move |tx| {
+                async move { parts(tx, key, offset, PARTS_PER_PAGE).await }.boxed()
+            });
             self.ready = reading.await?.into_iter();
         }
         match self.ready.next() {

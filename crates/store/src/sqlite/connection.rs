@@ -14,8 +14,9 @@ use crate::{
 const BUSY_LIMIT: Duration = Duration::from_mins(1);
 /// Longest sleep between two tries. Short, so that many programs take turns quickly.
 const BUSY_SLEEP: Duration = Duration::from_millis(2);
-/// Pages of write-ahead log after which a commit folds them in. A page that is written often is then copied once.
-const LOG_PAGES: i64 = 4000;
+/// Pages of write-ahead log after which a commit folds them in. Short, because overwriting the log costs half as much
+/// to sync as extending it, and because whoever opens the store after a crash reads all of it.
+const LOG_PAGES: i64 = 1000;
 /// Statements kept prepared per connection: more than the table modules have.
 const STATEMENT_CACHE: usize = 128;
 
