@@ -6,7 +6,7 @@ use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{Checker, Concatenation, JoinError, JoinPlan, Joiner, Measure};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, Payload},
+    artifact::{self, ArtifactReader, Encoded, Encoding, Payload},
     commit::{self, Segment},
 };
 use futures_util::FutureExt as _;
@@ -53,7 +53,7 @@ pub struct Materialization {
     format: Option<Format>,
     commits: u64,
     joiner: Option<Joiner>,
-    payloads: Payloads,
+    parts: Parts,
     /// The artifact that is being read and the commit it belongs to.
     open: Option<(CommitId, ArtifactReader)>,
 }
@@ -104,16 +104,16 @@ impl Contexture {
         };
         let format = plan.format.or(format);
         let rule = format.as_ref().map_or(Concatenation::Bytes, Concatenation::of);
-        let payloads = Payloads::new(self.store.clone(), scope, plan.segments);
+        let parts = Parts::new(self.store.clone(), scope, plan.segments);
         let join = match rule {
             Concatenation::Lines => JoinPlan::Lines,
             Concatenation::Bytes => JoinPlan::Bytes,
             Concatenation::JsonArray => JoinPlan::JsonArray { parts: plan.parts },
             Concatenation::CborArray => {
-                JoinPlan::CborArray { parts: plan.parts, elements: payloads.again().count_elements().await? }
+                JoinPlan::CborArray { parts: plan.parts, elements: parts.again().count_elements().await? }
             }
         };
-        Ok(Materialization { format, commits: plan.commits, joiner: Some(Joiner::new(join)), payloads, open: None })
+        Ok(Materialization { format, commits: plan.commits, joiner: Some(Joiner::new(join)), parts, open: None })
     }
 }
 
@@ -121,26 +121,23 @@ impl Materialization {
     /// Returns the next bytes of the conversation, in pieces of bounded size, or what was counted at the end.
     pub async fn next(&mut self) -> Result<Piece> {
         loop {
-            let Some((commit, reader)) = &mut self.open else {
-                match self.payloads.next().await? {
-                    Some((commit, reader)) => self.open = Some((commit, reader)),
-                    None => return self.end(),
+            if let Some((commit, reader)) = &mut self.open {
+                let commit = *commit;
+                if let Some(piece) = reader.next().await? {
+                    return self.join(commit, piece);
                 }
-                continue;
-            };
-            let commit = *commit;
-            let joiner = self.joiner.as_mut().expect("the conversation goes on until its end is returned");
-            let unjoinable = |source| Error::Unjoinable { commit, source };
-            let Some(piece) = reader.next().await? else {
                 self.open = None;
-                joiner.end_part().map_err(unjoinable)?;
-                continue;
-            };
-            let joined = joiner.push(&piece).map_err(unjoinable)?;
-            if joined.glue.is_empty() && joined.body.len() == piece.len() {
-                return Ok(Piece::Bytes(piece));
+                self.end_part(commit)?;
             }
-            return Ok(Piece::Bytes([&*joined.glue, joined.body].concat()));
+            match self.parts.next().await? {
+                None => return self.end(),
+                Some((commit, Body::Large(row))) => self.open = Some((commit, self.parts.reader(row))),
+                Some((commit, Body::Whole(bytes))) => {
+                    let piece = self.join(commit, bytes)?;
+                    self.end_part(commit)?;
+                    return Ok(piece);
+                }
+            }
         }
     }
 
@@ -156,6 +153,24 @@ impl Materialization {
                 }
             }
         }
+    }
+
+    /// Adds bytes of a commit to the conversation.
+    fn join(&mut self, commit: CommitId, bytes: Vec<u8>) -> Result<Piece> {
+        let joined = self.joiner().push(&bytes).map_err(|source| Error::Unjoinable { commit, source })?;
+        Ok(Piece::Bytes(if joined.glue.is_empty() && joined.body.len() == bytes.len() {
+            bytes
+        } else {
+            [&*joined.glue, joined.body].concat()
+        }))
+    }
+
+    fn end_part(&mut self, commit: CommitId) -> Result<()> {
+        self.joiner().end_part().map_err(|source| Error::Unjoinable { commit, source })
+    }
+
+    fn joiner(&mut self) -> &mut Joiner {
+        self.joiner.as_mut().expect("the conversation goes on until its end is returned")
     }
 
     fn end(&mut self) -> Result<Piece> {
@@ -239,20 +254,30 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop, wanted: Option<Format>)
     Ok(Plan { segments: segments.into(), format: Some(format), commits, parts })
 }
 
-/// Reads the artifacts of a plan page by page, the next page while the current one is used.
-struct Payloads {
+/// The bytes of a commit.
+enum Body {
+    /// All of them, decoded and checked.
+    Whole(Vec<u8>),
+    /// Too many to hold: the row that lists the parts.
+    Large(Encoded),
+}
+
+type Page = JoinHandle<contexture_store::Result<Vec<Payload>>>;
+
+/// The parts of a plan, read page by page: the next page is fetched while one is decoded and checked.
+struct Parts {
     store: Store,
     scope: Scope,
-    left: VecDeque<Segment>,
     whole: VecDeque<Segment>,
+    left: VecDeque<Segment>,
     ready: std::vec::IntoIter<Payload>,
-    coming: Option<JoinHandle<contexture_store::Result<Vec<Payload>>>>,
+    coming: Option<Page>,
     at_start: bool,
 }
 
-impl Payloads {
+impl Parts {
     fn new(store: Store, scope: Scope, segments: VecDeque<Segment>) -> Self {
-        let mut payloads = Self {
+        Self {
             store,
             scope,
             left: segments.clone(),
@@ -260,67 +285,67 @@ impl Payloads {
             ready: Vec::new().into_iter(),
             coming: None,
             at_start: true,
-        };
-        payloads.fetch();
-        payloads
+        }
     }
 
-    /// Returns the same payloads from the start.
+    /// Returns the same parts from the start.
     fn again(&self) -> Self {
         Self::new(self.store.clone(), self.scope.clone(), self.whole.clone())
     }
 
-    /// Returns the next commit whose bytes belong to the result, with a reader of them.
-    async fn next(&mut self) -> Result<Option<(CommitId, ArtifactReader)>> {
+    /// Returns the next commit whose bytes belong to the result, with its bytes.
+    async fn next(&mut self) -> Result<Option<(CommitId, Body)>> {
         loop {
             if let Some(payload) = self.ready.next() {
                 let keep = payload.kind == CommitKind::Delta || self.at_start;
                 self.at_start = false;
                 if keep {
-                    return self.reader(payload).map(Some);
+                    return body(payload).map(Some);
                 }
-            } else if let Some(coming) = self.coming.take() {
-                let page = coming.await.map_err(|_| StoreError::Closed)??;
-                self.ready = page.into_iter();
-                self.fetch();
-            } else {
-                return Ok(None);
+                continue;
             }
+            let Some(page) = self.coming.take().or_else(|| self.fetch()) else {
+                return Ok(None);
+            };
+            self.ready = page.await.map_err(|_| StoreError::Closed)??.into_iter();
+            self.coming = self.fetch();
         }
     }
 
-    fn reader(&self, payload: Payload) -> Result<(CommitId, ArtifactReader)> {
-        let Payload { commit, artifact, content, .. } = payload;
-        let content = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
-        Ok((commit, ArtifactReader::of(&self.store, &self.scope, content)))
+    fn reader(&self, row: Encoded) -> ArtifactReader {
+        ArtifactReader::of(&self.store, &self.scope, row)
     }
 
-    /// Starts to read the next page.
-    fn fetch(&mut self) {
-        let Some(segment) = self.left.front_mut() else {
-            return;
-        };
+    /// Starts to read the next page, if there is one.
+    fn fetch(&mut self) -> Option<Page> {
+        let segment = self.left.front_mut()?;
         let page = *segment;
         segment.first += i64::from(COMMITS_PER_PAGE);
         if segment.first > segment.last {
             self.left.pop_front();
         }
         let (store, scope) = (self.store.clone(), self.scope.clone());
-        self.coming = Some(tokio::spawn(async move {
+        Some(tokio::spawn(async move {
             let reading = store
                 .read(scope, move |tx| async move { artifact::payloads(tx, page, COMMITS_PER_PAGE).await }.boxed());
             reading.await
-        }));
+        }))
     }
 
     /// Counts the elements of all parts, which a CBOR array must announce.
     async fn count_elements(mut self) -> Result<u64> {
         let mut elements = 0;
-        while let Some((commit, mut reader)) = self.next().await? {
+        while let Some((commit, body)) = self.next().await? {
             let unjoinable = |source| Error::Unjoinable { commit, source: JoinError::Part { part: 1, source } };
             let mut checker = Checker::new(Concatenation::CborArray);
-            while let Some(piece) = reader.next().await? {
-                checker.push(&piece).map_err(unjoinable)?;
+            match body {
+                Body::Whole(bytes) => checker.push(&bytes).map_err(unjoinable)?,
+                Body::Large(row) => {
+                    let mut reader = self.reader(row);
+                    while let Some(piece) = reader.next().await? {
+                        checker.push(&piece).map_err(unjoinable)?;
+                    }
+                }
             }
             elements += checker.finish().map_err(unjoinable)?.messages.unwrap_or(0);
         }
@@ -328,10 +353,22 @@ impl Payloads {
     }
 }
 
-impl Drop for Payloads {
+impl Drop for Parts {
     fn drop(&mut self) {
-        if let Some(coming) = self.coming.take() {
-            coming.abort();
+        if let Some(page) = &self.coming {
+            page.abort();
         }
     }
+}
+
+/// Decodes and checks a commit's bytes. Here and not where they are read: buffers that are filled on one thread and
+/// freed on another cost more than the second thread gains.
+fn body(payload: Payload) -> Result<(CommitId, Body)> {
+    let Payload { commit, artifact, content, .. } = payload;
+    let row = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
+    let body = match row.encoding {
+        Encoding::Parts => Body::Large(row),
+        Encoding::Raw | Encoding::Lz4 => Body::Whole(row.decode()?),
+    };
+    Ok((commit, body))
 }
