@@ -58,6 +58,9 @@ impl Report<'_> {
             self.machine,
             self.table()
         );
+        for row in self.rows.iter().filter(|row| !row.ratio.is_nan() && !row.bar.met(row.ratio)) {
+            let _written = writeln!(text, "**Missed: {}.** {}\n", row.what, row.if_missed);
+        }
         text.push_str("## Growth\n\nOne chain, measured at each size. Microseconds, medians.\n\n");
         text.push_str("![Time of one operation by commits in the chain](growth.svg)\n\n");
         text.push_str(
