@@ -51,7 +51,9 @@ fn fuzz(arguments: &[String]) -> Result<(), String> {
     let seconds = arguments.first().map_or("30", String::as_str);
     let limit = format!("-max_total_time={seconds}");
     for target in fuzz_targets()? {
-        run(Command::new("cargo").args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
+        // The fuzzer wants a toolchain of its own; the one that runs this task must not be forced on it.
+        let mut command = Command::new("cargo");
+        run(command.env_remove("RUSTUP_TOOLCHAIN").args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
     }
     Ok(())
 }
@@ -70,7 +72,6 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    // The fuzzer brings a toolchain of its own; ours must not be forced on it.
-    let status = command.env_remove("RUSTUP_TOOLCHAIN").status().map_err(|error| format!("{command:?}: {error}"))?;
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
 }

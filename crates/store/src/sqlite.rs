@@ -7,6 +7,8 @@ mod schema;
 mod writer;
 
 use std::{
+    fs::DirBuilder,
+    io,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -43,7 +45,7 @@ impl Sqlite {
     /// Opens the store in a directory, making both if need be.
     pub(crate) fn open(directory: &Path) -> Result<Self> {
         let open_error = |source| Error::Open { path: directory.to_owned(), source };
-        std::fs::create_dir_all(directory).map_err(open_error)?;
+        create_private(directory).map_err(open_error)?;
         let path = directory.join(DATABASE_FILE);
         let mut connection = SqliteConnection::open(&path)?;
         schema::migrate(&mut connection, directory, &path)?;
@@ -118,6 +120,14 @@ impl Readers {
         }
         outcome
     }
+}
+
+/// Makes a directory that only its owner may enter: transcripts hold secrets. One that is there stays as it is.
+fn create_private(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)
 }
 
 /// Enters a transaction's scope and runs a job in it. SQLite answers at once, so nothing here ever waits.

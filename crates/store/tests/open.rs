@@ -34,6 +34,17 @@ async fn a_store_is_made_with_the_directories_that_lead_to_it() {
     assert_eq!(tip, None);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_may_enter_a_new_store() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    Store::open(&path).await.unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
 #[tokio::test]
 async fn many_may_make_the_same_store_at_once() {
     let directory = tempfile::tempdir().unwrap();
