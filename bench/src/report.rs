@@ -51,7 +51,7 @@ impl Report<'_> {
         );
         let _written = write!(
             text,
-            "Written by `cargo xtask bench`; every figure on this page comes from one run.\n\
+            "Written by `cargo xtask bench`; every figure in the tables comes from one run. Why a bar is missed was looked into separately.\n\
              Machine: {}.\n{versions}\n\
              Durable means that the bytes were synced before the call returned; both sides pay for it.\n\
              Times are medians; a row measured in rounds shows the median round.\n\n{}\n",

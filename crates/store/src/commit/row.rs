@@ -3,13 +3,14 @@
 use std::{fmt, str::FromStr};
 
 use contexture_core::{
-    Annotations, ArtifactId, Commit, CommitId, CommitKind, Count, Format, Machine, Principal, Provenance, Session,
-    Template, Thread, Ticket, Trigger,
+    Annotations, Commit, CommitId, CommitKind, Count, Format, Machine, Principal, Provenance, Session, Template,
+    Thread, Ticket, Trigger,
 };
 
 use super::{Place, Site, StoredCommit};
 use crate::{
     Error, Result,
+    artifact::artifact_id,
     space::{stored, time},
     sql::{Param, Row, Tx},
 };
@@ -115,10 +116,6 @@ pub(crate) fn place(row: &Row, column: usize) -> Result<Option<Place>> {
 
 pub(crate) fn commit_id(bytes: &[u8]) -> Result<CommitId> {
     bytes.try_into().map_err(|_| Error::damaged("a commit id has the wrong length"))
-}
-
-pub(super) fn artifact_id(bytes: &[u8]) -> Result<ArtifactId> {
-    bytes.try_into().map_err(|_| Error::damaged("an artifact id has the wrong length"))
 }
 
 fn count(row: &Row, column: usize) -> Result<Option<Count>> {
