@@ -1,7 +1,5 @@
 //! Compact and snapshot: points where materialization may start.
 
-use std::io::{self, Read};
-
 use contexture_core::{
     Annotation, CommitId, CommitKind, Count, Coverage, Format, HeadName, LossNote, Provenance, Trigger,
 };
@@ -16,6 +14,7 @@ use tokio::sync::mpsc;
 use crate::{
     Checkpoint, Checkpointed, Content, Contexture, Error, Result, Stop,
     materialize::{Materialization, Piece},
+    pieces::PieceReader,
 };
 
 /// Pieces of a materialization that may wait to be stored.
@@ -164,33 +163,6 @@ async fn send_pieces(
         }
         if sent.is_err() {
             return Err(contexture_store::Error::Closed.into());
-        }
-    }
-}
-
-/// Reads what another task sends.
-pub(crate) struct PieceReader {
-    waiting: mpsc::Receiver<Vec<u8>>,
-    piece: io::Cursor<Vec<u8>>,
-}
-
-impl PieceReader {
-    pub(crate) fn new(waiting: mpsc::Receiver<Vec<u8>>) -> Self {
-        Self { waiting, piece: io::Cursor::default() }
-    }
-}
-
-impl Read for PieceReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.piece.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            match self.waiting.blocking_recv() {
-                Some(piece) => self.piece = io::Cursor::new(piece),
-                None => return Ok(0),
-            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod history;
 mod journal;
 mod lines;
 mod materialize;
+mod pieces;
 pub mod wire;
 
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};

@@ -70,7 +70,7 @@ pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result
 pub async fn announce(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<()> {
     let digest = ChainDigest(*id.as_bytes());
     let mutation = Mutation { kind: JournalKind::ArtifactStored, subject: id.to_string(), digest };
-    journal::append(tx, Ok(mutation)).await.map(drop)
+    journal::append(tx, mutation).await.map(drop)
 }
 
 async fn insert(

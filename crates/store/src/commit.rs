@@ -71,7 +71,7 @@ pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inser
     let artifact_key = survey.artifact_key.ok_or(Error::NoArtifact(commit.artifact))?;
     let site = site(tx, commit, survey.parent).await?;
     let mutation = Mutation { kind: JournalKind::CommitCreated, subject: id.to_string(), digest: ChainDigest(encoded) };
-    let seq = journal::append(tx, Ok(mutation)).await?;
+    let seq = journal::append(tx, mutation).await?;
     row::insert(tx, row::NewRow { id: &id, commit, site, artifact_key, seq }).await?;
     Ok((id, Inserted::New))
 }

@@ -154,7 +154,7 @@ pub(crate) fn mutation(name: &HeadName, origin: Option<CommitId>, target: Option
 }
 
 async fn record(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>, target: Option<CommitId>) -> Result<()> {
-    let seq = journal::append(tx, Ok(mutation(name, origin, target))).await?;
+    let seq = journal::append(tx, mutation(name, origin, target)).await?;
     let (space, scope) = (tx.space, tx.scope);
     let sql = "INSERT INTO reflog (space, head, seq, from_commit, to_commit, actor, at) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

@@ -12,10 +12,7 @@ use crate::{
 pub(crate) const COLUMNS: &str = "seq, at, actor, kind, subject, digest, chain";
 
 /// Appends a mutation and returns its sequence number.
-///
-/// Takes the result of [`Mutation::new`] as it is: what changed is made of our own types and always has a JSON form.
-pub(crate) async fn append(tx: &mut Tx<'_>, mutation: serde_json::Result<Mutation>) -> Result<u64> {
-    let mutation = mutation.map_err(|error| Error::damaged(format!("a change has no JSON form: {error}")))?;
+pub(crate) async fn append(tx: &mut Tx<'_>, mutation: Mutation) -> Result<u64> {
     let scope = tx.scope;
     let record = JournalRecord::append(&scope.space, tx.journal_tip, scope.now, scope.actor.clone(), mutation);
     let space = tx.space;

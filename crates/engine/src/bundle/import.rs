@@ -20,7 +20,7 @@ use super::{
     frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
     verify_bundle,
 };
-use crate::{BundleProblem, Contexture, Error, Result};
+use crate::{BundleProblem, Contexture, Error, Result, pieces::PieceReader};
 
 /// Bytes and records that are stored in one transaction.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -109,7 +109,7 @@ impl Contexture {
             }
             Ok::<_, Error>(())
         };
-        let storing = artifact::put_stream(&self.store, scope, crate::compact::PieceReader::new(receiver));
+        let storing = artifact::put_stream(&self.store, scope, PieceReader::new(receiver));
         let (fed, stored) = tokio::join!(feeding, storing);
         fed?;
         if stored?.id == id { Ok(()) } else { Err(BundleProblem::Frame(format!("{id} has other bytes")).into()) }

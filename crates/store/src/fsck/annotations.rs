@@ -106,7 +106,7 @@ fn fault(row: &Row, place: Place) -> Result<Option<AnnotationFault>> {
         Err(error) => return Ok(Some(AnnotationFault::Unreadable { commit, what: problem::reason(error) })),
     };
     let said = Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), &noted);
-    Ok(match journal::compare(row, 7, said)? {
+    Ok(match journal::compare(row, 7, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(AnnotationFault::NotJournaled { commit }),
         Journaled::Otherwise => Some(AnnotationFault::JournaledOtherwise { commit }),

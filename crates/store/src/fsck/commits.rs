@@ -210,7 +210,7 @@ async fn reference_faults(
 fn journal_fault(row: &Row, stored: &StoredCommit, digest: ChainDigest) -> Result<Option<CommitFault>> {
     let said = Mutation { kind: JournalKind::CommitCreated, subject: stored.id.to_string(), digest };
     let seq = stored.seq;
-    Ok(match journal::compare(row, JOURNAL, Ok(said))? {
+    Ok(match journal::compare(row, JOURNAL, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(CommitFault::NotJournaled { seq }),
         // A record that does not have its id cannot have its digest either; that is told already.

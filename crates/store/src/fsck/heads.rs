@@ -189,7 +189,7 @@ fn move_fault(row: &Row, name: &HeadName) -> Result<Option<HeadFault>> {
         Ok(moved) => moved,
         Err(error) => return Ok(Some(HeadFault::MoveUnreadable { seq, what: problem::reason(error) })),
     };
-    Ok(match journal::compare(row, 6, Ok(head::mutation(name, moved.origin, moved.target)))? {
+    Ok(match journal::compare(row, 6, &head::mutation(name, moved.origin, moved.target))? {
         Journaled::Same => None,
         Journaled::Not => Some(HeadFault::MoveNotJournaled { seq }),
         Journaled::Otherwise => Some(HeadFault::MoveJournaledOtherwise { seq }),

@@ -9,7 +9,7 @@ use super::{
     problem,
 };
 use crate::{
-    Error, Result, artifact, commit, journal,
+    Result, artifact, commit, journal,
     sql::{Row, Tx},
 };
 
@@ -145,8 +145,7 @@ pub(super) enum Journaled {
 }
 
 /// Compares a change with the kind, subject and digest of its journal record, which start at a column of a row.
-pub(super) fn compare(row: &Row, column: usize, said: serde_json::Result<Mutation>) -> Result<Journaled> {
-    let said = said.map_err(|error| Error::damaged(format!("a change has no JSON form: {error}")))?;
+pub(super) fn compare(row: &Row, column: usize, said: &Mutation) -> Result<Journaled> {
     let Some(kind) = row.optional_text(column)? else {
         return Ok(Journaled::Not);
     };
