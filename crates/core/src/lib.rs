@@ -5,6 +5,7 @@
 mod annotation;
 pub mod canonical;
 mod commit;
+mod entry;
 mod id;
 mod journal;
 mod name;
@@ -12,6 +13,7 @@ mod time;
 
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
 pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger, UnknownWord};
+pub use entry::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput, Usage};
 pub use id::{ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, IdError};
 pub use journal::{ChainDigest, JournalKind, JournalRecord, Mutation};
 pub use name::{

@@ -109,3 +109,19 @@ impl fmt::Display for Place {
         }
     }
 }
+
+/// Says why bytes are no record of their format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordProblem(String);
+
+impl RecordProblem {
+    /// Says it in words.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+
+    pub(crate) fn json(error: &serde_json::Error) -> Self {
+        Self(format!("it is no JSON that the format knows: {error}"))
+    }
+}

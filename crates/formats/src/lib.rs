@@ -21,11 +21,20 @@ mod glue;
 mod join;
 mod summary;
 
+pub mod codec;
+pub mod dialogue;
+pub mod encode;
+mod replay;
+
 pub use check::Checker;
-pub use error::{FormatError, Place};
+pub use codec::{Codec, Framing, codec};
+pub use dialogue::Dialogue;
+pub use encode::{Encoded, Encoder, Target, encoder};
+pub use error::{FormatError, Place, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
 pub use measure::Measure;
+pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
 pub use summary::summary_entry;
 

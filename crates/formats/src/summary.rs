@@ -38,7 +38,9 @@ pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
                 r#"{{"type":"compaction","id":"{short}","parentId":null,"timestamp":"{NO_TIME}","summary":{quoted},"retainedTail":[],"tokensBefore":0}}"#
             )
         }
-        "events-v1" => format!(r#"{{"type":"summary","text":{quoted}}}"#),
+        "events-v1" => format!(
+            r#"{{"role":"user","parts":[{{"type":"summary","text":{quoted}}}],"flags":{{"compact_summary":true}}}}"#
+        ),
         "anthropic-messages-v1" => format!(r#"[{{"role":"user","content":[{{"type":"text","text":{quoted}}}]}}]"#),
         "openai-chat-v1" => format!(r#"[{{"role":"user","content":{quoted}}}]"#),
         "openai-responses-v1" => {

@@ -41,7 +41,7 @@ fn the_text_is_where_the_runtime_looks_for_it() {
         ("codex-v1", &["/payload/message", "/payload/replacement_history/0/content/0/text"]),
         ("gemini-v1", &["/$set/messages/0/content/1/text"]),
         ("pi-v1", &["/summary"]),
-        ("events-v1", &["/text"]),
+        ("events-v1", &["/parts/0/text"]),
         ("anthropic-messages-v1", &["/0/content/0/text"]),
         ("openai-chat-v1", &["/0/content"]),
         ("openai-responses-v1", &["/0/content/0/text"]),
@@ -79,7 +79,11 @@ fn records_have_exactly_these_bytes() {
         "{\"type\":\"compaction\",\"id\":\"211ae55f\",\"parentId\":null,\"timestamp\":\"1970-01-01T00:00:00.000Z\",\
          \"summary\":\"done\",\"retainedTail\":[],\"tokensBefore\":0}\n"
     );
-    assert_eq!(text("events-v1"), "{\"type\":\"summary\",\"text\":\"done\"}\n");
+    assert_eq!(
+        text("events-v1"),
+        "{\"role\":\"user\",\"parts\":[{\"type\":\"summary\",\"text\":\"done\"}],\
+         \"flags\":{\"compact_summary\":true}}\n"
+    );
     assert_eq!(
         entry("bureau-agent-v1", "done"),
         b"\x81\xA2\x64Role\x64user\x67Content\x81\xA2\x64Text\x64done\x64Type\x64text"

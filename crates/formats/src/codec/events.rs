@@ -1,0 +1,42 @@
+//! `events-v1`: Contexture's own capture, one entry a line.
+
+use contexture_core::{Entry, Part, Role};
+
+use super::{Codec, Effect, Framing, Keep, Link, Mark, Outline, Step};
+use crate::RecordProblem;
+
+pub(super) struct Events;
+
+impl Codec for Events {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        let entry = decode(record)?;
+        let mark = match &entry {
+            Entry { flags, .. } if flags.compact_summary => Mark::Compaction { after: None },
+            Entry { role: Role::User, flags, parts, .. } if !flags.meta && says_something(parts) => {
+                Mark::Turn(Some(entry.text()))
+            }
+            _ => Mark::None,
+        };
+        let link = entry.parent.map_or(Link::Previous, Link::To);
+        Ok(Outline { id: entry.id, link, at: entry.at, mark, ..Outline::default() })
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        let entry = decode(record)?;
+        let effect = if entry.flags.compact_summary { Effect::Replace(Keep::Nothing) } else { Effect::Append };
+        Ok(Step { effect, entries: vec![entry] })
+    }
+}
+
+fn decode(record: &[u8]) -> Result<Entry, RecordProblem> {
+    serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))
+}
+
+/// Tells whether there is more than the results of tools.
+fn says_something(parts: &[Part]) -> bool {
+    parts.iter().any(|part| !matches!(part, Part::ToolResult { .. }))
+}

@@ -1,0 +1,403 @@
+//! A conversation in the shape that every model's API wants: turns that alternate, calls and results in pairs.
+
+use std::collections::{HashMap, HashSet};
+
+use contexture_core::{Entry, Part, Role, Timestamp};
+use serde::Serialize;
+
+/// What stands for a result that never came.
+const NO_RESULT: &str = "[no result: the call was interrupted]";
+/// What opens a conversation that would start with an answer.
+const OPENING: &str = "[the conversation starts here]";
+
+/// A conversation without loose ends.
+///
+/// Turns alternate and a user's comes first. Each call of an assistant's turn is answered once, at the start of the next
+/// turn, and nothing else is answered there. No turn is empty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dialogue {
+    /// Instructions that stand above the conversation.
+    pub system: Vec<String>,
+    /// The turns.
+    pub turns: Vec<Turn>,
+    /// What did not fit into this shape.
+    pub losses: Losses,
+}
+
+/// What one side says before the other does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// What is said. A user's turn begins with the results of tools, in the order of the calls.
+    pub parts: Vec<Part>,
+    /// The model that speaks.
+    pub model: Option<String>,
+    /// When the turn began.
+    pub at: Option<Timestamp>,
+    /// Whether the runtime put it there and nobody typed any of it.
+    pub is_meta: bool,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person or program that asks; tools answer here too.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// What a translation left out or changed, by kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Losses(Vec<LossCount>);
+
+/// How often something was lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LossCount {
+    /// What.
+    pub loss: Loss,
+    /// How often.
+    pub count: u64,
+}
+
+/// What a translation can lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Reasoning that only its provider can read was left out.
+    SealedThinking,
+    /// Reasoning became plain text, because the target cannot verify where it comes from.
+    ThinkingAsText,
+    /// A call had no result and was given one that says so.
+    ResultInvented,
+    /// A result had no call and became text.
+    ResultAsText,
+    /// An image or document became a note.
+    BlobAsNote,
+    /// Something that only the source's runtime understands was left out.
+    NativePart,
+    /// A message of the runtime that no model ever saw was left out.
+    SyntheticMessage,
+    /// Instructions in the middle of the conversation became a user's text.
+    SystemAsUser,
+    /// The name of a tool was changed to one that the target accepts.
+    ToolRenamed,
+    /// The id of a call was changed to one that the target accepts.
+    IdChanged,
+    /// An opening was put before a conversation that starts with an answer.
+    OpeningInvented,
+}
+
+impl Losses {
+    /// Notes one more.
+    pub fn add(&mut self, loss: Loss) {
+        self.add_many(loss, 1);
+    }
+
+    /// Notes several more.
+    pub fn add_many(&mut self, loss: Loss, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|known| known.loss == loss) {
+            Some(known) => known.count += count,
+            None => self.0.push(LossCount { loss, count }),
+        }
+    }
+
+    /// Adds those of another.
+    pub fn extend(&mut self, other: &Self) {
+        other.0.iter().for_each(|LossCount { loss, count }| self.add_many(*loss, *count));
+    }
+
+    /// Returns all kinds with their counts.
+    pub fn counts(&self) -> &[LossCount] {
+        &self.0
+    }
+}
+
+impl Dialogue {
+    /// Brings entries into shape, in their order.
+    pub fn of(entries: Vec<Entry>) -> Self {
+        let mut dialogue = Self::default();
+        for entry in entries {
+            dialogue.take(entry);
+        }
+        dialogue.pair();
+        dialogue.open();
+        dialogue
+    }
+
+    fn take(&mut self, entry: Entry) {
+        let Entry { role, model, at, parts, flags, .. } = entry;
+        if flags.synthetic {
+            self.losses.add(Loss::SyntheticMessage);
+            return;
+        }
+        let mut parts: Vec<Part> = parts.into_iter().filter(|part| !is_empty(part)).collect();
+        if parts.is_empty() {
+            return;
+        }
+        let speaker = match role {
+            Role::Assistant => Speaker::Assistant,
+            Role::User | Role::Tool => Speaker::User,
+            Role::System if self.turns.is_empty() => {
+                self.system.extend(parts.into_iter().filter_map(into_text));
+                return;
+            }
+            Role::System => {
+                self.losses.add(Loss::SystemAsUser);
+                parts = parts.into_iter().filter_map(into_text).map(Part::text).collect();
+                Speaker::User
+            }
+        };
+        if speaker == Speaker::User {
+            parts = parts.into_iter().map(|part| self.without_call(part)).collect();
+        }
+        let is_meta = flags.meta || role == Role::System;
+        match self.turns.last_mut() {
+            Some(last) if last.speaker == speaker => {
+                last.parts.extend(parts);
+                last.model = last.model.take().or(model);
+                last.is_meta &= is_meta;
+            }
+            _ => self.turns.push(Turn { speaker, parts, model, at, is_meta }),
+        }
+    }
+
+    /// Only models call tools; what else looks like a call is told as text.
+    fn without_call(&mut self, part: Part) -> Part {
+        if !matches!(part, Part::ToolCall { .. }) {
+            return part;
+        }
+        self.losses.add(Loss::NativePart);
+        Part::text(text_of(&[part]))
+    }
+
+    /// Moves each result to the start of the turn after its call, and repairs what has no counterpart.
+    fn pair(&mut self) {
+        let mut results = self.take_results();
+        let mut turns = Vec::with_capacity(self.turns.len());
+        for turn in std::mem::take(&mut self.turns) {
+            let mut called = HashSet::new();
+            let answers: Vec<Part> = turn
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::ToolCall { id, .. } if called.insert(id.clone()) => Some(id),
+                    _ => None,
+                })
+                .map(|id| {
+                    results.remove(id).unwrap_or_else(|| {
+                        self.losses.add(Loss::ResultInvented);
+                        let content = vec![Part::text(NO_RESULT)];
+                        Part::ToolResult { call: id.clone(), content, is_error: Some(true) }
+                    })
+                })
+                .collect();
+            let (model, at) = (None, turn.at);
+            push(&mut turns, turn);
+            if !answers.is_empty() {
+                push(&mut turns, Turn { speaker: Speaker::User, parts: answers, model, at, is_meta: false });
+            }
+        }
+        self.turns = turns;
+    }
+
+    /// Takes the results that answer a call out of their turns; the others become text where they are.
+    fn take_results(&mut self) -> HashMap<String, Part> {
+        let mut results = HashMap::new();
+        let mut called = HashSet::new();
+        for turn in &mut self.turns {
+            let mut kept = Vec::with_capacity(turn.parts.len());
+            for part in turn.parts.drain(..) {
+                match part {
+                    Part::ToolCall { ref id, .. } => {
+                        // A call that is there twice, as some runtimes write it, is one call.
+                        if called.insert(id.clone()) {
+                            kept.push(part);
+                        }
+                    }
+                    Part::ToolResult { ref call, .. } if called.contains(call) => {
+                        // The last counts: an early one says that the tool is still at it.
+                        results.insert(call.clone(), part);
+                    }
+                    Part::ToolResult { content, .. } => {
+                        self.losses.add(Loss::ResultAsText);
+                        kept.push(Part::text(format!("[result of a tool]\n{}", text_of(&content))));
+                    }
+                    other => kept.push(other),
+                }
+            }
+            turn.parts = kept;
+        }
+        self.turns.retain(|turn| !turn.parts.is_empty());
+        results
+    }
+
+    fn open(&mut self) {
+        if self.turns.first().is_some_and(|turn| turn.speaker == Speaker::Assistant) {
+            self.losses.add(Loss::OpeningInvented);
+            let parts = vec![Part::text(OPENING)];
+            self.turns.insert(0, Turn { speaker: Speaker::User, parts, model: None, at: None, is_meta: true });
+        }
+    }
+}
+
+/// Adds a turn, or adds to the last one when the same side speaks on.
+fn push(turns: &mut Vec<Turn>, turn: Turn) {
+    match turns.last_mut() {
+        Some(last) if last.speaker == turn.speaker => {
+            last.parts.extend(turn.parts);
+            last.is_meta &= turn.is_meta;
+        }
+        _ => turns.push(turn),
+    }
+}
+
+fn is_empty(part: &Part) -> bool {
+    match part {
+        Part::Text { text } | Part::Summary { text } => text.trim().is_empty(),
+        Part::Thinking { text, seal } => text.is_empty() && seal.is_none(),
+        _ => false,
+    }
+}
+
+fn into_text(part: Part) -> Option<String> {
+    match part {
+        Part::Text { text } | Part::Summary { text } => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the readable text of some parts, with notes where there is none.
+pub fn text_of(parts: &[Part]) -> String {
+    let text = |part: &Part| match part {
+        Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => text.clone(),
+        Part::ToolCall { name, .. } => format!("[calls {name}]"),
+        Part::ToolResult { content, .. } => text_of(content),
+        Part::Blob { media_type, .. } => format!("[{media_type}]"),
+        Part::Native { kind, .. } => format!("[{kind}]"),
+    };
+    parts.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::{Flags, ToolInput};
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn call(id: &str) -> Part {
+        Part::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(serde_json::json!({})) }
+    }
+
+    fn result(call: &str) -> Part {
+        Part::ToolResult { call: call.into(), content: vec![Part::text(format!("{call} done"))], is_error: None }
+    }
+
+    /// Writes a dialogue in one line: speakers, texts, `+call` and `-result`.
+    fn line(dialogue: &Dialogue) -> String {
+        let part = |part: &Part| match part {
+            Part::ToolCall { id, .. } => format!("+{id}"),
+            Part::ToolResult { call, is_error: Some(true), .. } => format!("-{call}!"),
+            Part::ToolResult { call, .. } => format!("-{call}"),
+            other => text_of(std::slice::from_ref(other)),
+        };
+        let turn = |turn: &Turn| {
+            let speaker = if turn.speaker == Speaker::User { "u" } else { "a" };
+            format!("{speaker}({})", turn.parts.iter().map(part).collect::<Vec<_>>().join(" "))
+        };
+        dialogue.turns.iter().map(turn).collect::<Vec<_>>().join(" ")
+    }
+
+    fn user(parts: Vec<Part>) -> Entry {
+        Entry::new(Role::User, parts)
+    }
+
+    fn assistant(parts: Vec<Part>) -> Entry {
+        Entry::new(Role::Assistant, parts)
+    }
+
+    #[test]
+    fn what_one_side_says_in_a_row_is_one_turn() {
+        let entries = vec![
+            user(vec![Part::text("q")]),
+            assistant(vec![Part::text("a")]),
+            assistant(vec![Part::text("b")]),
+            user(vec![Part::text("c")]),
+        ];
+        assert_eq!(line(&Dialogue::of(entries)), "u(q) a(a b) u(c)");
+    }
+
+    #[test]
+    fn results_follow_their_calls_however_late_and_interleaved_they_were_written() {
+        let entries = vec![
+            user(vec![Part::text("q")]),
+            assistant(vec![call("1")]),
+            user(vec![result("1")]),
+            assistant(vec![call("2"), call("3")]),
+            user(vec![result("3")]),
+            user(vec![Part::text("hurry"), result("2")]),
+            assistant(vec![Part::text("done")]),
+        ];
+        assert_eq!(line(&Dialogue::of(entries)), "u(q) a(+1) u(-1) a(+2 +3) u(-2 -3 hurry) a(done)");
+    }
+
+    #[test]
+    fn a_call_without_a_result_gets_one_and_a_result_without_a_call_becomes_text() {
+        let entries = vec![user(vec![result("0"), Part::text("q")]), assistant(vec![call("1")])];
+        let dialogue = Dialogue::of(entries);
+        assert_eq!(line(&dialogue), "u([result of a tool]\n0 done q) a(+1) u(-1!)");
+        let losses: Vec<_> = dialogue.losses.counts().iter().map(|count| (count.loss, count.count)).collect();
+        assert_eq!(losses, [(Loss::ResultAsText, 1), (Loss::ResultInvented, 1)]);
+    }
+
+    #[test]
+    fn instructions_stand_above_or_become_text_and_synthetic_messages_go() {
+        let synthetic = Flags { synthetic: true, ..Flags::default() };
+        let entries = vec![
+            Entry::new(Role::System, vec![Part::text("be brief")]),
+            Entry { flags: synthetic, ..assistant(vec![Part::text("API error")]) },
+            assistant(vec![Part::text("a")]),
+            Entry::new(Role::System, vec![Part::text("be kind")]),
+        ];
+        let dialogue = Dialogue::of(entries);
+        assert_eq!(dialogue.system, ["be brief"]);
+        assert_eq!(line(&dialogue), "u([the conversation starts here]) a(a) u(be kind)");
+    }
+
+    fn any_part() -> impl Strategy<Value = Part> {
+        let id = || prop::sample::select(&["1", "2", "3"]);
+        prop_oneof![id().prop_map(call), id().prop_map(result), "[a-z ]{0,2}".prop_map(Part::text)]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_the_shape_holds(
+            entries in vec((prop::sample::select(&[Role::User, Role::Assistant, Role::Tool, Role::System]), vec(any_part(), 0..4)), 0..12)
+        ) {
+            let dialogue = Dialogue::of(entries.into_iter().map(|(role, parts)| Entry::new(role, parts)).collect());
+            let mut asked: Vec<&str> = Vec::new();
+            for (n, turn) in dialogue.turns.iter().enumerate() {
+                let expected = if n % 2 == 0 { Speaker::User } else { Speaker::Assistant };
+                prop_assert_eq!(turn.speaker, expected);
+                prop_assert!(!turn.parts.is_empty());
+                let answered: Vec<&str> = turn.parts.iter().filter_map(|part| match part {
+                    Part::ToolResult { call, .. } => Some(call.as_str()),
+                    _ => None,
+                }).collect();
+                prop_assert_eq!(&answered, &asked);
+                let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+                prop_assert!(turn.parts[..answered.len()].iter().all(is_result));
+                asked = turn.parts.iter().filter_map(|part| match part {
+                    Part::ToolCall { id, .. } => Some(id.as_str()),
+                    _ => None,
+                }).collect();
+            }
+            prop_assert!(asked.is_empty());
+        }
+    }
+}

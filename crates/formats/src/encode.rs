@@ -1,0 +1,54 @@
+//! Writing a conversation in a format, for a runtime that is to go on with it.
+
+use contexture_core::{Format, Timestamp};
+
+use crate::{
+    Framing,
+    dialogue::{Dialogue, Losses},
+};
+
+/// The session that a conversation is written for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Id of the new session, a UUID.
+    pub session: String,
+    /// Directory that the agent will work in.
+    pub directory: String,
+    /// Branch of the repository there.
+    pub branch: Option<String>,
+    /// Version that the runtime is told it wrote the session with.
+    pub version: Option<String>,
+    /// The model to name where a format needs one and the conversation does not tell.
+    pub model: Option<String>,
+    /// What the session is called.
+    pub title: Option<String>,
+    /// When it is written. The last record carries this time.
+    pub now: Timestamp,
+}
+
+/// A conversation in a format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// The content: what a file of the runtime holds, or an array of messages.
+    pub bytes: Vec<u8>,
+    /// What it leaves out or changes.
+    pub losses: Losses,
+}
+
+/// Writes one format.
+///
+/// Implemented once per format; translation calls it. An implementation must be deterministic: ids are derived from the
+/// target's session and a counter, never drawn. What it writes must load in the runtime by the runtime's own rules.
+pub trait Encoder: Send + Sync {
+    /// How the records that it writes are told apart.
+    fn framing(&self) -> Framing;
+
+    /// Writes a whole session.
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded;
+}
+
+/// Returns what writes a format, if anything does.
+pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
+    let _ = format;
+    None
+}

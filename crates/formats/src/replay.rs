@@ -1,0 +1,161 @@
+//! Replay: from the records of a session to what a model would see next.
+
+use std::collections::{HashMap, HashSet};
+
+use contexture_core::{Entry, Role};
+
+use crate::codec::{Effect, Keep, Rewind, Step};
+
+/// A conversation as it stands after the records so far.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    entries: Vec<Entry>,
+    /// Where the entries with ids are.
+    places: HashMap<String, usize>,
+}
+
+impl Replay {
+    /// Does to the conversation what a record says.
+    pub fn take(&mut self, step: Step) {
+        let Step { effect, entries } = step;
+        match effect {
+            Effect::Nothing => {}
+            Effect::Append => self.append_all(entries),
+            Effect::Upsert => {
+                for entry in entries {
+                    self.upsert(entry);
+                }
+            }
+            Effect::Replace(keep) => self.replace(entries, &keep),
+            Effect::Rewind(rewind) => {
+                self.rewind(&rewind);
+                self.append_all(entries);
+            }
+        }
+    }
+
+    /// Returns what a model would see.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns what a model would see.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
+    fn append_all(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            self.append(entry);
+        }
+    }
+
+    /// Adds an entry, unless one with its id is there: runtimes write some lines twice.
+    fn append(&mut self, entry: Entry) {
+        if let Some(id) = &entry.id {
+            if self.places.contains_key(id) {
+                return;
+            }
+            self.places.insert(id.clone(), self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+
+    fn upsert(&mut self, entry: Entry) {
+        match entry.id.as_ref().and_then(|id| self.places.get(id)) {
+            Some(&place) => self.entries[place] = entry,
+            None => self.append(entry),
+        }
+    }
+
+    fn replace(&mut self, entries: Vec<Entry>, keep: &Keep) {
+        let before = std::mem::take(&mut self.entries);
+        self.places.clear();
+        self.append_all(entries);
+        let kept: Vec<Entry> = match keep {
+            Keep::Nothing => Vec::new(),
+            Keep::From(id) => before.into_iter().skip_while(|entry| entry.id.as_ref() != Some(id)).collect(),
+            Keep::Ids(ids) => {
+                let ids: HashSet<&String> = ids.iter().collect();
+                before.into_iter().filter(|entry| entry.id.as_ref().is_some_and(|id| ids.contains(id))).collect()
+            }
+            Keep::Users => before.into_iter().filter(is_turn).collect(),
+        };
+        self.append_all(kept);
+    }
+
+    fn rewind(&mut self, rewind: &Rewind) {
+        let left = match rewind {
+            Rewind::Before(id) => self.places.get(id).copied().unwrap_or(0),
+            Rewind::Turns(0) => return,
+            Rewind::Turns(turns) => {
+                let starts = self.entries.iter().enumerate().filter(|(_, entry)| is_turn(entry));
+                let back = usize::try_from(turns - 1).unwrap_or(usize::MAX);
+                starts.rev().nth(back).map_or(0, |(place, _)| place)
+            }
+        };
+        self.entries.truncate(left);
+        self.places.retain(|_, place| *place < left);
+    }
+}
+
+/// Tells whether somebody asks here.
+fn is_turn(entry: &Entry) -> bool {
+    entry.role == Role::User && !entry.flags.meta && !entry.flags.compact_summary && !entry.text().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::Part;
+
+    use super::*;
+
+    fn entry(role: Role, id: &str) -> Entry {
+        Entry { id: Some(id.to_owned()), ..Entry::new(role, vec![Part::text(id)]) }
+    }
+
+    fn conversation(words: &str) -> Replay {
+        let mut replay = Replay::default();
+        for word in words.split_whitespace() {
+            let role = if word.starts_with('u') { Role::User } else { Role::Assistant };
+            replay.take(Step::append(entry(role, word)));
+        }
+        replay
+    }
+
+    fn after(words: &str, effect: Effect, more: &[&str]) -> String {
+        let mut replay = conversation(words);
+        replay.take(Step { effect, entries: more.iter().map(|word| entry(Role::User, word)).collect() });
+        replay.entries().iter().map(Entry::text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_line_that_is_there_twice_counts_once() {
+        assert_eq!(after("u1 a1", Effect::Append, &["u1", "u2"]), "u1 a1 u2");
+    }
+
+    #[test]
+    fn an_update_keeps_its_place() {
+        let mut replay = conversation("u1 a1 a2");
+        let changed = Entry { id: Some("a1".into()), ..Entry::new(Role::Assistant, vec![Part::text("new")]) };
+        replay.take(Step { effect: Effect::Upsert, entries: vec![changed] });
+        assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["u1", "new", "a2"]);
+    }
+
+    #[test]
+    fn a_compaction_keeps_what_it_says() {
+        assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::Nothing), &["s"]), "s");
+        assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::From("u2".into())), &["s"]), "s u2 a2");
+        assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::Ids(vec!["a1".into()])), &["s"]), "s a1");
+        assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::Users), &["s"]), "s u1 u2");
+    }
+
+    #[test]
+    fn going_back_forgets_what_came_after() {
+        assert_eq!(after("u1 a1 u2 a2", Effect::Rewind(Rewind::Before("u2".into())), &["u3"]), "u1 a1 u3");
+        assert_eq!(after("u1 a1 u2 a2", Effect::Rewind(Rewind::Turns(1)), &[]), "u1 a1");
+        assert_eq!(after("u1 a1 u2 a2", Effect::Rewind(Rewind::Turns(9)), &[]), "");
+        assert_eq!(after("u1 a1", Effect::Rewind(Rewind::Turns(0)), &[]), "u1 a1");
+        assert_eq!(after("u1 a1", Effect::Rewind(Rewind::Before("x".into())), &["u2"]), "u2");
+    }
+}
