@@ -1,5 +1,7 @@
 //! Tasks of the project: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
 
+mod postgres;
+
 use std::{
     env,
     path::Path,
@@ -9,7 +11,8 @@ use std::{
 const HELP: &str = "\
 usage: cargo xtask TASK
 
-  test            checks formatting and lints, then runs every test
+  test            checks formatting and lints, then runs every test; before that, installs PostgreSQL's server with
+                  apt-get (and sudo) if there is none
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
   fuzz [SECONDS]  fuzzes every decoder for so many seconds each (needs cargo-fuzz and a nightly toolchain)
 ";
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn test() -> Result<(), String> {
+    postgres::install()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
     cargo(&["test", "--workspace", "--locked"])

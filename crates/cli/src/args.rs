@@ -47,6 +47,11 @@ Naming things:
   HEAD~3 is three steps before it. `-` stands for standard input or output.
   Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
 
+Stores:
+  A store is a directory of this machine, or a schema of a PostgreSQL database that many
+  machines share: postgres://USER@HOST/DATABASE. `ctx store check` says whether it can be used,
+  `ctx store --help` says more.
+
 Exit codes:
   0  done
   1  failed
@@ -60,6 +65,7 @@ Environment:
   CTX_PRINCIPAL  who runs the agent (default: user@host)
   CTX_MACHINE    where the agent runs (default: the host's name)
   CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
+  PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
   PAGER          shows `ctx log` page by page (default: less -FRX)
   NO_COLOR       set to anything, turns colours off"
 );
@@ -80,7 +86,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// Where the store is: a directory [env: CTX_STORE] [default: the user's data directory]
+    /// Where the store is: a directory or postgres://USER@HOST/DATABASE [env: CTX_STORE] [default: the user's data directory]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<OsString>,
     /// The tenant to work in [env: CTX_SPACE] [default: default]
@@ -161,7 +167,7 @@ impl Command {
             Self::ImportBundle(command) => command.run(invocation, output).await,
             Self::Fsck(command) => command.run(invocation, output).await,
             Self::Stats(command) => command.run(invocation, output).await,
-            Self::Store(command) => command.run(invocation, output),
+            Self::Store(command) => command.run(invocation, output).await,
             Self::Spaces(command) => command.run(invocation, output).await,
             Self::Formats(_) => Formats::run(output),
             Self::Completions(command) => command.run(output),

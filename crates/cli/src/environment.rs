@@ -33,6 +33,8 @@ pub(crate) struct Environment {
     pub(crate) data_directory: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
+    /// `PGPASSWORD`: lets the user in at a PostgreSQL server.
+    pub(crate) postgres_password: Option<OsString>,
     /// `PAGER`: shows long output; an empty one asks for none.
     pub(crate) pager: Option<OsString>,
     /// `LESS`: what the user wants of that pager.
@@ -63,6 +65,7 @@ impl Environment {
             time: variable("CTX_TIME"),
             data_directory: data_home.or_else(home).map(|data| data.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
+            postgres_password: variable("PGPASSWORD"),
             pager: env::var_os("PAGER"),
             less: variable("LESS"),
         }

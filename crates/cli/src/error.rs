@@ -6,9 +6,10 @@ use std::{error::Error as _, io, path::PathBuf, process::ExitCode};
 
 use clap::error::ErrorKind;
 use contexture::{
-    Error as EngineError, StoreError,
+    Error as EngineError, Location, LocationError, StoreError,
     core::{NameError, Principal, TimeError, Timestamp},
     formats,
+    inspect::Obstacle,
     wire::Document,
 };
 use serde::Serialize;
@@ -67,6 +68,12 @@ pub(crate) enum Error {
     /// A relative time leads out of the calendar.
     #[error("{text:?} leads to a time outside the years -9999 to 9999")]
     TimeRange { text: String },
+    /// A flag or variable holds a text that says of no store where it is.
+    #[error("cannot use what {origin} says as a store")]
+    Location { origin: &'static str, source: LocationError },
+    /// There is no store, and nothing can be written where it would be.
+    #[error("there is no store at {place}, and none can be made")]
+    NoStore { place: Location, obstacle: Obstacle },
     /// There is no place for a store.
     #[error("there is no home directory to keep a store in")]
     NoHome,
@@ -213,6 +220,16 @@ impl Error {
             Self::BinarySummary { .. } => Verdict::failed("binary-summary"),
             Self::Name { .. } => Verdict::usage("bad-name"),
             Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),
+            Self::Location { .. } => Verdict::usage("bad-store")
+                .hint("a store is a directory or postgres://USER@HOST/DATABASE[?schema=NAME]"),
+            Self::NoStore { obstacle, .. } => match obstacle {
+                Obstacle::Rights { grant } => Verdict::failed("no-store").hint(verdict::to_owner(grant)),
+                Obstacle::ReadOnlyTransactions => {
+                    Verdict::failed("no-store").hint("name a user that may write: postgres://USER@HOST/DATABASE")
+                }
+                Obstacle::Standby => Verdict::failed("no-store").hint("make it on the server that this one follows"),
+                Obstacle::Files => Verdict::failed("no-store"),
+            },
             Self::NoHome => Verdict::failed("no-home").hint("name a directory with `--store DIR`"),
             Self::NothingKnown { principal, .. } => {
                 Verdict::failed("nothing-known").hint(format!("`ctx list --principal {principal}` shows all there is"))

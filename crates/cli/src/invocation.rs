@@ -1,13 +1,17 @@
 //! One run of the program: where it works, as whom, and when.
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 use contexture::{
     Contexture, Location, Options,
     core::{Principal, SpaceName, Timestamp},
 };
 
-use crate::{args::Globals, environment::Environment, error::Result};
+use crate::{
+    args::Globals,
+    environment::Environment,
+    error::{Error, Result},
+};
 
 /// What every command needs to know beside its own arguments.
 #[derive(Debug, Clone)]
@@ -19,13 +23,25 @@ pub(crate) struct Invocation {
 impl Invocation {
     /// Returns where the store is: the flag, else `CTX_STORE`, else the user's data directory.
     pub(crate) fn location(&self) -> Result<Location> {
-        match self.globals.store.as_ref().or(self.environment.store.as_ref()) {
-            None => Ok(Location::Directory(self.environment.data_directory()?)),
-            Some(place) => match place.to_str() {
-                Some(text) => Ok(text.parse()?),
-                // Only a path can be text of another encoding.
-                None => Ok(Location::Directory(PathBuf::from(place))),
-            },
+        match (&self.globals.store, &self.environment.store) {
+            (Some(flag), _) => self.located("--store", flag),
+            (None, Some(variable)) => self.located("CTX_STORE", variable),
+            (None, None) => Ok(Location::Directory(self.environment.data_directory()?)),
+        }
+    }
+
+    /// Takes a text for the place of a store.
+    pub(crate) fn located(&self, origin: &'static str, place: &OsStr) -> Result<Location> {
+        // Only a path can be text of another encoding.
+        let Some(text) = place.to_str() else {
+            return Ok(Location::Directory(PathBuf::from(place)));
+        };
+        match text.parse().map_err(|source| Error::Location { origin, source })? {
+            Location::Postgres(url) => Ok(Location::Postgres(Box::new(match &self.environment.postgres_password {
+                Some(password) => url.or_password(&password.to_string_lossy()),
+                None => *url,
+            }))),
+            directory @ Location::Directory(_) => Ok(directory),
         }
     }
 

@@ -290,7 +290,7 @@ async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Re
     };
     commit.check()?;
     if let Artifact::Hot(hot) = &prepared.artifact {
-        artifact::put(tx, hot).await?;
+        artifact::ensure(tx, hot).await?;
     }
     let (id, inserted) = commit::insert(tx, &commit).await?;
     if inserted == Inserted::New {

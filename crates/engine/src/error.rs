@@ -15,14 +15,6 @@ pub enum Error {
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The place of the store names an engine that this program does not have.
-    #[error("cannot use {url} as a store: {scheme:?} stores are not supported")]
-    Scheme {
-        /// What was given.
-        url: String,
-        /// What stands before `://`.
-        scheme: String,
-    },
     /// A text names neither a commit nor a head.
     #[error("{text:?} names neither a commit nor a head")]
     Reference {

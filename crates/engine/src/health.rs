@@ -1,11 +1,16 @@
 //! The state of the store itself: its measures, and whether it is whole.
 
-use contexture_store::{fsck, stats};
+use contexture_store::{Location, fsck, inspect, stats};
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, Error, Result};
+use crate::{Clock, Contexture, Result};
 
 impl Contexture {
+    /// Looks at the place of a store. Nothing is made or changed there.
+    pub async fn inspect(location: &Location, clock: &Clock) -> Result<inspect::Inspection> {
+        Ok(inspect::look(location, &**clock).await?)
+    }
+
     /// Checks everything in the space and says what is damaged.
     pub async fn fsck(&self, progress: &mut (dyn FnMut(fsck::Progress) + Send)) -> Result<fsck::Report> {
         Ok(fsck::check(&self.store, &self.scope(), progress).await?)
@@ -16,8 +21,8 @@ impl Contexture {
         Ok(self.store.read(self.scope(), |tx| stats::collect(tx).boxed()).await?)
     }
 
-    /// Returns the sizes of the files that hold the store, with all its spaces.
-    pub fn store_files(&self) -> Result<stats::Files> {
-        stats::files(&self.store).map_err(|source| Error::Io { attempt: "measure the store's files", source })
+    /// Measures what the store takes on disk, with all its spaces.
+    pub async fn footprint(&self) -> Result<stats::Footprint> {
+        Ok(self.store.footprint().await?)
     }
 }

@@ -26,16 +26,17 @@ pub use compact::{Compaction, Snapshot};
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{
-    Error as StoreError,
+    Error as StoreError, Location, LocationError, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     fsck,
     head::{Expect, Head, HeadMove},
+    inspect,
     spaces::Space,
     stats,
 };
 pub use error::{BundleProblem, Error, Result};
-pub use handle::{Clock, Contexture, Location, Options};
+pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
 pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Tier};
 pub use reference::Reference;

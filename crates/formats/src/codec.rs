@@ -4,6 +4,7 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
+mod claude;
 mod events;
 
 use contexture_core::{Entry, Format, Timestamp};
@@ -52,6 +53,8 @@ pub struct Outline {
     pub at: Option<Timestamp>,
     /// What it marks in the course of the conversation.
     pub mark: Mark,
+    /// Whether it carries the summary that a compaction puts in the place of the conversation.
+    pub has_summary: bool,
     /// What it tells about its session.
     pub facts: Facts,
 }
@@ -151,6 +154,8 @@ pub enum Effect {
     Append,
     /// Each takes the place of the entry with its id, or comes after everything else when there is none.
     Upsert,
+    /// What follows takes the place of everything before. What is kept comes after the first entry that follows.
+    Boundary(Keep),
     /// They take the place of everything before, except what is kept, which follows them.
     Replace(Keep),
     /// They come after what is left once the conversation has gone back.
@@ -185,6 +190,7 @@ impl Step {
 /// Returns the codec of a format, if it is understood.
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
+        "claude-code-v1" => &claude::ClaudeCode,
         "events-v1" => &events::Events,
         _ => return None,
     })

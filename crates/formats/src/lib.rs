@@ -8,6 +8,7 @@ mod rule;
 mod error;
 mod measure;
 
+mod lenient;
 mod scan;
 mod utf8;
 
@@ -25,6 +26,7 @@ pub mod codec;
 pub mod dialogue;
 pub mod encode;
 mod replay;
+pub mod thread;
 
 pub use check::Checker;
 pub use codec::{Codec, Framing, codec};

@@ -12,6 +12,8 @@ pub struct Replay {
     entries: Vec<Entry>,
     /// Where the entries with ids are.
     places: HashMap<String, usize>,
+    /// What a boundary keeps, until the summary has come.
+    held: Vec<Entry>,
 }
 
 impl Replay {
@@ -26,7 +28,12 @@ impl Replay {
                     self.upsert(entry);
                 }
             }
-            Effect::Replace(keep) => self.replace(entries, &keep),
+            Effect::Boundary(keep) => self.held = self.cut(&keep),
+            Effect::Replace(keep) => {
+                let kept = self.cut(&keep);
+                self.append_all(entries);
+                self.append_all(kept);
+            }
             Effect::Rewind(rewind) => {
                 self.rewind(&rewind);
                 self.append_all(entries);
@@ -59,6 +66,10 @@ impl Replay {
             self.places.insert(id.clone(), self.entries.len());
         }
         self.entries.push(entry);
+        if !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            self.append_all(held);
+        }
     }
 
     fn upsert(&mut self, entry: Entry) {
@@ -68,11 +79,11 @@ impl Replay {
         }
     }
 
-    fn replace(&mut self, entries: Vec<Entry>, keep: &Keep) {
+    /// Empties the conversation and returns what is kept of it.
+    fn cut(&mut self, keep: &Keep) -> Vec<Entry> {
         let before = std::mem::take(&mut self.entries);
         self.places.clear();
-        self.append_all(entries);
-        let kept: Vec<Entry> = match keep {
+        match keep {
             Keep::Nothing => Vec::new(),
             Keep::From(id) => before.into_iter().skip_while(|entry| entry.id.as_ref() != Some(id)).collect(),
             Keep::Ids(ids) => {
@@ -80,8 +91,7 @@ impl Replay {
                 before.into_iter().filter(|entry| entry.id.as_ref().is_some_and(|id| ids.contains(id))).collect()
             }
             Keep::Users => before.into_iter().filter(is_turn).collect(),
-        };
-        self.append_all(kept);
+        }
     }
 
     fn rewind(&mut self, rewind: &Rewind) {
@@ -148,6 +158,16 @@ mod tests {
         assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::From("u2".into())), &["s"]), "s u2 a2");
         assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::Ids(vec!["a1".into()])), &["s"]), "s a1");
         assert_eq!(after("u1 a1 u2 a2", Effect::Replace(Keep::Users), &["s"]), "s u1 u2");
+    }
+
+    #[test]
+    fn what_a_boundary_keeps_follows_the_summary() {
+        let mut replay = conversation("u1 a1 u2 a2");
+        replay.take(Step { effect: Effect::Boundary(Keep::Ids(vec!["u2".into(), "a2".into()])), entries: Vec::new() });
+        for word in ["s", "u3"] {
+            replay.take(Step::append(entry(Role::User, word)));
+        }
+        assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["s", "u2", "a2", "u3"]);
     }
 
     #[test]

@@ -51,8 +51,7 @@ async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: Place, noted: &Noted)
         noted.author.as_str().into(),
         noted.at.as_micros().into(),
     ];
-    tx.execute(sql, &params).await?;
-    Ok(())
+    tx.post(sql, &params).await
 }
 
 /// Returns everything that was ever said about a commit, oldest first.

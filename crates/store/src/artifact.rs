@@ -3,6 +3,8 @@
 mod encoding;
 mod stream;
 
+use std::collections::{HashMap, HashSet};
+
 use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
 use serde::Serialize;
 
@@ -50,6 +52,32 @@ pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
     insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await
 }
 
+/// Stores a small artifact, new or not.
+pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
+    let space = tx.space;
+    tx.post(INSERT, &columns(space, hot.id(), hot.size(), hot.encoding(), Some(hot.body()))).await
+}
+
+/// Stores small artifacts. Returns them as parts, in order, and how many bytes of them are new.
+pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<Part>, u64)> {
+    let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
+    let mut keys = find_all(tx, &ids).await?;
+    // A batch may hold the same content twice.
+    let mut seen = HashSet::new();
+    let is_missing = |hot: &&Hot| !keys.contains_key(hot.id()) && seen.insert(*hot.id());
+    let missing: Vec<&Hot> = batch.iter().filter(is_missing).collect();
+    for hot in &missing {
+        ensure(tx, hot).await?;
+    }
+    let ids: Vec<ArtifactId> = missing.iter().map(|hot| *hot.id()).collect();
+    keys.extend(find_all(tx, &ids).await?);
+    let part = |hot: &Hot| {
+        let key = *keys.get(hot.id()).ok_or(Error::NoArtifact(*hot.id()))?;
+        Ok(Part { key, size: hot.size() })
+    };
+    Ok((batch.iter().map(part).collect::<Result<_>>()?, missing.iter().map(|hot| hot.size()).sum()))
+}
+
 /// Stores a large artifact as a list of parts that are stored already.
 pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result<Inserted> {
     let size = parts.iter().map(|part| part.size).sum();
@@ -60,7 +88,7 @@ pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result
     let mut start = 0;
     for part in parts {
         let sql = "INSERT INTO parts (artifact, start, part) VALUES (?1, ?2, ?3)";
-        tx.execute(sql, &[artifact.into(), start.into(), part.key.into()]).await?;
+        tx.post(sql, &[artifact.into(), start.into(), part.key.into()]).await?;
         start += part.size.cast_signed();
     }
     Ok(Inserted::New)
@@ -73,6 +101,21 @@ pub async fn announce(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<()> {
     journal::append(tx, mutation).await.map(drop)
 }
 
+// Without RETURNING: SQLite would open a temporary table for it, on the hot path.
+const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body) VALUES (?1, ?2, ?3, ?4, ?5) \
+                      ON CONFLICT (space, digest) DO NOTHING";
+
+/// Returns the parameters of [`INSERT`].
+fn columns<'p>(
+    space: i64,
+    id: &'p ArtifactId,
+    size: u64,
+    encoding: Encoding,
+    body: Option<&'p [u8]>,
+) -> [Param<'p>; 5] {
+    [space.into(), Param::Blob(id.as_bytes()), size.cast_signed().into(), encoding.as_str().into(), body.into()]
+}
+
 async fn insert(
     tx: &mut Tx<'_>,
     id: &ArtifactId,
@@ -81,15 +124,23 @@ async fn insert(
     body: Option<&[u8]>,
 ) -> Result<Inserted> {
     let space = tx.space;
-    // Without RETURNING: SQLite would open a temporary table for it, on the hot path.
-    let sql = "INSERT INTO artifacts (space, digest, size, encoding, body) VALUES (?1, ?2, ?3, ?4, ?5) \
-               ON CONFLICT (space, digest) DO NOTHING";
-    let params =
-        [space.into(), Param::Blob(id.as_bytes()), size.cast_signed().into(), encoding.as_str().into(), body.into()];
-    Ok(match tx.execute(sql, &params).await? {
+    Ok(match tx.execute(INSERT, &columns(space, id, size, encoding, body)).await? {
         0 => Inserted::AlreadyThere,
         _ => Inserted::New,
     })
+}
+
+/// Returns the keys of those artifacts that are stored.
+async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, i64>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
+    params.extend(ids.iter().map(|id| Param::Blob(id.as_bytes())));
+    let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
+    let sql = format!("SELECT digest, key FROM artifacts WHERE space = ?1 AND digest IN ({})", places.join(", "));
+    let rows = tx.rows(&sql, &params).await?;
+    rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, row.integer(1)?))).collect()
 }
 
 /// Returns the key of an artifact.
@@ -113,7 +164,8 @@ pub async fn exists(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<bool> {
 /// Returns what is known of an artifact.
 pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
     let key = require(tx, id).await?;
-    let sql = "SELECT a.size, a.encoding, count(p.part), coalesce(length(a.body), 0) + coalesce(sum(length(b.body)), 0) \
+    let sql = "SELECT a.size, a.encoding, count(p.part), \
+               coalesce(length(a.body), 0) + CAST(coalesce(sum(length(b.body)), 0) AS BIGINT) \
                FROM artifacts a LEFT JOIN parts p ON p.artifact = a.key LEFT JOIN artifacts b ON b.key = p.part \
                WHERE a.key = ?1 GROUP BY a.key";
     let row = tx.one(sql, &[key.into()]).await?;

@@ -4,6 +4,9 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
 
+/// What an engine said, shared by all whom a failure concerns.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
 /// Result of a store operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -19,22 +22,69 @@ pub enum Error {
         source: io::Error,
     },
     /// A newer program wrote the store.
-    #[error(
-        "the store at {} has schema version {found}; this program knows versions up to {known}", path.display()
-    )]
+    #[error("the store at {store} has schema version {found}; this program knows versions up to {known}")]
     Newer {
-        /// The store's directory.
-        path: PathBuf,
+        /// Where the store is.
+        store: String,
         /// Version of the store.
         found: i64,
         /// Newest version that this program knows.
         known: usize,
     },
-    /// The file is a database of something else.
-    #[error("{} is not a Contexture store", path.display())]
+    /// A file or schema holds something else.
+    #[error("{store} is not a Contexture store")]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// The file or schema.
+        store: String,
+    },
+    /// The server does not answer.
+    #[error("cannot reach the PostgreSQL server at {server}")]
+    Unreachable {
+        /// Its address.
+        server: String,
+        /// What the system said.
+        source: Cause,
+    },
+    /// The server does not let the user in.
+    #[error("the PostgreSQL server at {server} does not let user {user} in")]
+    Login {
+        /// Its address.
+        server: String,
+        /// Who tried.
+        user: String,
+        /// What the server said.
+        source: Cause,
+    },
+    /// The server has no such database.
+    #[error("the PostgreSQL server at {server} has no database {database}")]
+    NoDatabase {
+        /// Its address.
+        server: String,
+        /// The name.
+        database: String,
+    },
+    /// The user may not do this in the database.
+    #[error("user {user} has too few rights at {store}")]
+    Denied {
+        /// Where the store is.
+        store: String,
+        /// Who tried.
+        user: String,
+        /// What the owner of the database types to give the user enough of them.
+        grant: String,
+        /// What the server said.
+        source: Cause,
+    },
+    /// The connection broke and did not come back in time. A change that was under way may have been made or not:
+    /// a retry with the same idempotency key makes it once.
+    #[error("the connection to the PostgreSQL server at {server} was lost and did not come back within {limit:?}")]
+    Lost {
+        /// Its address.
+        server: String,
+        /// How long it was tried.
+        limit: std::time::Duration,
+        /// What broke it.
+        source: Cause,
     },
     /// The database engine could not do what was asked.
     #[error("the database could not {attempt}")]
@@ -42,7 +92,7 @@ pub enum Error {
         /// What was attempted.
         attempt: &'static str,
         /// What the engine said.
-        source: Arc<rusqlite::Error>,
+        source: Cause,
     },
     /// Another program kept the write lock for too long. Nothing was written; trying again is safe.
     #[error("another program has kept the store locked for {0:?}")]
@@ -57,7 +107,7 @@ pub enum Error {
     #[error("the disk failed while the store was written")]
     Disk {
         /// What the engine said.
-        source: Arc<rusqlite::Error>,
+        source: Cause,
     },
     /// An earlier failure of the disk makes every later write doubtful, so the handle refuses them.
     #[error("the store was closed for writing after an earlier failure")]
@@ -154,6 +204,23 @@ impl Error {
             Self::Disk { source } => Self::Disk { source: Arc::clone(source) },
             Self::Database { attempt, source } => Self::Database { attempt, source: Arc::clone(source) },
             Self::Poisoned { source } => Self::Poisoned { source: Arc::clone(source) },
+            Self::Unreachable { server, source } => {
+                Self::Unreachable { server: server.clone(), source: Arc::clone(source) }
+            }
+            Self::Login { server, user, source } => {
+                Self::Login { server: server.clone(), user: user.clone(), source: Arc::clone(source) }
+            }
+            Self::NoDatabase { server, database } => {
+                Self::NoDatabase { server: server.clone(), database: database.clone() }
+            }
+            Self::Denied { store, user, grant, source } => {
+                let (store, user, grant) = (store.clone(), user.clone(), grant.clone());
+                Self::Denied { store, user, grant, source: Arc::clone(source) }
+            }
+            Self::Lost { server, limit, source } => {
+                Self::Lost { server: server.clone(), limit: *limit, source: Arc::clone(source) }
+            }
+            Self::Closed => Self::Closed,
             other => Self::damaged(other.to_string()),
         }
     }

@@ -106,7 +106,7 @@ pub async fn advance(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>,
     let sql = "INSERT INTO heads (space, name, commit_id, moved_at) VALUES (?1, ?2, ?3, ?4) \
                ON CONFLICT (space, name) DO UPDATE SET commit_id = excluded.commit_id, moved_at = excluded.moved_at";
     let params = [space.into(), name.as_str().into(), Param::Blob(target.as_bytes()), now.as_micros().into()];
-    tx.execute(sql, &params).await?;
+    tx.post(sql, &params).await?;
     record(tx, name, origin, Some(target)).await
 }
 
@@ -115,7 +115,7 @@ pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<
     let origin = find(tx, name).await?.ok_or_else(|| Error::NoHead(name.clone()))?;
     expect.check(name, Some(origin))?;
     let space = tx.space;
-    tx.execute("DELETE FROM heads WHERE space = ?1 AND name = ?2", &[space.into(), name.as_str().into()]).await?;
+    tx.post("DELETE FROM heads WHERE space = ?1 AND name = ?2", &[space.into(), name.as_str().into()]).await?;
     record(tx, name, Some(origin), None).await?;
     Ok(origin)
 }
@@ -167,6 +167,5 @@ async fn record(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>, targ
         scope.actor.as_str().into(),
         scope.now.as_micros().into(),
     ];
-    tx.execute(sql, &params).await?;
-    Ok(())
+    tx.post(sql, &params).await
 }

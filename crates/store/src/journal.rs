@@ -28,7 +28,7 @@ pub(crate) async fn append(tx: &mut Tx<'_>, mutation: Mutation) -> Result<u64> {
         Param::Blob(&record.digest.0),
         Param::Blob(&record.chain.0),
     ];
-    tx.execute(sql, &params).await?;
+    tx.post(sql, &params).await?;
     tx.journal_tip = Some((record.seq, record.chain));
     Ok(record.seq)
 }

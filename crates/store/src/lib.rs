@@ -3,6 +3,10 @@
 //! A [`Store`] runs jobs in transactions on one space; the modules below are the tables that such jobs work with.
 
 mod error;
+mod job;
+mod location;
+mod pool;
+mod postgres;
 mod sql;
 mod sqlite;
 mod store;
@@ -12,6 +16,7 @@ pub mod artifact;
 pub mod commit;
 pub mod fsck;
 pub mod head;
+pub mod inspect;
 pub mod journal;
 pub mod request;
 mod space;
@@ -21,6 +26,8 @@ pub mod spaces {
 }
 pub mod stats;
 
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
+pub use location::{Location, LocationError};
+pub use postgres::{PostgresUrl, UrlError};
 pub use sql::{Scope, Tx};
 pub use store::Store;

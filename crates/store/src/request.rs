@@ -35,6 +35,5 @@ pub async fn remember(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &Payload, 
         Param::Blob(commit.as_bytes()),
         now.as_micros().into(),
     ];
-    tx.execute(sql, &params).await?;
-    Ok(())
+    tx.post(sql, &params).await
 }

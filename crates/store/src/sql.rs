@@ -42,6 +42,11 @@ pub(crate) struct Row(Vec<Value>);
 /// Each engine implements it once; the table modules call it. An implementation must never commit, roll back
 /// or retry by itself: the engine that opened the transaction does.
 pub(crate) trait Connection: Send {
+    /// Runs a statement about which nothing needs to be known before the transaction ends.
+    ///
+    /// A server need not have answered when this returns. Then a failure is told by a later call or by the commit.
+    fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>>;
+
     /// Runs a statement and returns how many rows it changed.
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<u64>>;
 
@@ -60,6 +65,15 @@ pub struct Scope {
     pub now: Timestamp,
 }
 
+/// The space that a write transaction is in and what it has written there so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Entrance {
+    name: SpaceName,
+    key: i64,
+    /// The last journal record of the space.
+    pub(crate) journal_tip: Option<(u64, ChainDigest)>,
+}
+
 /// A transaction on one space. What a job does with it happens whole or not at all.
 pub struct Tx<'c> {
     connection: &'c mut dyn Connection,
@@ -70,7 +84,7 @@ pub struct Tx<'c> {
 }
 
 /// Space key that no row has; a space nobody has written to yet reads as empty.
-const NO_SPACE: i64 = 0;
+pub(crate) const NO_SPACE: i64 = 0;
 
 impl<'c> Tx<'c> {
     /// Enters the scope's space to read.
@@ -83,9 +97,25 @@ impl<'c> Tx<'c> {
         Ok(tx)
     }
 
+    /// Enters the scope's space, whose key is known, to read.
+    pub(crate) fn reading_in(connection: &'c mut dyn Connection, scope: &'c Scope, space: i64) -> Self {
+        Self { connection, scope, space, journal_tip: None }
+    }
+
     /// Enters the scope's space to write, making it if need be.
-    pub(crate) async fn writing(connection: &'c mut dyn Connection, scope: &'c Scope) -> Result<Self> {
+    ///
+    /// Nobody else may write to the space until the transaction ends, so what an earlier job of the same transaction
+    /// knew of it still holds.
+    pub(crate) async fn writing(
+        connection: &'c mut dyn Connection,
+        scope: &'c Scope,
+        earlier: Option<&Entrance>,
+    ) -> Result<Self> {
         let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None };
+        if let Some(entrance) = earlier.filter(|entrance| entrance.name == scope.space) {
+            (tx.space, tx.journal_tip) = (entrance.key, entrance.journal_tip);
+            return Ok(tx);
+        }
         let sql = "SELECT s.key, j.seq, j.chain FROM spaces s LEFT JOIN journal j ON j.space = s.key \
                    AND j.seq = (SELECT max(m.seq) FROM journal m WHERE m.space = s.key) WHERE s.name = ?1";
         match tx.row(sql, &[scope.space.as_str().into()]).await? {
@@ -98,9 +128,18 @@ impl<'c> Tx<'c> {
         Ok(tx)
     }
 
+    /// Returns what the next job of the same transaction may take as known.
+    pub(crate) fn entrance(&self) -> Entrance {
+        Entrance { name: self.scope.space.clone(), key: self.space, journal_tip: self.journal_tip }
+    }
+
     /// Returns the time at which the transaction happens.
     pub fn now(&self) -> Timestamp {
         self.scope.now
+    }
+
+    pub(crate) async fn post(&mut self, sql: &str, params: &[Param<'_>]) -> Result<()> {
+        self.connection.post(sql, params).await
     }
 
     pub(crate) async fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
@@ -182,6 +221,17 @@ fn mismatch(column: usize, expected: &str, found: Option<&Value>) -> Error {
         Some(Value::Blob(_)) => "bytes",
     };
     Error::damaged(format!("column {column} of a row holds {found} where {expected} belongs"))
+}
+
+impl From<Param<'_>> for Value {
+    fn from(param: Param<'_>) -> Self {
+        match param {
+            Param::Null => Self::Null,
+            Param::Integer(number) => Self::Integer(number),
+            Param::Text(text) => Self::Text(text.to_owned()),
+            Param::Blob(bytes) => Self::Blob(bytes.to_vec()),
+        }
+    }
 }
 
 impl From<i64> for Param<'_> {

@@ -3,22 +3,24 @@
 //! Everything that only SQLite needs is in this module.
 
 mod connection;
+pub(crate) mod inspect;
 mod schema;
 mod writer;
 
 use std::{
-    fs::DirBuilder,
+    fs::{self, DirBuilder},
     io,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use futures_util::{FutureExt as _, future::BoxFuture};
-use tokio::sync::Semaphore;
 
 use crate::{
     Error, Result,
+    pool::Pool,
     sql::{Scope, Tx},
+    stats::Footprint,
 };
 use connection::SqliteConnection;
 use writer::Writer;
@@ -33,12 +35,7 @@ const MAX_READERS: usize = 4;
 pub(crate) struct Sqlite {
     path: Arc<Path>,
     writer: Arc<Writer>,
-    readers: Arc<Readers>,
-}
-
-struct Readers {
-    turns: Semaphore,
-    idle: Mutex<Vec<SqliteConnection>>,
+    readers: Arc<Pool<SqliteConnection>>,
 }
 
 impl Sqlite {
@@ -50,8 +47,7 @@ impl Sqlite {
         let mut connection = SqliteConnection::open(&path)?;
         schema::migrate(&mut connection, directory, &path)?;
         let writer = Writer::start(connection, path.clone()).map_err(open_error)?;
-        let readers = Readers { turns: Semaphore::new(MAX_READERS), idle: Mutex::default() };
-        Ok(Self { path: path.into(), writer: Arc::new(writer), readers: Arc::new(readers) })
+        Ok(Self { path: path.into(), writer: Arc::new(writer), readers: Arc::new(Pool::new(MAX_READERS)) })
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
@@ -61,9 +57,9 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let _turn = self.readers.turns.acquire().await.map_err(|_| Error::Closed)?;
+        let _turn = self.readers.turn().await?;
         let (readers, path) = (Arc::clone(&self.readers), Arc::clone(&self.path));
-        let work = move || readers.run(&path, &scope, &job);
+        let work = move || read(&readers, &path, &scope, &job);
         tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
     }
 
@@ -73,8 +69,8 @@ impl Sqlite {
         E: From<Error>,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
-        let _turn = self.readers.turns.acquire().await.map_err(|_| Error::Closed)?;
-        self.readers.run(&self.path, &scope, &job)
+        let _turn = self.readers.turn().await?;
+        read(&self.readers, &self.path, &scope, &job)
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
@@ -87,9 +83,24 @@ impl Sqlite {
         self.writer.submit(scope, job).await
     }
 
-    /// Returns the database file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Measures the database file and its log.
+    pub(crate) fn footprint(&self) -> Result<Footprint> {
+        footprint(&self.path)
+    }
+
+    /// Removes the database and its log.
+    pub(crate) fn destroy(self) -> Result<()> {
+        let Self { path, writer, readers } = self;
+        drop((writer, readers));
+        for file in [path.to_path_buf(), path.with_extension("db-wal"), path.with_extension("db-shm")] {
+            match fs::remove_file(&file) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::Open { path: file, source });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Asks SQLite to check its own file and returns what it finds wrong.
@@ -100,26 +111,44 @@ impl Sqlite {
     }
 }
 
-impl Readers {
-    /// Runs a job in a read transaction of an idle connection, or of a new one.
-    fn run<T, E, F>(&self, path: &Path, scope: &Scope, job: &F) -> Result<T, E>
-    where
-        E: From<Error>,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
-    {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => SqliteConnection::open(path)?,
-        };
-        connection.begin_read()?;
-        let outcome = run(Tx::reading(&mut connection, scope), job);
-        // A connection that cannot leave its transaction is dropped, not handed to the next reader.
-        if connection.roll_back().is_ok() {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        }
-        outcome
+fn footprint(database: &Path) -> Result<Footprint> {
+    let measure_error = |source| Error::Open { path: database.to_owned(), source };
+    let log_bytes = match log_file(database).metadata() {
+        Ok(log) => log.len(),
+        // SQLite removes its log when the last program leaves.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(measure_error(error)),
+    };
+    let database_bytes = database.metadata().map_err(measure_error)?.len();
+    Ok(Footprint { database_bytes, log_bytes: Some(log_bytes) })
+}
+
+/// Returns where SQLite keeps the write-ahead log of a database.
+fn log_file(database: &Path) -> PathBuf {
+    database.with_extension("db-wal")
+}
+
+/// Runs a job in a read transaction of an idle connection, or of a new one.
+fn read<T, E, F>(readers: &Pool<SqliteConnection>, path: &Path, scope: &Scope, job: &F) -> Result<T, E>
+where
+    E: From<Error>,
+    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
+{
+    let mut connection = match readers.take() {
+        Some(connection) => connection,
+        None => SqliteConnection::open(path)?,
+    };
+    connection.begin_read()?;
+    let work = async {
+        let mut tx = Tx::reading(&mut connection, scope).await?;
+        job(&mut tx).await
+    };
+    let outcome = work.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
+    // A connection that cannot leave its transaction is dropped, not handed to the next reader.
+    if connection.end_read().is_ok() {
+        readers.give_back(connection);
     }
+    outcome
 }
 
 /// Makes a directory that only its owner may enter: transcripts hold secrets. One that is there stays as it is.
@@ -128,14 +157,4 @@ fn create_private(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(directory)
-}
-
-/// Enters a transaction's scope and runs a job in it. SQLite answers at once, so nothing here ever waits.
-fn run<'c, T, E, F>(entering: impl Future<Output = Result<Tx<'c>>>, job: &F) -> Result<T, E>
-where
-    E: From<Error>,
-    F: for<'t, 'x> Fn(&'t mut Tx<'x>) -> BoxFuture<'t, Result<T, E>>,
-{
-    let mut tx = entering.now_or_never().expect("SQLite statements are ready at once")?;
-    job(&mut tx).now_or_never().expect("a job awaits nothing but its transaction")
 }

@@ -1,12 +1,12 @@
 //! Measures of a space: how much of what it holds, and what storing it costs.
 
-use std::{fmt, io, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use contexture_core::{CommitKind, Format, Principal, Session, Timestamp};
 use serde::Serialize;
 
 use crate::{
-    Result, Store,
+    Result,
     artifact::Encoding,
     space::{stored, time},
     sql::{Param, Row, Tx},
@@ -98,13 +98,14 @@ pub struct Tallied<T> {
     pub commits: u64,
 }
 
-/// Sizes of the files that hold a store, with all its spaces.
+/// What a store takes on disk, with all its spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Files {
+pub struct Footprint {
     /// Bytes of the database.
     pub database_bytes: u64,
-    /// Bytes of its write-ahead log, which are not yet in the database.
-    pub log_bytes: u64,
+    /// Bytes of the write-ahead log that are not yet in the database, where the log is the store's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
 }
 
 /// Most names that a [`Tally`] lists.
@@ -127,21 +128,10 @@ pub async fn collect(tx: &mut Tx<'_>) -> Result<Stats> {
     })
 }
 
-/// Measures the files that hold a store.
-pub fn files(store: &Store) -> io::Result<Files> {
-    let log_bytes = match store.path().with_extension("db-wal").metadata() {
-        Ok(log) => log.len(),
-        // The engine removes its log when the last program leaves.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => return Err(error),
-    };
-    Ok(Files { database_bytes: store.path().metadata()?.len(), log_bytes })
-}
-
 async fn commits(tx: &mut Tx<'_>) -> Result<CommitStats> {
     // Without groups: those would be sorted first, and a sort of every commit takes memory.
     let sql = "SELECT count(*), count(CASE WHEN c.kind = ?2 THEN 1 END), count(CASE WHEN c.kind = ?3 THEN 1 END), \
-               count(CASE WHEN c.kind = ?4 THEN 1 END), coalesce(sum(a.size), 0), min(c.created_at), max(c.created_at) \
+               count(CASE WHEN c.kind = ?4 THEN 1 END), CAST(coalesce(sum(a.size), 0) AS BIGINT), min(c.created_at), max(c.created_at) \
                FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key WHERE c.space = ?1";
     let [delta, compaction, snapshot] =
         [CommitKind::Delta, CommitKind::Compaction, CommitKind::Snapshot].map(|kind| Param::Text(kind.as_str()));
@@ -161,8 +151,10 @@ async fn commits(tx: &mut Tx<'_>) -> Result<CommitStats> {
 async fn artifacts(tx: &mut Tx<'_>) -> Result<ArtifactStats> {
     // Without groups, as above: bodies would be sorted too. The sum keeps SQLite from looking each row up through the
     // index by digest instead of reading on.
-    let sql = "SELECT count(*), count(CASE WHEN encoding = ?2 THEN 1 END), coalesce(sum(size), 0), \
-               coalesce(sum(CASE WHEN encoding = ?2 THEN size END), 0), coalesce(sum(length(body)), 0) \
+    let sql = "SELECT count(*), count(CASE WHEN encoding = ?2 THEN 1 END), \
+               CAST(coalesce(sum(size), 0) AS BIGINT), \
+               CAST(coalesce(sum(CASE WHEN encoding = ?2 THEN size END), 0) AS BIGINT), \
+               CAST(coalesce(sum(length(body)), 0) AS BIGINT) \
                FROM artifacts WHERE space + 0 = ?1";
     let space = tx.space;
     let row = tx.one(sql, &[space.into(), Encoding::Parts.as_str().into()]).await?;
@@ -215,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Scope,
+        Scope, Store,
         artifact::{self, Hot},
         commit,
         head::{self, Expect},
@@ -311,7 +303,7 @@ mod tests {
             },
         };
         assert_eq!(stats, expected);
-        assert!(files(&store).unwrap().log_bytes > 0);
+        assert!(store.footprint().await.unwrap().log_bytes.unwrap() > 0);
     }
 
     #[tokio::test]

@@ -1,39 +1,53 @@
 //! The store: opens an engine and runs jobs on it.
 
-use std::path::{Path, PathBuf};
-
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Error, Result,
+    Error, Location, Result,
+    postgres::Postgres,
     sql::{Scope, Tx},
     sqlite::Sqlite,
+    stats::Footprint,
 };
 
-/// A durable store. Clones share one writer and one pool of readers.
+/// A durable store. Clones share its connections.
 #[derive(Clone)]
 pub struct Store {
-    engine: Sqlite,
+    engine: Engine,
+}
+
+#[derive(Clone)]
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 impl Store {
-    /// Opens the store in a directory, making it if need be.
+    /// Opens a store, making it if need be.
     ///
     /// Refuses, by name, what a newer program wrote and what is not a store.
-    pub async fn open(directory: &Path) -> Result<Self> {
-        let directory: PathBuf = directory.to_owned();
-        let opened = tokio::task::spawn_blocking(move || Sqlite::open(&directory)).await;
-        Ok(Self { engine: opened.map_err(|_| Error::Closed)?? })
+    pub async fn open(location: impl Into<Location>) -> Result<Self> {
+        let engine = match location.into() {
+            Location::Directory(directory) => {
+                let opened = tokio::task::spawn_blocking(move || Sqlite::open(&directory)).await;
+                Engine::Sqlite(opened.map_err(|_| Error::Closed)??)
+            }
+            Location::Postgres(url) => Engine::Postgres(Postgres::open(*url).await?),
+        };
+        Ok(Self { engine })
     }
 
-    /// Runs a job on one moment of the store.
+    /// Runs a job on one moment of the store. A job may run again when the engine lost its connection.
     pub async fn read<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.engine.read(scope, job).await
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.read(scope, job).await,
+            Engine::Postgres(engine) => engine.read(&scope, &job).await,
+        }
     }
 
     /// Runs a job that looks at a few rows of one moment of the store.
@@ -45,7 +59,10 @@ impl Store {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.engine.glance(scope, job).await
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.glance(scope, job).await,
+            Engine::Postgres(engine) => engine.read(&scope, &job).await,
+        }
     }
 
     /// Runs a job that changes the store, whole or not at all. It is durable when this returns.
@@ -58,16 +75,35 @@ impl Store {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.engine.write(scope, job).await
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.write(scope, job).await,
+            Engine::Postgres(engine) => engine.write(scope, job).await,
+        }
     }
 
-    /// Returns the file that holds the store.
-    pub fn path(&self) -> &Path {
-        self.engine.path()
+    /// Measures what the store takes on disk, with all its spaces.
+    pub async fn footprint(&self) -> Result<Footprint> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.footprint(),
+            Engine::Postgres(engine) => engine.footprint().await,
+        }
     }
 
-    /// Asks the engine to check its own files and returns what it finds wrong.
+    /// Removes the store with everything in it, for good.
+    ///
+    /// Nobody else may be using it.
+    pub async fn destroy(self) -> Result<()> {
+        match self.engine {
+            Engine::Sqlite(engine) => engine.destroy(),
+            Engine::Postgres(engine) => engine.destroy().await,
+        }
+    }
+
+    /// Asks the engine to check itself and returns what it finds wrong.
     pub(crate) async fn integrity_problems(&self) -> Result<Vec<String>> {
-        self.engine.integrity_problems().await
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.integrity_problems().await,
+            Engine::Postgres(engine) => engine.integrity_problems().await,
+        }
     }
 }

@@ -159,7 +159,7 @@ async fn a_writer_waits_while_another_program_writes() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).await.unwrap();
     put(&store, "before").await.unwrap();
-    let other = rusqlite::Connection::open(store.path()).unwrap();
+    let other = rusqlite::Connection::open(directory.path().join("contexture.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waiting = tokio::spawn({
         let store = store.clone();

@@ -14,6 +14,10 @@ pub trait Backend: Sized {
     /// Says where the store is.
     fn location(&self) -> Location;
 
+    /// Goes on with what a crash at this moment leaves, when nobody is writing. What a writer would have left half done
+    /// is stood for by `torn`, where the engine has a place for that.
+    fn crash(&mut self, torn: &[u8]) -> impl Future<Output = ()>;
+
     /// Deletes an artifact behind the store's back.
     fn lose_artifact(&self, id: ArtifactId) -> impl Future<Output = ()>;
 

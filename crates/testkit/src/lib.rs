@@ -15,6 +15,7 @@ mod verify;
 pub mod conformance;
 pub mod fuzzing;
 pub mod model;
+pub mod postgres;
 
 pub use backend::Backend;
 pub use clock::TestClock;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::Backend;
 
 /// Lies in memory, so that thousands of stores do not wait for a disk whose promises are not in question.
-const MEMORY: &str = "/dev/shm";
+pub(crate) const MEMORY: &str = "/dev/shm";
 
 /// A store in a temporary directory.
 pub struct SqliteBackend {
@@ -68,6 +68,10 @@ impl Backend for SqliteBackend {
 
     fn location(&self) -> Location {
         Location::Directory(self.directory())
+    }
+
+    async fn crash(&mut self, torn: &[u8]) {
+        *self = self.crash_image(torn);
     }
 
     async fn lose_artifact(&self, id: ArtifactId) {

@@ -9,13 +9,14 @@ use std::{
 };
 
 use clap::Args;
+use contexture::Location;
 
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::Output,
 };
-use stage::Stage;
+use stage::{Setting, Stage};
 
 /// The conversation of the demonstration: files and what is in them.
 const FILES: [(&str, &str); 6] = [
@@ -30,7 +31,9 @@ const FILES: [(&str, &str); 6] = [
 const EXAMPLES: &str = "\
 Examples:
   ctx demo
-  ctx demo --keep /tmp/demo && ctx --store /tmp/demo/store log --graph";
+  ctx demo --keep /tmp/demo && ctx --store /tmp/demo/store log --graph
+  ctx --store postgres://ctx@localhost/contexture demo
+      in a schema of its own, with the copy of step 8 in a directory";
 
 /// Walks through the important commands in a throw-away store
 ///
@@ -45,17 +48,45 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let now = invocation.now()?;
+        let mut stage = Stage::new(output, invocation.now()?, setting(invocation)?);
         if let Some(directory) = self.keep {
             set_up(&directory)?;
-            play(&mut Stage::new(output, now)).await?;
-            return output.line(format_args!("The store and the files are in {}", directory.display()));
+            play(&mut stage).await?;
+            let files = directory.display();
+            return match stage.location()? {
+                Location::Directory(_) => stage.say(&format!("The store and the files are in {files}")),
+                server @ Location::Postgres(_) => {
+                    stage.say(&format!("The files are in {files}, and the store is at\n{server}"))
+                }
+            };
         }
         let unwritable = |source| Error::Write { path: env::temp_dir(), source };
         let directory = tempfile::tempdir().map_err(unwritable)?;
         set_up(directory.path())?;
-        play(&mut Stage::new(output, now)).await?;
-        output.line("The store of this walk is gone; `ctx demo --keep DIR` keeps it.")
+        let played = play(&mut stage).await;
+        // What is on a server does not go away with the directory, and must go however the walk ended.
+        if let Location::Postgres(_) = stage.location()? {
+            stage.open().await?.destroy_store().await?;
+        }
+        played?;
+        stage.say("The store of this walk is gone; `ctx demo --keep DIR` keeps it.")
+    }
+}
+
+/// Chooses the store of the walk: a directory below the current one, or a schema of the database that was named.
+fn setting(invocation: &Invocation) -> Result<Setting> {
+    let postgres_password = invocation.environment.postgres_password.clone();
+    let named = invocation.globals.store.as_ref().or(invocation.environment.store.as_ref());
+    match (invocation.location()?, named) {
+        (Location::Postgres(_), Some(url)) => {
+            let mut store = url.clone();
+            store.push(if url.to_string_lossy().contains('?') { "&" } else { "?" });
+            // The last of equal settings counts.
+            let made_at = invocation.now()?.as_micros();
+            store.push(format!("schema=ctx_demo_{:x}_{:x}", made_at.cast_unsigned(), std::process::id()));
+            Ok(Setting { store, postgres_password })
+        }
+        _ => Ok(Setting { store: "store".into(), postgres_password: None }),
     }
 }
 

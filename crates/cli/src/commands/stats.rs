@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use contexture::{
     core::Timestamp,
-    stats::{Files, Stats as Measures, Tally},
+    stats::{Footprint, Stats as Measures, Tally},
 };
 use serde::Serialize;
 
@@ -33,14 +33,14 @@ pub(crate) struct Stats {}
 struct Measured {
     #[serde(flatten)]
     space: Measures,
-    /// The files of the store, which hold all its spaces.
-    files: Files,
+    /// What the store takes on disk, with all its spaces.
+    files: Footprint,
 }
 
 impl Stats {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let measured = Measured { space: engine.stats().await?, files: engine.store_files()? };
+        let measured = Measured { space: engine.stats().await?, files: engine.footprint().await? };
         if output.shape() == Shape::Json {
             return output.document(measured);
         }
@@ -86,10 +86,16 @@ impl Measured {
         fields.push(("principals", tallied(&self.space.principals)));
         fields.push(("sessions", tallied(&self.space.sessions)));
         fields.push(("formats", tallied(&self.space.formats)));
-        let Files { database_bytes, log_bytes } = self.files;
-        fields.push(("files", format!("{} and a log of {}", output::size(database_bytes), output::size(log_bytes))));
+        fields.push(("files", files(&self.files)));
         fields
     }
+}
+
+/// Returns what a store takes on disk.
+pub(super) fn files(footprint: &Footprint) -> String {
+    let Footprint { database_bytes, log_bytes } = footprint;
+    let log = log_bytes.map(|bytes| format!(" and a log of {}", output::size(bytes))).unwrap_or_default();
+    format!("{}{log}", output::size(*database_bytes))
 }
 
 fn rows(count: u64) -> String {

@@ -1,5 +1,7 @@
 //! `ctx store`: the store itself.
 
+mod check;
+
 use clap::{Args, Subcommand};
 use contexture::Location;
 use serde::Serialize;
@@ -9,15 +11,45 @@ use crate::{
     invocation::Invocation,
     output::{Output, Shape},
 };
+use check::Check;
 
-const EXAMPLES: &str = "\
+macro_rules! examples {
+    () => {
+        "\
 Examples:
   ctx store path
-  du -sh \"$(ctx store path)\"";
+  du -sh \"$(ctx store path)\"
+  ctx store check
+  ctx store check postgres://ada@db.example/work
+  export CTX_STORE='postgres://ada@db.example/work?schema=agents&sslmode=verify-full'
+      makes a store on PostgreSQL the one that every command uses"
+    };
+}
+
+const MANUAL: &str = concat!(
+    "\
+Stores on PostgreSQL:
+  postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?SETTING=VALUE[&SETTING=VALUE]...]
+
+  schema=NAME              holds the store (default: contexture)
+  sslmode=MODE             disable, prefer, require or verify-full (default: prefer)
+  sslrootcert=FILE         vouches for the server's name (default: whom the system trusts)
+  connect_timeout=SECONDS  how long the server may take to answer (default: 10)
+  retry=SECONDS            how long a connection that was lost is tried again (default: 60)
+
+  In names and passwords, @ : / ? and % are written %40 %3A %2F %3F and %25.
+  PGPASSWORD is used when the URL holds no password.
+
+",
+    examples!()
+);
 
 /// Tells about the store itself
+///
+/// A store is a directory of this machine, or a schema of a PostgreSQL database that many machines share. It is made
+/// by the first command that uses it.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples!(), after_long_help = MANUAL)]
 pub(crate) struct Store {
     #[command(subcommand)]
     action: Action,
@@ -27,6 +59,7 @@ pub(crate) struct Store {
 enum Action {
     /// Prints where the store is, or would be
     Path,
+    Check(Check),
 }
 
 /// Where the store is, as `--json` tells it.
@@ -36,15 +69,22 @@ struct Place {
 }
 
 impl Store {
-    pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let Action::Path = self.action;
-        let location = invocation.location()?;
-        if output.shape() == Shape::Json {
-            return output.document(Place { path: location.to_string() });
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        match self.action {
+            Action::Path => path(&invocation.location()?, output),
+            Action::Check(command) => command.run(invocation, output).await,
         }
-        let Location::Directory(path) = location;
-        // The bytes of the path, whatever encoding they are in, so that a script can use them.
-        let bytes = path.as_os_str().as_encoded_bytes();
-        output.data().write_all(bytes).and_then(|()| output.data().write_all(b"\n")).map_err(Error::Stdout)
     }
+}
+
+fn path(location: &Location, output: &mut Output) -> Result<()> {
+    if output.shape() == Shape::Json {
+        return output.document(Place { path: location.to_string() });
+    }
+    let Location::Directory(path) = location else {
+        return output.line(location);
+    };
+    // The bytes of the path, whatever encoding they are in, so that a script can use them.
+    let bytes = path.as_os_str().as_encoded_bytes();
+    output.data().write_all(bytes).and_then(|()| output.data().write_all(b"\n")).map_err(Error::Stdout)
 }

@@ -40,7 +40,6 @@ impl Verdict {
     pub(super) fn of(error: &EngineError) -> Self {
         match error {
             EngineError::Store(error) => Self::of_store(error),
-            EngineError::Scheme { .. } => Self::failed("unsupported-store").hint("use a directory: `--store DIR`"),
             EngineError::Reference { .. } => Self::usage("bad-reference").hint("`ctx log --all` shows the commits"),
             EngineError::NoAncestor { .. } => Self::failed("no-ancestor"),
             EngineError::Empty => Self::failed("empty").hint("`--allow-empty` makes a commit of nothing"),
@@ -87,10 +86,29 @@ impl Verdict {
                 _ => Self::failed("cannot-open").hint("`--store DIR` names another place"),
             },
             StoreError::Newer { .. } => Self::failed("newer-store").hint("upgrade ctx"),
-            StoreError::Foreign { .. } => Self::failed("foreign-store").hint("`--store DIR` names another place"),
+            StoreError::Foreign { .. } => Self::failed("foreign-store").hint(
+                "`--store` names another directory, or another schema: postgres://USER@HOST/DATABASE?schema=NAME",
+            ),
+            StoreError::Unreachable { server, source } => match source.downcast_ref::<io::Error>().map(io::Error::kind)
+            {
+                // What the system does not know is about encryption, and what the server said needs no hint.
+                None | Some(io::ErrorKind::InvalidData | io::ErrorKind::Other) => Self::failed("unreachable"),
+                Some(_) => Self::failed("unreachable")
+                    .hint(format!("`pg_isready {}` asks whether a server is there", address(server))),
+            },
+            StoreError::Login { .. } => Self::failed("login").hint(
+                "name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD",
+            ),
+            StoreError::NoDatabase { server, database } => {
+                Self::failed("no-database").hint(format!("`createdb {} {database}` makes it", address(server)))
+            }
+            StoreError::Denied { grant, .. } => Self::failed("denied").hint(to_owner(grant)),
+            StoreError::Lost { .. } => {
+                Self::failed("lost").hint("run the same command again; with `--key` it cannot happen twice")
+            }
             StoreError::Database { .. } => Self::failed("database"),
             StoreError::Busy(_) => Self::failed("busy").hint("nothing was written; run the same command again"),
-            StoreError::ReadOnly => Self::failed("read-only"),
+            StoreError::ReadOnly => Self::failed("read-only").hint("`ctx store check` says why"),
             StoreError::DiskFull => Self::failed("disk-full"),
             StoreError::Disk { .. } => Self::failed("disk").hint("`ctx fsck` checks what the disk kept"),
             StoreError::Poisoned { .. } => Self::failed("poisoned"),
@@ -120,4 +138,16 @@ impl Verdict {
                 .hint(format!("`ctx show {}` shows what the key was used for", commit.short())),
         }
     }
+}
+
+/// Returns what the owner of a database has to type.
+pub(super) fn to_owner(grant: &str) -> String {
+    format!("the owner of the database can type `{grant}`")
+}
+
+/// Writes the first of a server's addresses as PostgreSQL's own programs take it.
+fn address(server: &str) -> String {
+    let first = server.split(',').next().unwrap_or(server);
+    let (host, port) = first.rsplit_once(':').unwrap_or((first, "5432"));
+    format!("-h {host} -p {port}")
 }

@@ -54,15 +54,25 @@ pub(crate) fn size(bytes: u64) -> String {
 /// Returns how long ago an instant is, or its date when that says more.
 pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
     let away = now.as_micros().abs_diff(then.as_micros());
-    let distance = match away {
-        0..SECOND => return "now".to_owned(),
-        SECOND..MINUTE => counted(away / SECOND, "second"),
-        MINUTE..HOUR => counted(away / MINUTE, "minute"),
-        HOUR..DAY => counted(away / HOUR, "hour"),
-        DAY.. if away < 30 * DAY => counted(away / DAY, "day"),
-        DAY.. => return then.to_string().split('T').next().unwrap_or_default().to_owned(),
-    };
-    if then <= now { format!("{distance} ago") } else { format!("in {distance}") }
+    match away {
+        0..SECOND => "now".to_owned(),
+        _ if away >= 30 * DAY => then.to_string().split('T').next().unwrap_or_default().to_owned(),
+        _ if then <= now => format!("{} ago", span(away)),
+        _ => format!("in {}", span(away)),
+    }
+}
+
+/// Returns how long a span of microseconds is, in the largest unit that fits into it.
+pub(crate) fn span(micros: u64) -> String {
+    match micros {
+        0..10_000 if micros < 1000 => format!("{micros} µs"),
+        0..10_000 => format!("{}.{} ms", micros / 1000, micros / 100 % 10),
+        10_000..SECOND => format!("{} ms", micros / 1000),
+        SECOND..MINUTE => counted(micros / SECOND, "second"),
+        MINUTE..HOUR => counted(micros / MINUTE, "minute"),
+        HOUR..DAY => counted(micros / HOUR, "hour"),
+        DAY.. => counted(micros / DAY, "day"),
+    }
 }
 
 /// Returns the first line of a text that is not blank.
@@ -107,6 +117,14 @@ mod tests {
         assert_eq!(tell("2026-11-14T20:10:00Z"), "1 day ago");
         assert_eq!(tell("2026-10-15T20:10:00Z"), "2026-10-15");
         assert_eq!(tell("2026-11-15T22:10:00Z"), "in 2 hours");
+    }
+
+    #[test]
+    fn spans_are_told_in_the_largest_unit_that_fits() {
+        let spans = [0, 999, 1_000, 9_999, 10_000, 999_999, 1_000_000, 90_000_000, 7_200_000_000, 400 * DAY];
+        let shown =
+            ["0 µs", "999 µs", "1.0 ms", "9.9 ms", "10 ms", "999 ms", "1 second", "1 minute", "2 hours", "400 days"];
+        assert_eq!(spans.map(span), shown);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn bytes_go_in_and_come_out() {

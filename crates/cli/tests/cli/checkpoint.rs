@@ -4,7 +4,7 @@ use std::{os::unix::ffi::OsStrExt as _, thread};
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 const CLAUDE: [&str; 3] = ["checkpoint", "--format", "claude-code-v1"];
 

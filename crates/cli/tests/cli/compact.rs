@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn a_summary_becomes_an_entry_of_the_chain_and_the_head_moves() {

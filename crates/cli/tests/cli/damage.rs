@@ -4,17 +4,12 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::harness::{Ran, User};
-
-/// Changes the store behind its back.
-fn tamper(user: &User, sql: &str) {
-    rusqlite::Connection::open(user.path("store/contexture.db")).unwrap().execute_batch(sql).unwrap();
-}
+use crate::cli::harness::User;
 
 #[test]
 fn a_damaged_artifact_is_named_and_nothing_is_written() {
     let user = User::with_history();
-    tamper(&user, "UPDATE artifacts SET body = CAST(replace(CAST(body AS TEXT), '19:50', '19:51') AS BLOB)");
+    user.place.alter_artifacts("19:50", "19:51");
     assert_snapshot!(user.run(&["materialize", "review", "-o", "out.jsonl"]), @"
     [exit 4]
     [stderr]
@@ -41,7 +36,7 @@ fn a_damaged_artifact_is_named_and_nothing_is_written() {
 #[test]
 fn an_absent_artifact_is_named() {
     let user = User::with_history();
-    tamper(&user, "DELETE FROM artifacts WHERE CAST(body AS TEXT) LIKE '%19:50%'");
+    user.place.lose_artifacts("19:50");
     assert_snapshot!(user.run(&["materialize", "review"]), @r#"
     [exit 4]
     {"turn":"19:20"}
@@ -55,7 +50,7 @@ fn an_absent_artifact_is_named() {
 #[test]
 fn what_is_left_of_a_damaged_commit_is_shown() {
     let user = User::with_history();
-    tamper(&user, "DELETE FROM artifacts WHERE CAST(body AS TEXT) LIKE '%19:50%'");
+    user.place.lose_artifacts("19:50");
     let shown = user.done(&["show", "review"]);
     assert_snapshot!(shown.lines().find(|line| line.starts_with("size")).unwrap(), @"size       not in the store");
 }
@@ -63,7 +58,7 @@ fn what_is_left_of_a_damaged_commit_is_shown() {
 #[test]
 fn a_store_of_a_newer_program_is_refused_by_number() {
     let user = User::with_history();
-    tamper(&user, "PRAGMA user_version = 99");
+    user.place.set_version(99);
     assert_snapshot!(user.run(&["log"]), @"
     [exit 1]
     [stderr]
@@ -91,14 +86,8 @@ fn what_is_not_a_store_is_refused() {
     error: the store is damaged: the database could not open the store: file is not a database
       hint: `ctx fsck` says what else is damaged
     ");
-    assert_snapshot!(user.run(&["--store", "postgres://host/db", "log"]), @r#"
-    [exit 1]
-    [stderr]
-    error: cannot use postgres://host/db as a store: "postgres" stores are not supported
-      hint: use a directory: `--store DIR`
-    "#);
-    let homeless = user.command(&["log"]).env_remove("CTX_STORE").env_remove("HOME").output().unwrap();
-    assert_snapshot!(Ran::from(homeless), @"
+    let homeless = user.command(&["log"]).env_remove("CTX_STORE").env_remove("HOME").output();
+    assert_snapshot!(user.ran(homeless), @"
     [exit 1]
     [stderr]
     error: there is no home directory to keep a store in

@@ -2,12 +2,12 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn the_walk_shows_real_commands_and_can_be_kept() {
     let user = User::new();
-    assert_snapshot!(user.run(&["demo", "--keep", "kept"]), @"
+    assert_snapshot!(user.run(&["--store", "directory", "demo", "--keep", "kept"]), @"
     Contexture keeps what an agent knows as commits. This walk has a store of its own.
 
     1. An agent hunts a flaky test. Each turn of its transcript becomes a commit.

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use insta::assert_snapshot;
 
-use crate::harness::{Ran, User};
+use crate::cli::harness::User;
 
 #[test]
 fn a_typing_error_is_answered_with_what_was_meant() {
@@ -83,7 +83,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn variables_are_checked_like_flags() {
     let user = User::new();
-    let with = |name: &str, value: &str| Ran::from(user.command(&["log"]).env(name, value).output().unwrap());
+    let with = |name: &str, value: &str| user.ran(user.command(&["log"]).env(name, value).output());
     assert_snapshot!(with("CTX_TIME", "noon"), @r#"
     [exit 2]
     [stderr]

@@ -2,10 +2,12 @@
 
 use std::{
     fmt, fs,
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
+
+use crate::Place;
 
 /// When every test happens, unless it says otherwise.
 pub(crate) const NOW: &str = "2026-11-15T20:10:00Z";
@@ -13,6 +15,8 @@ pub(crate) const NOW: &str = "2026-11-15T20:10:00Z";
 /// A user with an empty store.
 pub(crate) struct User {
     directory: tempfile::TempDir,
+    /// Where the store is.
+    pub(crate) place: Place,
 }
 
 /// How the program ended and what it said.
@@ -24,7 +28,9 @@ pub(crate) struct Ran {
 
 impl User {
     pub(crate) fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::beside(directory.path());
+        Self { directory, place }
     }
 
     /// Returns a user whose store has a history: three turns on `main`, a fork `review` from the second with a turn of
@@ -33,7 +39,7 @@ impl User {
         let user = Self::new();
         let at = |clock: &str, command: &[&str]| {
             let time = format!("2026-11-15T{clock}:00Z");
-            let ran = Ran::from(user.command(command).env("CTX_TIME", time).output().unwrap());
+            let ran = user.ran(user.command(command).env("CTX_TIME", time).output());
             assert_eq!(ran.code, 0, "{command:?}\n{ran}");
         };
         let turn = |clock: &str, flags: &[&str]| {
@@ -72,7 +78,7 @@ impl User {
             .current_dir(self.directory.path())
             .env_clear()
             .env("HOME", self.directory.path())
-            .env("CTX_STORE", "store")
+            .env("CTX_STORE", self.place.url())
             .env("CTX_TIME", NOW)
             .env("CTX_PRINCIPAL", "ada@laptop")
             .env("CTX_MACHINE", "laptop")
@@ -83,7 +89,7 @@ impl User {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        self.command(arguments).output().unwrap().into()
+        self.ran(self.command(arguments).output())
     }
 
     /// Runs the program with bytes on standard input.
@@ -91,7 +97,14 @@ impl User {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
         // The program may refuse its arguments before it reads.
         let _written = child.stdin.take().unwrap().write_all(input.as_ref());
-        child.wait_with_output().unwrap().into()
+        self.ran(child.wait_with_output())
+    }
+
+    /// Returns how the program ended and what it said, with `store` for the place of the user's store.
+    pub(crate) fn ran(&self, ended: io::Result<Output>) -> Ran {
+        let Output { status, stdout, stderr } = ended.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap().replace(&self.place.shown(), "store");
+        Ran { code: status.code().expect("it was not killed"), stdout: text(stdout), stderr: text(stderr) }
     }
 
     /// Runs a command that must succeed and returns what it printed, without the line's end.
@@ -104,16 +117,6 @@ impl User {
     /// Returns what the journal holds, to show that a command changed nothing.
     pub(crate) fn journal(&self) -> String {
         self.done(&["journal", "--json"])
-    }
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().expect("it was not killed"),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
     }
 }
 

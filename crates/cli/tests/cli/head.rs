@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn heads_are_listed_by_name_and_prefix() {

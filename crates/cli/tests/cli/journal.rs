@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn every_change_is_a_record() {

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn filters_narrow_the_list() {

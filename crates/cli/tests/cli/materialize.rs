@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn it_starts_at_the_compaction_the_root_or_an_ancestor() {
@@ -72,10 +72,11 @@ fn what_cannot_be_given_is_told() {
     error: cannot write absent/out.jsonl
       because: No such file or directory (os error 2)
     ");
-    assert_snapshot!(user.run(&["materialize", "main", "-o", "store"]), @"
+    std::fs::create_dir(user.path("taken")).unwrap();
+    assert_snapshot!(user.run(&["materialize", "main", "-o", "taken"]), @"
     [exit 1]
     [stderr]
-    error: cannot write store
+    error: cannot write taken
       because: is a directory
     ");
 }

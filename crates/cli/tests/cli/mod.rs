@@ -1,8 +1,8 @@
-//! The command line as its users see it: every command's words, exit codes and documents.
+//! The command line as its users see it: every command's words, exit codes and documents, whatever the engine.
 //!
 //! Clock, principal and machine are fixed, so ids are too.
 
-mod harness;
+pub(crate) mod harness;
 
 mod annotate;
 mod artifact;

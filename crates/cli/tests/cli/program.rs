@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::User;
+use crate::cli::harness::User;
 
 #[test]
 fn formats_are_listed() {
@@ -51,7 +51,7 @@ fn manual_pages_are_printed_or_written_for_every_command() {
     [stderr]
     Wrote the manual pages to pages.
     ");
-    for name in ["ctx.1", "ctx-checkpoint.1", "ctx-head-move.1"] {
+    for name in ["ctx.1", "ctx-checkpoint.1", "ctx-head-move.1", "ctx-store-check.1"] {
         assert!(user.read(format!("pages/{name}")).contains(".SH NAME"), "{name}");
     }
 }
@@ -102,7 +102,8 @@ fn help_is_a_short_manual() {
 
     Global options:
           --store <URL>
-              Where the store is: a directory [env: CTX_STORE] [default: the user's data directory]
+              Where the store is: a directory or postgres://USER@HOST/DATABASE [env: CTX_STORE]
+              [default: the user's data directory]
 
           --space <NAME>
               The tenant to work in [env: CTX_SPACE] [default: default]
@@ -133,6 +134,11 @@ fn help_is_a_short_manual() {
       HEAD~3 is three steps before it. `-` stands for standard input or output.
       Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
 
+    Stores:
+      A store is a directory of this machine, or a schema of a PostgreSQL database that many
+      machines share: postgres://USER@HOST/DATABASE. `ctx store check` says whether it can be used,
+      `ctx store --help` says more.
+
     Exit codes:
       0  done
       1  failed
@@ -146,6 +152,7 @@ fn help_is_a_short_manual() {
       CTX_PRINCIPAL  who runs the agent (default: user@host)
       CTX_MACHINE    where the agent runs (default: the host's name)
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
+      PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
       PAGER          shows `ctx log` page by page (default: less -FRX)
       NO_COLOR       set to anything, turns colours off
     ");
@@ -159,4 +166,6 @@ fn help_of_every_command_teaches_with_examples() {
     for command in commands.split_whitespace() {
         assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");
     }
+    let store = user.done(&["store", "--help"]);
+    assert!(store.contains("postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE") && store.contains("ctx store check"));
 }

@@ -162,7 +162,7 @@ async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
     for record in records {
         match record {
             Record::Artifact(hot) => {
-                artifact::put(tx, hot).await?;
+                artifact::ensure(tx, hot).await?;
             }
             Record::Commit(commit) => {
                 let (_, inserted) = commit::insert(tx, commit).await?;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io};
 use contexture::{Contexture, Error, Filter, ImportSummary, Moment, Stop};
 use contexture_core::{CommitId, HeadName, Principal, SpaceName};
 use contexture_testkit::{
-    Harness, SqliteBackend, assert_whole, exported, instant, materialized,
+    Backend, Harness, assert_whole, exported, instant, materialized,
     model::{Conversation, Seen, World},
     observe,
 };
@@ -68,7 +68,7 @@ async fn found(store: &Contexture, world: &World) {
 }
 
 /// Takes commits and all heads to another space and compares what arrives; then takes them back, which changes nothing.
-pub(crate) async fn copied(harness: &Harness<SqliteBackend>, world: &World, commits: &[CommitId], space: &str) {
+pub(crate) async fn copied(harness: &Harness<impl Backend>, world: &World, commits: &[CommitId], space: &str) {
     let (home, abroad) = (harness.open().await, harness.open_as("carrier", space).await);
     let heads: Vec<HeadName> = world.seen.heads.iter().map(|head| head.name.clone()).collect();
     let bundle = exported(&home, commits, &heads).await;

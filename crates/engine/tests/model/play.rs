@@ -5,7 +5,7 @@ use std::time::Duration;
 use contexture::{Checkpoint, Compaction, Content, Contexture, Error, Expect, Snapshot};
 use contexture_core::{CommitId, IdempotencyKey, Principal, Provenance};
 use contexture_testkit::{
-    Harness, SqliteBackend, instant,
+    Backend, Harness, instant,
     model::{Body, Refusal, World},
 };
 use proptest::sample::Index;
@@ -16,17 +16,17 @@ use crate::{
 };
 
 /// A store and a model that have taken the same steps.
-pub(crate) struct Play {
-    harness: Harness<SqliteBackend>,
+pub(crate) struct Play<B> {
+    harness: Harness<B>,
     store: Option<Contexture>,
     world: World,
     keyed: Vec<(Checkpoint, Body)>,
     copies: usize,
 }
 
-impl Play {
+impl<B: Backend> Play<B> {
     pub(crate) async fn start() -> Self {
-        let harness = Harness::<SqliteBackend>::new().await;
+        let harness = Harness::<B>::new().await;
         let store = Some(harness.open().await);
         let world = World::new("default", "tester", instant(0));
         Self { harness, store, world, keyed: Vec::new(), copies: 0 }
@@ -90,9 +90,8 @@ impl Play {
         if self.world.seen.journal.is_empty() {
             return;
         }
-        let image = self.harness.backend.crash_image(torn);
-        self.store = None;
-        self.harness.backend = image;
+        // The old handle goes last: closing the store before it crashes would tidy up.
+        self.harness.backend.crash(torn).await;
         self.store = Some(self.harness.open().await);
         self.compare().await;
     }

@@ -22,7 +22,8 @@ impl Codec for Events {
             _ => Mark::None,
         };
         let link = entry.parent.map_or(Link::Previous, Link::To);
-        Ok(Outline { id: entry.id, link, at: entry.at, mark, ..Outline::default() })
+        let has_summary = entry.flags.compact_summary;
+        Ok(Outline { id: entry.id, link, at: entry.at, mark, has_summary, ..Outline::default() })
     }
 
     fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {

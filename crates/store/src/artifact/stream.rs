@@ -10,7 +10,7 @@ use fastcdc::v2020::StreamCDC;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, require};
+use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, put_all};
 use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
@@ -130,18 +130,7 @@ async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec
     let batch = Arc::new(batch);
     let storing = store.write(scope.clone(), move |tx| {
         let batch = Arc::clone(&batch);
-        async move {
-            let (mut stored, mut new_bytes) = (Vec::with_capacity(batch.len()), 0);
-            for hot in batch.iter() {
-                if put(tx, hot).await? == Inserted::New {
-                    new_bytes += hot.size();
-                }
-                let key = require(tx, hot.id()).await?;
-                stored.push(Part { key, size: hot.size() });
-            }
-            Ok((stored, new_bytes))
-        }
-        .boxed()
+        async move { put_all(tx, &batch).await }.boxed()
     });
     storing.await
 }

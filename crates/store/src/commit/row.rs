@@ -64,8 +64,7 @@ pub(super) async fn insert(tx: &mut Tx<'_>, new: NewRow<'_>) -> Result<()> {
         site.reset.map(|reset| reset.line).into(),
         site.reset.map(|reset| reset.position).into(),
     ];
-    tx.execute(sql, &params).await?;
-    Ok(())
+    tx.post(sql, &params).await
 }
 
 /// Reads a row of [`COLUMNS`]; the annotations are still to be filled in.

@@ -106,7 +106,8 @@ pub async fn merged_in(tx: &mut Tx<'_>, segment: Segment) -> Result<Vec<CommitId
 
 /// Adds up the commits of a stretch.
 pub async fn totals(tx: &mut Tx<'_>, segment: Segment) -> Result<Totals> {
-    let sql = "SELECT count(*), coalesce(sum(a.size), 0), coalesce(sum(c.message_count), 0) \
+    let sql = "SELECT count(*), CAST(coalesce(sum(a.size), 0) AS BIGINT), \
+               CAST(coalesce(sum(c.message_count), 0) AS BIGINT) \
                FROM commits c JOIN artifacts a ON a.key = c.artifact_key \
                WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3";
     let row = tx.one(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;

@@ -2,11 +2,17 @@
 
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
-use futures_util::future::{self, BoxFuture, FutureExt as _};
+use futures_util::{
+    TryFutureExt as _,
+    future::{self, BoxFuture, FutureExt as _},
+};
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, types::ValueRef};
 
+use super::log_file;
 use crate::{
     Error, Result,
+    job::Session,
     sql::{Connection, Param, Row, Value},
 };
 
@@ -36,6 +42,21 @@ impl SqliteConnection {
         Ok(Self { inner, failure: None })
     }
 
+    /// Opens a database file that is there, to look at it without leaving a trace.
+    pub(super) fn open_to_look(path: &Path) -> Result<Self> {
+        let is_logged = log_file(path).metadata().is_ok_and(|log| log.len() > 0);
+        // SQLite makes a log for whoever reads, unless it is told that nobody writes; without a log, nobody does.
+        let uri = format!(
+            "file:{}?immutable={}",
+            percent_encode(path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC),
+            u8::from(!is_logged)
+        );
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opening = rusqlite::Connection::open_with_flags(uri, flags);
+        let inner = opening.and_then(configured).map_err(|error| classify("open the store", error))?;
+        Ok(Self { inner, failure: None })
+    }
+
     /// Makes the file keep a write-ahead log, so that readers and the writer go on beside each other.
     pub(super) fn keep_log(&mut self) -> Result<()> {
         let kept = self.inner.pragma_update(None, "journal_mode", "WAL");
@@ -46,37 +67,12 @@ impl SqliteConnection {
         self.control("begin reading", "BEGIN")
     }
 
-    pub(super) fn begin_write(&mut self) -> Result<()> {
-        self.control("begin writing", "BEGIN IMMEDIATE")
+    pub(super) fn end_read(&mut self) -> Result<()> {
+        self.control("end reading", "ROLLBACK")
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
         self.control("commit", "COMMIT")
-    }
-
-    pub(super) fn roll_back(&mut self) -> Result<()> {
-        self.control("roll back", "ROLLBACK")
-    }
-
-    /// Opens a transaction inside the transaction.
-    pub(super) fn begin_job(&mut self) -> Result<()> {
-        self.control("begin a job", "SAVEPOINT job")
-    }
-
-    /// Keeps what the inner transaction did.
-    pub(super) fn keep_job(&mut self) -> Result<()> {
-        self.control("keep a job", "RELEASE job")
-    }
-
-    /// Forgets what the inner transaction did.
-    pub(super) fn drop_job(&mut self) -> Result<()> {
-        self.control("undo a job", "ROLLBACK TO job")?;
-        self.keep_job()
-    }
-
-    /// Returns how many rows were changed since the connection was opened.
-    pub(super) fn changes(&self) -> u64 {
-        self.inner.total_changes()
     }
 
     /// Runs statements that take no parameters and return nothing.
@@ -94,6 +90,12 @@ impl SqliteConnection {
         self.inner.pragma_query_value(None, name, |row| row.get(0)).map_err(|error| classify("read a setting", error))
     }
 
+    /// Runs a query whose answer is one number of things.
+    pub(super) fn count(&mut self, sql: &str) -> Result<u64> {
+        let count = self.inner.query_row(sql, [], |row| row.get::<_, i64>(0));
+        count.map(i64::cast_unsigned).map_err(|error| self.note("answer a query", error))
+    }
+
     pub(super) fn integrity_problems(&mut self) -> Result<Vec<String>> {
         let check = || {
             let mut statement = self.inner.prepare("PRAGMA integrity_check(100)")?;
@@ -104,7 +106,7 @@ impl SqliteConnection {
     }
 
     /// Returns the failure of the disk after which this connection must not write again.
-    pub(super) fn failure(&self) -> Option<Arc<Error>> {
+    pub(super) fn poison(&self) -> Option<Arc<Error>> {
         self.failure.clone()
     }
 
@@ -134,7 +136,42 @@ impl SqliteConnection {
     }
 }
 
+impl Session for SqliteConnection {
+    async fn begin_write(&mut self) -> Result<()> {
+        self.control("begin writing", "BEGIN IMMEDIATE")
+    }
+
+    async fn roll_back(&mut self) -> Result<()> {
+        self.control("roll back", "ROLLBACK")
+    }
+
+    async fn begin_job(&mut self) -> Result<()> {
+        self.control("begin a job", "SAVEPOINT job")
+    }
+
+    async fn keep_job(&mut self) -> Result<()> {
+        self.control("keep a job", "RELEASE job")
+    }
+
+    async fn drop_job(&mut self) -> Result<()> {
+        self.control("undo a job", "ROLLBACK TO job")?;
+        self.keep_job().await
+    }
+
+    fn changes(&self) -> u64 {
+        self.inner.total_changes()
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.failure.as_deref().map(Error::again)
+    }
+}
+
 impl Connection for SqliteConnection {
+    fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>> {
+        self.execute(sql, params).map_ok(drop).boxed()
+    }
+
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<u64>> {
         let run = || self.inner.prepare_cached(sql)?.execute(rusqlite::params_from_iter(params));
         let changed = run().map(|rows| rows as u64).map_err(|error| self.note("change a row", error));

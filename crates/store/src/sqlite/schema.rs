@@ -11,6 +11,9 @@ const APPLICATION_ID: i64 = 0x4354_5852;
 /// The migrations in order; the schema's version is how many have run.
 const MIGRATIONS: &[&str] = &[include_str!("0001.sql")];
 
+/// The newest version.
+pub(super) const NEWEST: usize = MIGRATIONS.len();
+
 /// Brings a database to the newest schema; refuses one that is newer or not ours.
 pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file: &Path) -> Result<()> {
     let found = version(connection, directory, file)?;
@@ -19,7 +22,7 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
     if found == MIGRATIONS.len() {
         return Ok(());
     }
-    connection.begin_write()?;
+    connection.batch("begin its preparation", "BEGIN IMMEDIATE")?;
     // Another program may have migrated while this one waited for the lock.
     let done = version(connection, directory, file)?;
     for migration in &MIGRATIONS[done..] {
@@ -30,14 +33,15 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
     connection.commit()
 }
 
-fn version(connection: &SqliteConnection, directory: &Path, file: &Path) -> Result<usize> {
+/// Returns the version of a database, 0 when nothing is in it; refuses one that is newer or not ours.
+pub(super) fn version(connection: &SqliteConnection, directory: &Path, file: &Path) -> Result<usize> {
     let found = connection.pragma("user_version")?;
-    let foreign = || Error::Foreign { path: file.to_owned() };
+    let foreign = || Error::Foreign { store: file.display().to_string() };
     match (connection.pragma("application_id")?, found) {
         (0, 0) if connection.pragma("schema_version")? == 0 => Ok(0),
         (APPLICATION_ID, _) => match usize::try_from(found) {
             Ok(version) if version <= MIGRATIONS.len() => Ok(version),
-            Ok(_) => Err(Error::Newer { path: directory.to_owned(), found, known: MIGRATIONS.len() }),
+            Ok(_) => Err(Error::Newer { store: directory.display().to_string(), found, known: MIGRATIONS.len() }),
             Err(_) => Err(foreign()),
         },
         _ => Err(foreign()),

@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::BoxFuture;
-use tokio::sync::oneshot;
+use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::connection::SqliteConnection;
 use crate::{
     Error, Result,
+    job::{self, Group, Job, Kept, Pending, Session as _},
     sql::{Scope, Tx},
 };
 
@@ -32,21 +32,6 @@ pub(super) struct Writer {
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// A unit of work that waits for its turn and for durability.
-trait Job: Send {
-    /// Does the work inside the open transaction and tells whether it is to be kept.
-    fn run(&mut self, connection: &mut SqliteConnection) -> bool;
-    /// Tells the submitter how it went, after the transaction ended.
-    fn answer(self: Box<Self>, committed: Result<()>);
-}
-
-struct Pending<F, T, E> {
-    scope: Scope,
-    job: F,
-    outcome: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
-}
-
 impl Writer {
     pub(super) fn start(connection: SqliteConnection, path: PathBuf) -> io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
@@ -61,8 +46,7 @@ impl Writer {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let pending = Pending { scope, job, outcome: None, reply };
+        let (pending, answer) = Pending::new(scope, job);
         let jobs = self.jobs.as_ref().ok_or(Error::Closed)?;
         jobs.send(Box::new(pending)).map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
@@ -85,7 +69,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<B
     while let Ok(first) = queue.recv() {
         let mut group = gather(first, queue, last_group);
         last_group = group.len();
-        let committed = match connection.failure() {
+        let committed = match connection.poison() {
             Some(failure) => Err(Error::Poisoned { source: failure }),
             None => commit_group(&mut connection, &mut group),
         };
@@ -94,7 +78,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<B
         }
     }
     let log = path.with_extension("db-wal").metadata().map_or(0, |log| log.len());
-    if connection.failure().is_none() && log > MAX_LOG_LEFT {
+    if connection.poison().is_none() && log > MAX_LOG_LEFT {
         // A log left long costs the next opener time, not data, so a failure here is not an error.
         drop(connection.fold_log());
     }
@@ -104,7 +88,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<B
 ///
 /// Writers that were just answered together come back together. To begin with the first of them alone would make it
 /// pay for a sync while all others wait, so a group that follows a larger one gives them a moment.
-fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group: usize) -> Vec<Box<dyn Job>> {
+fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group: usize) -> Group {
     let mut group = vec![first];
     group.extend(queue.try_iter().take(MAX_GROUP - 1));
     let deadline = Instant::now() + GATHER_TIME;
@@ -120,82 +104,18 @@ fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group:
 }
 
 /// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
-fn commit_group(connection: &mut SqliteConnection, group: &mut [Box<dyn Job>]) -> Result<()> {
-    connection.begin_write()?;
-    let ended = run_group(connection, group).and_then(|kept| match kept {
-        Kept::Something => connection.commit(),
-        Kept::Nothing => connection.roll_back(),
-    });
+fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
+    let ended = async {
+        connection.begin_write().await?;
+        match job::run_group(connection, group).await? {
+            Kept::Something(_) => connection.commit(),
+            Kept::Nothing => connection.roll_back().await,
+        }
+    };
+    let ended = ended.now_or_never().expect("SQLite statements are ready at once");
     if ended.is_err() {
         // SQLite may have rolled back by itself; then there is nothing to roll back and it says so.
-        drop(connection.roll_back());
+        drop(connection.roll_back().now_or_never());
     }
     ended
-}
-
-enum Kept {
-    Something,
-    Nothing,
-}
-
-/// Runs the jobs of a group, none of which takes anything of the others with it when it fails.
-///
-/// Jobs fail nearly always before they change anything, so they run bare first; nested transactions, which cost, are
-/// for a group in which one failed after a change.
-fn run_group(connection: &mut SqliteConnection, group: &mut [Box<dyn Job>]) -> Result<Kept> {
-    let mut kept = Kept::Nothing;
-    for at in 0..group.len() {
-        let changes = connection.changes();
-        if group[at].run(connection) {
-            kept = Kept::Something;
-        } else if let Some(failure) = connection.failure() {
-            return Err(failure.again());
-        } else if connection.changes() != changes {
-            connection.roll_back()?;
-            connection.begin_write()?;
-            return run_nested(connection, group);
-        }
-    }
-    Ok(kept)
-}
-
-/// Runs each job in a transaction of its own inside the group's.
-fn run_nested(connection: &mut SqliteConnection, group: &mut [Box<dyn Job>]) -> Result<Kept> {
-    let mut kept = Kept::Nothing;
-    for job in group {
-        connection.begin_job()?;
-        if job.run(connection) {
-            connection.keep_job()?;
-            kept = Kept::Something;
-        } else if let Some(failure) = connection.failure() {
-            return Err(failure.again());
-        } else {
-            connection.drop_job()?;
-        }
-    }
-    Ok(kept)
-}
-
-impl<T, E, F> Job for Pending<F, T, E>
-where
-    T: Send + 'static,
-    E: From<Error> + Send + 'static,
-    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
-{
-    fn run(&mut self, connection: &mut SqliteConnection) -> bool {
-        let outcome = super::run(Tx::writing(connection, &self.scope), &self.job);
-        let keep = outcome.is_ok();
-        self.outcome = Some(outcome);
-        keep
-    }
-
-    fn answer(self: Box<Self>, committed: Result<()>) {
-        let outcome = match (committed, self.outcome) {
-            (Ok(()), Some(outcome)) => outcome,
-            (Ok(()), None) => Err(Error::Closed.into()),
-            (Err(error), _) => Err(error.into()),
-        };
-        // The submitter may have gone away; what it asked for is durable all the same.
-        drop(self.reply.send(outcome));
-    }
 }

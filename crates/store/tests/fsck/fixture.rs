@@ -17,13 +17,16 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use tempfile::TempDir;
 
+/// Name of the database file in the store's directory.
+pub(crate) const FILE: &str = "contexture.db";
+
 /// Lines and positions: `root`, `second`, `compaction`, `merge` on line 1; `fork`, `large` on line 2, forked off
 /// `second`; `snapshot` on line 3.
 ///
 /// Journal records: 1 space, 2 root, 3 second, 4 compaction, 5 fork, 6 large, 7 merge, 8 snapshot, 9 to 12 heads,
 /// 13 annotation, 14 artifact.
 pub(crate) struct Fixture {
-    _directory: TempDir,
+    directory: TempDir,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
     pub(crate) root: CommitId,
@@ -104,19 +107,7 @@ impl Fixture {
         let commits = writing.await.unwrap();
         store.write(scope.clone(), move |tx| surroundings(tx, commits).boxed()).await.unwrap();
         let [root, second, compaction, fork, large, merge, snapshot] = commits;
-        Self {
-            _directory: directory,
-            store,
-            scope,
-            root,
-            second,
-            compaction,
-            merge,
-            fork,
-            large,
-            snapshot,
-            large_artifact,
-        }
+        Self { directory, store, scope, root, second, compaction, merge, fork, large, snapshot, large_artifact }
     }
 
     pub(crate) async fn check(&self) -> Report {
@@ -132,7 +123,7 @@ impl Fixture {
     }
 
     pub(crate) fn connection(&self) -> rusqlite::Connection {
-        let connection = rusqlite::Connection::open(self.store.path()).unwrap();
+        let connection = rusqlite::Connection::open(self.directory.path().join(FILE)).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();
         connection
     }
@@ -140,12 +131,12 @@ impl Fixture {
     /// Returns a copy of the store in which a page of the database is overwritten.
     pub(crate) async fn with_page_overwritten(self, page: usize) -> Self {
         self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
-        let mut database = std::fs::read(self.store.path()).unwrap();
+        let mut database = std::fs::read(self.directory.path().join(FILE)).unwrap();
         database[(page - 1) * PAGE_BYTES..page * PAGE_BYTES].fill(0x5a);
         let directory = TempDir::new().unwrap();
-        std::fs::write(directory.path().join(self.store.path().file_name().unwrap()), database).unwrap();
+        std::fs::write(directory.path().join(FILE), database).unwrap();
         let store = Store::open(directory.path()).await.unwrap();
-        Self { _directory: directory, store, ..self }
+        Self { directory, store, ..self }
     }
 }
 

@@ -9,7 +9,7 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use tempfile::TempDir;
 
-use crate::fixture::{Fixture, chain, delta, insert, scope};
+use crate::fixture::{FILE, Fixture, chain, delta, insert, scope};
 
 #[tokio::test]
 async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
@@ -140,7 +140,7 @@ async fn a_chain_longer_than_a_page_is_checked_to_its_end() {
     let ids = store.write(scope.clone(), |tx| chain(tx, 1500).boxed()).await.unwrap();
     let report = fsck::check(&store, &scope, &mut |_| {}).await.unwrap();
     assert_eq!((report.problems.as_slice(), report.checked.commits), ([].as_slice(), 1500));
-    let connection = rusqlite::Connection::open(store.path()).unwrap();
+    let connection = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
     connection.execute("UPDATE commits SET depth = 0 WHERE position IN (511, 512, 1499)", []).unwrap();
     let report = fsck::check(&store, &scope, &mut |_| {}).await.unwrap();
     let wrong = |at: usize, expected| Problem::Commit {

@@ -7,7 +7,6 @@
 use std::{
     env,
     io::{self, BufRead as _, Write as _},
-    path::PathBuf,
     process::ExitCode,
 };
 
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
         return usage();
     };
     block_on(async {
-        let store = match open(PathBuf::from(store)).await {
+        let store = match open(store.parse().expect("it is the place of a store")).await {
             Ok(store) => store,
             Err(error) => {
                 report(Err(error));
@@ -50,9 +49,9 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-async fn open(directory: PathBuf) -> Result<Contexture, Error> {
+async fn open(location: Location) -> Result<Contexture, Error> {
     let options = Options {
-        location: Location::Directory(directory),
+        location,
         space: SpaceName::new("default")?,
         actor: Actor::new("writer")?,
         clock: TestClock::fixed().reader(),

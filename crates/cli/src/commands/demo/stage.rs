@@ -1,14 +1,21 @@
 //! Where the demonstration plays: it shows a command, runs exactly that, and shows what it printed.
 
 use std::{
+    ffi::OsString,
     io::{self, Write},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use clap::Parser as _;
-use contexture::core::Timestamp;
+use contexture::{Contexture, Location, core::Timestamp};
 
-use crate::{args::Args, environment::Environment, error::Result, invocation::Invocation, output::Output};
+use crate::{
+    args::{Args, Globals},
+    environment::Environment,
+    error::Result,
+    invocation::Invocation,
+    output::Output,
+};
 
 /// Runs commands in a store of its own, at times of its own.
 pub(super) struct Stage<'o> {
@@ -17,20 +24,42 @@ pub(super) struct Stage<'o> {
     now: Timestamp,
 }
 
+/// Where the commands find their store, when they do not say.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) store: OsString,
+    pub(super) postgres_password: Option<OsString>,
+}
+
 /// What a command printed, both streams as they came.
 #[derive(Clone, Default)]
 struct Transcript(Arc<Mutex<Vec<u8>>>);
 
 impl<'o> Stage<'o> {
     /// Prepares a stage in the current directory. Every command runs as one agent's, unless it says otherwise.
-    pub(super) fn new(output: &'o mut Output, now: Timestamp) -> Self {
+    pub(super) fn new(output: &'o mut Output, now: Timestamp, setting: Setting) -> Self {
         let environment = Environment {
-            store: Some("store".into()),
+            store: Some(setting.store),
+            postgres_password: setting.postgres_password,
             principal: Some("ada@laptop".into()),
             machine: Some("laptop".into()),
             ..Environment::default()
         };
         Self { output, environment, now }
+    }
+
+    /// Returns where the store is.
+    pub(super) fn location(&self) -> Result<Location> {
+        self.invocation().location()
+    }
+
+    /// Opens the store.
+    pub(super) async fn open(&self) -> Result<Contexture> {
+        self.invocation().open().await
+    }
+
+    fn invocation(&self) -> Invocation {
+        Invocation { environment: self.environment.clone(), globals: Globals::default() }
     }
 
     /// Says something to the audience.

@@ -1,0 +1,3 @@
+//! The conformance suite on PostgreSQL.
+
+contexture_testkit::conformance!(contexture_testkit::postgres::PostgresBackend);

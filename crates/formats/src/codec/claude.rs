@@ -1,0 +1,155 @@
+//! `claude-code-v1`: Claude Code's transcripts.
+//!
+//! One line a content block, linked by uuids. Lines that have no part in the chain tell about the session.
+
+mod blocks;
+mod head;
+
+use contexture_core::{Entry, Flags, Part, Role, Timestamp, Usage};
+use serde_json::Value;
+
+use super::{Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step};
+use crate::RecordProblem;
+use head::Head;
+
+pub(super) struct ClaudeCode;
+
+/// What the runtime writes in the place of a model's name when no model spoke.
+const SYNTHETIC: &str = "<synthetic>";
+
+impl Codec for ClaudeCode {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        let head = Head::read(record)?;
+        let is_chained = matches!(head.kind(), "user" | "assistant" | "system" | "attachment" | "progress");
+        Ok(Outline {
+            id: head.uuid.owned().filter(|_| is_chained),
+            link: if is_chained { head.link() } else { Link::Previous },
+            lane: head.is_sidechain.0.then(|| head.agent_id.owned().unwrap_or_default()),
+            at: head.timestamp.as_str().and_then(|text| text.parse::<Timestamp>().ok()),
+            has_summary: head.is_compact_summary.0,
+            mark: mark(&head),
+            facts: facts(&head),
+        })
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        let line: Value = serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))?;
+        Ok(match line["type"].as_str() {
+            Some("user") => Step::append(user(&line)),
+            Some("assistant") => Step::append(assistant(&line)),
+            Some("attachment") => attachment(&line).map_or_else(Step::nothing, Step::append),
+            Some("system") if line["subtype"] == "compact_boundary" => {
+                Step { effect: Effect::Boundary(kept(&line["compactMetadata"])), entries: Vec::new() }
+            }
+            _ => Step::nothing(),
+        })
+    }
+}
+
+fn mark(head: &Head<'_>) -> Mark {
+    match head.kind() {
+        "system" if head.subtype.is("compact_boundary") => Mark::Compaction { after: head.logical_parent_uuid.owned() },
+        "user" if !head.is_meta.0 && !head.is_compact_summary.0 && !head.is_sidechain.0 => head.turn(),
+        _ => Mark::None,
+    }
+}
+
+fn facts(head: &Head<'_>) -> Facts {
+    let title = match head.kind() {
+        "custom-title" => head.custom_title.owned(),
+        "ai-title" => head.ai_title.owned(),
+        "summary" => head.summary.owned(),
+        _ => None,
+    };
+    let origin = head.forked_from.as_ref().and_then(|forked| {
+        let session = forked.session_id.owned()?;
+        Some(Origin { session, kind: OriginKind::Fork, at: forked.message_uuid.owned() })
+    });
+    Facts {
+        session: head.session_id.owned(),
+        origin,
+        version: head.version.owned(),
+        directory: head.cwd.owned(),
+        branch: head.git_branch.owned().filter(|branch| branch != "HEAD"),
+        model: head.model().filter(|model| model != SYNTHETIC),
+        title,
+    }
+}
+
+/// Returns the ids of the lines that a compaction keeps.
+fn kept(metadata: &Value) -> Keep {
+    let ids: Vec<String> = metadata["preservedMessages"]["uuids"]
+        .as_array()
+        .map(|ids| ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect())
+        .unwrap_or_default();
+    if ids.is_empty() { Keep::Nothing } else { Keep::Ids(ids) }
+}
+
+fn entry(line: &Value, role: Role, parts: Vec<Part>) -> Entry {
+    let text = |name: &str| line[name].as_str().map(str::to_owned);
+    Entry {
+        id: text("uuid"),
+        parent: text("parentUuid"),
+        author: text("agentName"),
+        at: line["timestamp"].as_str().and_then(|text| text.parse().ok()),
+        flags: Flags { side_chain: line["isSidechain"] == true, meta: line["isMeta"] == true, ..Flags::default() },
+        ..Entry::new(role, parts)
+    }
+}
+
+fn user(line: &Value) -> Entry {
+    let mut parts = blocks::parts(&line["message"]["content"]);
+    let is_summary = line["isCompactSummary"] == true;
+    if is_summary {
+        parts = parts.into_iter().map(as_summary).collect();
+    }
+    let mut entry = entry(line, Role::User, parts);
+    entry.flags.compact_summary = is_summary;
+    entry
+}
+
+fn as_summary(part: Part) -> Part {
+    match part {
+        Part::Text { text } => Part::Summary { text },
+        other => other,
+    }
+}
+
+fn assistant(line: &Value) -> Entry {
+    let message = &line["message"];
+    let model = message["model"].as_str();
+    let mut entry = entry(line, Role::Assistant, blocks::parts(&message["content"]));
+    entry.group = message["id"].as_str().map(str::to_owned);
+    entry.flags.synthetic = model == Some(SYNTHETIC) || line["isApiErrorMessage"] == true;
+    entry.model = model.filter(|model| *model != SYNTHETIC).map(str::to_owned);
+    entry.usage = usage(&message["usage"]);
+    entry
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |name: &str| usage[name].as_u64();
+    let (cache_read, cache_write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+    let fresh = count("input_tokens")?;
+    let input = fresh.saturating_add(cache_read.unwrap_or(0)).saturating_add(cache_write.unwrap_or(0));
+    Some(Usage { input: Some(input), output: count("output_tokens"), cache_read, cache_write, reasoning: None })
+}
+
+/// Returns what the runtime put before the model beside the conversation.
+fn attachment(line: &Value) -> Option<Entry> {
+    let attachment = &line["attachment"];
+    let kind = attachment["type"].as_str()?;
+    let parts = match kind {
+        // A prompt that was typed while the agent was at work.
+        "queued_command" => blocks::parts(&attachment["prompt"]),
+        "hook_additional_context" | "nested_memory" | "file" => blocks::parts(&attachment["content"]),
+        "edited_text_file" => blocks::parts(&attachment["snippet"]),
+        _ => vec![Part::Native { kind: kind.to_owned(), value: attachment.clone() }],
+    };
+    let mut entry = entry(line, Role::User, parts);
+    entry.flags.meta = kind != "queued_command";
+    Some(entry)
+}

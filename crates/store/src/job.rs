@@ -1,0 +1,155 @@
+//! Jobs that change the store: how they wait, run and are answered, whatever the engine.
+
+use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use crate::{
+    Error, Result,
+    sql::{Connection, Entrance, Scope, Tx},
+};
+
+/// A unit of work that waits for its turn and for durability. It may run more than once.
+pub(crate) trait Job: Send {
+    /// Does the work inside the open transaction and tells whether it is to be kept.
+    ///
+    /// When it is, `entrance` is what the next job of the transaction may take as known; otherwise it stays as it was.
+    fn run<'a>(
+        &'a mut self,
+        connection: &'a mut dyn Connection,
+        entrance: &'a mut Option<Entrance>,
+    ) -> BoxFuture<'a, bool>;
+
+    /// Tells the submitter how it went, after the transaction ended.
+    fn answer(self: Box<Self>, committed: Result<()>);
+}
+
+/// Jobs that share a transaction.
+pub(crate) type Group = Vec<Box<dyn Job>>;
+
+/// A connection that opens transactions and nests them: what a group of jobs needs beside statements.
+///
+/// Each engine implements it once; [`run_group`] calls it.
+pub(crate) trait Session: Connection {
+    /// Opens a transaction that keeps other writers out.
+    fn begin_write(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Forgets what the transaction did.
+    fn roll_back(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Opens a transaction inside the transaction.
+    fn begin_job(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Keeps what the inner transaction did.
+    fn keep_job(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Forgets what the inner transaction did.
+    fn drop_job(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Returns a number that is another one once something was changed.
+    fn changes(&self) -> u64;
+    /// Returns the failure after which nothing more can be done in this transaction.
+    fn failure(&self) -> Option<Error>;
+}
+
+/// What a group leaves in its open transaction.
+pub(crate) enum Kept {
+    /// The work of at least one job; the space as the last of them left it.
+    Something(Entrance),
+    /// Nothing, because every job failed by itself.
+    Nothing,
+}
+
+impl Kept {
+    fn of(entrance: Option<Entrance>) -> Self {
+        entrance.map_or(Self::Nothing, Self::Something)
+    }
+}
+
+/// Runs the jobs of a group in the open transaction, none of which takes anything of the others with it when it fails.
+///
+/// Jobs fail nearly always before they change anything, so they run bare first; nested transactions, which cost, are
+/// for a group in which one failed after a change.
+pub(crate) async fn run_group(session: &mut impl Session, group: &mut Group) -> Result<Kept> {
+    let mut entrance = None;
+    for job in &mut *group {
+        let changes = session.changes();
+        if job.run(session, &mut entrance).await {
+            continue;
+        }
+        if let Some(failure) = session.failure() {
+            return Err(failure);
+        }
+        if session.changes() != changes {
+            session.roll_back().await?;
+            session.begin_write().await?;
+            return run_nested(session, group).await;
+        }
+    }
+    Ok(Kept::of(entrance))
+}
+
+/// Runs each job in a transaction of its own inside the group's.
+async fn run_nested(session: &mut impl Session, group: &mut Group) -> Result<Kept> {
+    let mut entrance = None;
+    for job in group {
+        session.begin_job().await?;
+        if job.run(session, &mut entrance).await {
+            session.keep_job().await?;
+        } else if let Some(failure) = session.failure() {
+            return Err(failure);
+        } else {
+            session.drop_job().await?;
+        }
+    }
+    Ok(Kept::of(entrance))
+}
+
+/// A job whose submitter waits.
+pub(crate) struct Pending<F, T, E> {
+    scope: Scope,
+    job: F,
+    outcome: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Pending<F, T, E> {
+    /// Returns the job and where its answer will be.
+    pub(crate) fn new(scope: Scope, job: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+        let (reply, answer) = oneshot::channel();
+        (Self { scope, job, outcome: None, reply }, answer)
+    }
+}
+
+impl<T, E, F> Job for Pending<F, T, E>
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
+{
+    fn run<'a>(
+        &'a mut self,
+        connection: &'a mut dyn Connection,
+        entrance: &'a mut Option<Entrance>,
+    ) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let outcome = match Tx::writing(connection, &self.scope, entrance.as_ref()).await {
+                Err(error) => Err(error.into()),
+                Ok(mut tx) => {
+                    let outcome = (self.job)(&mut tx).await;
+                    if outcome.is_ok() {
+                        *entrance = Some(tx.entrance());
+                    }
+                    outcome
+                }
+            };
+            let keep = outcome.is_ok();
+            self.outcome = Some(outcome);
+            keep
+        })
+    }
+
+    fn answer(self: Box<Self>, committed: Result<()>) {
+        let outcome = match (committed, self.outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Ok(()), None) => Err(Error::Closed.into()),
+            (Err(error), _) => Err(error.into()),
+        };
+        // The submitter may have gone away; what it asked for is durable all the same.
+        drop(self.reply.send(outcome));
+    }
+}

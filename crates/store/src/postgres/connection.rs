@@ -1,0 +1,337 @@
+//! One connection to PostgreSQL, on which statements follow each other without waiting for answers.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    error::Error as StdError,
+    sync::Arc,
+};
+
+use contexture_core::SpaceName;
+use futures_util::{FutureExt as _, future::BoxFuture};
+use tokio_postgres::{
+    Client, Statement,
+    types::{FromSql, IsNull, ToSql, Type, private::BytesMut},
+};
+
+use super::{trouble::Trouble, url::PostgresUrl};
+use crate::{
+    Error, Result,
+    job::Session,
+    sql::{Connection, Param, Row, Value},
+};
+
+/// Makes a server whose operator trades durability for speed wait for its disk all the same.
+const WAIT_FOR_DISK: &str = "SELECT set_config('synchronous_commit', 'on', false) \
+                             WHERE current_setting('synchronous_commit') = 'off'";
+
+pub(super) struct PgConnection {
+    client: Arc<Client>,
+    url: Arc<PostgresUrl>,
+    /// The space that write transactions of this connection lock.
+    space: Option<SpaceName>,
+    statements: HashMap<Box<str>, Preparation>,
+    /// Answers that nobody has waited for yet, in the order in which they come.
+    unanswered: VecDeque<BoxFuture<'static, Result<(), tokio_postgres::Error>>>,
+    /// The first failure of the transaction.
+    trouble: Option<Trouble>,
+    changes: u64,
+}
+
+/// What the server knows of a statement. One that is used once is not worth a round trip to prepare it.
+enum Preparation {
+    Seen,
+    Prepared(Statement),
+}
+
+impl PgConnection {
+    pub(super) fn new(client: Client, url: Arc<PostgresUrl>) -> Self {
+        let mut connection = Self {
+            client: Arc::new(client),
+            url,
+            space: None,
+            statements: HashMap::new(),
+            unanswered: VecDeque::new(),
+            trouble: None,
+            changes: 0,
+        };
+        connection.send(WAIT_FOR_DISK);
+        connection
+    }
+
+    /// Tells whether the server is known to have gone away.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Chooses the space that write transactions lock.
+    pub(super) fn write_to(&mut self, space: &SpaceName) {
+        self.space = Some(space.clone());
+    }
+
+    pub(super) fn begin_read(&mut self) {
+        self.trouble = None;
+        self.send("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    }
+
+    pub(super) fn end_read(&mut self) {
+        self.send("ROLLBACK");
+    }
+
+    /// Ends the transaction and waits until it is durable.
+    pub(super) async fn commit(&mut self) -> Result<(), Trouble> {
+        self.send("COMMIT");
+        self.settle("commit").await
+    }
+
+    /// Runs statements that take no parameters, and waits for them.
+    pub(super) async fn batch(&mut self, attempt: &'static str, sql: &str) -> Result<(), Trouble> {
+        let client = Arc::clone(&self.client);
+        let sql = sql.to_owned();
+        self.enqueue(async move { client.batch_execute(&sql).await }.boxed());
+        self.settle(attempt).await
+    }
+
+    /// Returns the first failure since the transaction began.
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.trouble.as_ref().map(Trouble::again)
+    }
+
+    /// Sends a statement without parameters and does not wait for it.
+    fn send(&mut self, sql: &'static str) {
+        let client = Arc::clone(&self.client);
+        self.enqueue(async move { client.batch_execute(sql).await }.boxed());
+    }
+
+    fn enqueue(&mut self, mut request: BoxFuture<'static, Result<(), tokio_postgres::Error>>) {
+        // The first poll sends the request. Whoever needs the answer waits for it later.
+        match (&mut request).now_or_never() {
+            Some(Ok(())) => {}
+            Some(Err(error)) => self.note("send a statement", error),
+            None => self.unanswered.push_back(request),
+        }
+    }
+
+    /// Waits for all answers and returns the first failure.
+    async fn settle(&mut self, attempt: &'static str) -> Result<(), Trouble> {
+        while let Some(answer) = self.unanswered.pop_front() {
+            if let Err(error) = answer.await {
+                self.note(attempt, error);
+            }
+        }
+        self.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.again()))
+    }
+
+    /// Remembers the first failure: all later ones of a transaction only say that there was one.
+    fn note(&mut self, attempt: &'static str, error: tokio_postgres::Error) {
+        if self.trouble.is_none() {
+            self.trouble = Some(Trouble::of_statement(&self.url, attempt, error));
+        }
+    }
+
+    /// Prepares a statement when it is used for the second time.
+    async fn statement(&mut self, sql: &str) -> Result<Option<Statement>> {
+        match self.statements.get(sql) {
+            None => {
+                self.statements.insert(sql.into(), Preparation::Seen);
+                Ok(None)
+            }
+            Some(Preparation::Prepared(statement)) => Ok(Some(statement.clone())),
+            Some(Preparation::Seen) => {
+                let client = Arc::clone(&self.client);
+                let text = dialect(sql);
+                let prepared = self.answer("prepare a statement", async move { client.prepare(&text).await }).await?;
+                self.statements.insert(sql.into(), Preparation::Prepared(prepared.clone()));
+                Ok(Some(prepared))
+            }
+        }
+    }
+
+    /// Sends a request, then waits for all earlier answers and for its own.
+    async fn answer<T>(
+        &mut self,
+        attempt: &'static str,
+        request: impl Future<Output = Result<T, tokio_postgres::Error>> + Send,
+    ) -> Result<T> {
+        let mut request = Box::pin(request);
+        let early = (&mut request).now_or_never();
+        self.settle(attempt).await.map_err(|trouble| trouble.error)?;
+        let answer = match early {
+            Some(answer) => answer,
+            None => request.await,
+        };
+        answer.map_err(|error| {
+            self.note(attempt, error);
+            self.trouble.as_ref().map_or(Error::Closed, |trouble| trouble.error.again())
+        })
+    }
+}
+
+impl Connection for PgConnection {
+    fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>> {
+        let post = async move {
+            self.changes += 1;
+            let statement = self.statement(sql).await?;
+            let (client, values) = (Arc::clone(&self.client), owned(params));
+            let text = if statement.is_none() { dialect(sql) } else { String::new() };
+            let request = async move {
+                match statement {
+                    Some(statement) => client.execute_raw(&statement, &values).await,
+                    None => client.execute_typed(&text, &typed(&values)).await,
+                }
+            };
+            self.enqueue(request.map(|answer| answer.map(drop)).boxed());
+            Ok(())
+        };
+        post.boxed()
+    }
+
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<u64>> {
+        let execute = async move {
+            self.changes += 1;
+            let statement = self.statement(sql).await?;
+            let (client, values) = (Arc::clone(&self.client), owned(params));
+            let request = async move {
+                match statement {
+                    Some(statement) => client.execute_raw(&statement, &values).await,
+                    None => client.execute_typed(&dialect(sql), &typed(&values)).await,
+                }
+            };
+            self.answer("change a row", request).await
+        };
+        execute.boxed()
+    }
+
+    fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<Vec<Row>>> {
+        let query = async move {
+            if !sql.starts_with("SELECT") {
+                self.changes += 1;
+            }
+            let statement = self.statement(sql).await?;
+            let (client, values) = (Arc::clone(&self.client), owned(params));
+            let request = async move {
+                match statement {
+                    Some(statement) => {
+                        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+                        client.query(&statement, &values).await
+                    }
+                    None => client.query_typed(&dialect(sql), &typed(&values)).await,
+                }
+            };
+            let rows = self.answer("answer a query", request).await?;
+            rows.iter().map(decoded).collect()
+        };
+        query.boxed()
+    }
+}
+
+impl Session for PgConnection {
+    async fn begin_write(&mut self) -> Result<()> {
+        self.trouble = None;
+        self.send("BEGIN");
+        // Each statement sees what was committed before it began, so the lock comes in one of its own.
+        if let Some(space) = self.space.clone() {
+            let sql = "SELECT key FROM spaces WHERE name = ?1 FOR NO KEY UPDATE";
+            self.post(sql, &[space.as_str().into()]).await?;
+        }
+        Ok(())
+    }
+
+    async fn roll_back(&mut self) -> Result<()> {
+        self.send("ROLLBACK");
+        Ok(())
+    }
+
+    async fn begin_job(&mut self) -> Result<()> {
+        self.send("SAVEPOINT job");
+        Ok(())
+    }
+
+    async fn keep_job(&mut self) -> Result<()> {
+        self.send("RELEASE job");
+        Ok(())
+    }
+
+    async fn drop_job(&mut self) -> Result<()> {
+        self.send("ROLLBACK TO job; RELEASE job");
+        Ok(())
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.trouble.as_ref().map(|trouble| trouble.error.again())
+    }
+}
+
+impl Drop for PgConnection {
+    fn drop(&mut self) {
+        // Answers hold the client, and the server is told that the connection ends when the last holder is gone.
+        self.unanswered.clear();
+    }
+}
+
+/// Writes a statement as PostgreSQL has it. No statement holds a question mark that is not a parameter.
+fn dialect(sql: &str) -> String {
+    sql.replace('?', "$")
+}
+
+fn owned(params: &[Param<'_>]) -> Vec<Value> {
+    params.iter().map(|param| Value::from(*param)).collect()
+}
+
+fn typed(values: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    let kind = |value: &Value| match value {
+        Value::Null => Type::UNKNOWN,
+        Value::Integer(_) => Type::INT8,
+        Value::Text(_) => Type::TEXT,
+        Value::Blob(_) => Type::BYTEA,
+    };
+    values.iter().map(|value| (value as &(dyn ToSql + Sync), kind(value))).collect()
+}
+
+fn decoded(row: &tokio_postgres::Row) -> Result<Row> {
+    let value = |column| row.try_get::<_, Value>(column);
+    let values = (0..row.len()).map(value).collect::<Result<Vec<_>, _>>();
+    values.map(Row::new).map_err(|error| Error::damaged(format!("a row cannot be read: {error}")))
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match self {
+            Self::Null => return Ok(IsNull::Yes),
+            // Where a parameter stands beside a small number, the server takes it for one.
+            Self::Integer(number) if *kind == Type::INT4 => return i32::try_from(*number)?.to_sql(kind, out),
+            Self::Integer(number) => return number.to_sql(kind, out),
+            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Blob(bytes) => out.extend_from_slice(bytes),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_kind: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for Value {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(match *kind {
+            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
+            Type::INT4 => Self::Integer(i32::from_sql(kind, raw)?.into()),
+            Type::BYTEA => Self::Blob(raw.to_vec()),
+            _ => Self::Text(String::from_sql(kind, raw)?),
+        })
+    }
+
+    fn from_sql_null(_kind: &Type) -> Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::INT4 | Type::BYTEA | Type::TEXT)
+    }
+}
