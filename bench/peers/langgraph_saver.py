@@ -104,7 +104,11 @@ def fresh_database(scratch):
 
 
 class SaverConversation:
-    """Calls the saver directly with what the graph would hand to it."""
+    """Calls the saver directly with what the graph would hand to it.
+
+    `calls` names the saver's methods in their order, with their arguments. The
+    last is `put`, which returns where the conversation is now.
+    """
 
     def __init__(self, saver, thread_id):
         self.saver = saver
@@ -123,19 +127,23 @@ class SaverConversation:
 
     def put(self, checkpoint, metadata=None):
         metadata = {"source": "update", "step": self.step, "parents": {}, **(metadata or {})}
-        self.config = self.saver.put(
-            self.config, checkpoint, metadata, checkpoint["channel_versions"]
-        )
+        return "put", (self.config, checkpoint, metadata, checkpoint["channel_versions"])
+
+    def append(self, text):
+        calls = self.calls(text)
+        started = perf_counter()
+        for method, arguments in calls:
+            config = getattr(self.saver, method)(*arguments)
+        seconds = perf_counter() - started
+        self.config = config
+        return seconds
 
 
 class SaverLatest(SaverConversation):
     """Each checkpoint holds only the newest payload: the least a write can be."""
 
-    def append(self, text):
-        checkpoint = self.next_checkpoint("payload", text)
-        started = perf_counter()
-        self.put(checkpoint)
-        return perf_counter() - started
+    def calls(self, text):
+        return [self.put(self.next_checkpoint("payload", text))]
 
     def read_back(self):
         # With a checkpoint id in its config, list returns that one alone.
@@ -151,12 +159,9 @@ class SaverPlain(SaverConversation):
         super().__init__(saver, thread_id)
         self.messages = []
 
-    def append(self, text):
+    def calls(self, text):
         self.messages.append(text)
-        checkpoint = self.next_checkpoint("messages", self.messages)
-        started = perf_counter()
-        self.put(checkpoint)
-        return perf_counter() - started
+        return [self.put(self.next_checkpoint("messages", self.messages))]
 
     def read_back(self):
         return self.saver.get_tuple(self.config).checkpoint["channel_values"]["messages"]
@@ -171,7 +176,7 @@ class SaverDelta(SaverConversation):
         self.snapshot_every = DeltaChannel(extend).snapshot_frequency
         self.since_snapshot = 0
 
-    def append(self, text):
+    def calls(self, text):
         self.messages.append(text)
         first = self.step < 0
         self.since_snapshot += 1
@@ -185,12 +190,11 @@ class SaverDelta(SaverConversation):
             checkpoint = self.next_checkpoint("messages")
             counters = (self.since_snapshot, self.since_snapshot)
             metadata = {"counters_since_delta_snapshot": {"messages": counters}}
+        put = self.put(checkpoint, metadata)
+        if first:
+            return [put]
         task_id = checkpoint["id"]
-        started = perf_counter()
-        if not first:
-            self.saver.put_writes(self.config, [("messages", [text])], task_id)
-        self.put(checkpoint, metadata)
-        return perf_counter() - started
+        return [("put_writes", (self.config, [("messages", [text])], task_id)), put]
 
     def read_back(self):
         newest = self.saver.get_tuple(self.config).checkpoint["channel_values"]
@@ -357,7 +361,8 @@ def growth(payloads, options):
     return results
 
 
-def write_concurrently(path, savers, conversations, payloads, options):
+def write_in_threads(conversations, payloads, options, refusal):
+    """A thread per conversation; returns the seconds of each write, of all, and the failures."""
     barrier = threading.Barrier(len(conversations))
     seconds = [[] for _ in conversations]
     spans = [None] * len(conversations)
@@ -371,14 +376,13 @@ def write_concurrently(path, savers, conversations, payloads, options):
             text = payloads[(number * options.per_writer + index) % len(payloads)]
             try:
                 seconds[number].append(conversation.append(text))
-            except sqlite3.OperationalError as error:
+            except refusal as error:
                 failed[number] += 1
                 log("write failed:", error)
             if perf_counter() > deadline:
                 break
         spans[number] = (started, perf_counter())
 
-    disk = {"before": durable_append(options.dir)}
     threads = [
         threading.Thread(target=write, args=pair) for pair in enumerate(conversations)
     ]
@@ -386,12 +390,18 @@ def write_concurrently(path, savers, conversations, payloads, options):
         thread.start()
     for thread in threads:
         thread.join()
-    disk["after"] = durable_append(options.dir)
     # The writers' own clocks: the main thread may be scheduled long after the
     # barrier opens, and would start the clock late.
     elapsed = max(end for _, end in spans) - min(start for start, _ in spans)
+    return [one for own in seconds for one in own], elapsed, sum(failed)
 
-    every = [one for own in seconds for one in own]
+
+def write_concurrently(path, savers, conversations, payloads, options):
+    disk = {"before": durable_append(options.dir)}
+    every, elapsed, failed = write_in_threads(
+        conversations, payloads, options, sqlite3.OperationalError
+    )
+    disk["after"] = durable_append(options.dir)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         stored = connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0]
     if stored != len(every):
@@ -399,7 +409,7 @@ def write_concurrently(path, savers, conversations, payloads, options):
     return {
         "requested": len(conversations) * options.per_writer,
         "n": len(every),
-        "failed": sum(failed),
+        "failed": failed,
         "seconds": round(elapsed, 3),
         "ops_per_second": round(len(every) / elapsed, 1),
         **latency(every),
@@ -463,10 +473,14 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def measure(options):
+def read_payloads(path):
     # Not splitlines: it would also cut at line separators inside a string.
-    lines = options.payloads.read_text(encoding="utf-8").split("\n")
-    payloads = [json.loads(line) for line in lines if line]
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def measure(options):
+    payloads = read_payloads(options.payloads)
     options.dir.mkdir(parents=True, exist_ok=True)
     return {
         "peer": "langgraph SqliteSaver",
@@ -488,8 +502,7 @@ def measure(options):
     }
 
 
-def main():
-    options = parse_arguments()
+def print_report(measure, options):
     # Anything a library prints must not end up inside the JSON.
     with contextlib.redirect_stdout(sys.stderr):
         report = measure(options)
@@ -498,4 +511,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    print_report(measure, parse_arguments())

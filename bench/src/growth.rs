@@ -2,10 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Instant};
 
-use contexture::{
-    Content, Contexture, LogStart, Moment,
-    core::{HeadName, Principal, Timestamp},
-};
+use contexture::{Content, Contexture, LogStart, core::HeadName};
 
 use crate::{
     Result,
@@ -13,7 +10,7 @@ use crate::{
     peers::{LangGraph, Point},
     rows::as_f64,
     sample::Samples,
-    subject,
+    subject, workload,
 };
 
 const PROBES: u64 = 200;
@@ -41,7 +38,7 @@ pub(crate) async fn measure(
     deepest: u64,
     peers: Option<&LangGraph>,
 ) -> Result<Curves> {
-    let store = subject::open(&scratch.join("growth")).await?;
+    let store = subject::open(scratch.join("growth").as_path()).await?;
     let small = Arc::new(Payloads::new(256));
     let mut curves = Curves::default();
     let mut commits = 0;
@@ -69,7 +66,7 @@ async fn probe(store: &Contexture, payloads: &Payloads, commits: u64, curves: &m
     let tip = store.head(&HeadName::new("main")?).await?.ok_or("the chain has no tip")?;
     let (mut checkpoint, mut fork, mut resolve, mut last_five) =
         (Samples::default(), Samples::default(), Samples::default(), Samples::default());
-    let first = store.show(tip).await?.commit.created_at;
+    let newest = store.show(tip).await?.commit.created_at;
     for n in 0..PROBES {
         let id = commits * 1000 + n;
         let start = Instant::now();
@@ -79,18 +76,12 @@ async fn probe(store: &Contexture, payloads: &Payloads, commits: u64, curves: &m
         let request = subject::checkpoint(Some(&format!("fork-{id}")), Some(tip))?;
         store.checkpoint(request, Content::Bytes(payloads.line(id + PROBES))).await?;
         fork.push(start.elapsed());
-        // Instants spread over the life of the chain, so that no page of the index stays the favourite.
-        let back = i64::try_from(n * 9973 % 60_000_000)?;
-        let at = Timestamp::from_micros(first.as_micros() - back).unwrap_or(first);
-        let moment = Moment { principal: Principal::new(subject::PRINCIPAL)?, at };
-        let start = Instant::now();
-        store.resolve(&moment).await?;
-        resolve.push(start.elapsed());
+        resolve.push(workload::resolve(store, newest, n).await?);
         let start = Instant::now();
         store.walk(LogStart::Commits(vec![tip])).await?.next(5).await?;
         last_five.push(start.elapsed());
     }
-    let size = std::fs::metadata(store.store_path())?.len();
+    let size = store.footprint().await?.database_bytes;
     curves.checkpoint.push((commits, checkpoint.median()));
     curves.fork.push((commits, fork.median()));
     curves.resolve.push((commits, resolve.median()));

@@ -1,18 +1,23 @@
 //! Measures Contexture beside its peers, all in one run on one machine.
 //!
-//! Prints a table, writes it to `RESULTS.md` and draws how costs grow as `growth.svg`.
+//! Prints tables, writes them to `RESULTS.md` and draws how costs grow as `growth.svg`.
+//!
+//! The embedded store is measured first (`rows`, `growth`), then the store on PostgreSQL (`postgres`). What is done to a
+//! store while the clock runs is the same for both (`workload`).
 
 mod growth;
 mod machine;
 mod payload;
 mod peers;
 mod plot;
+mod postgres;
 mod report;
 mod rows;
 mod sample;
 mod subject;
+mod workload;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
@@ -41,6 +46,15 @@ struct Arguments {
     /// Leaves the Python peers out.
     #[arg(long)]
     no_peers: bool,
+    /// Leaves out what is measured on PostgreSQL.
+    #[arg(long)]
+    no_postgres: bool,
+}
+
+impl Arguments {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }
 
 /// A part of the benchmark.
@@ -56,6 +70,14 @@ enum Part {
     Materialize,
     /// Growth curves and resolve.
     Growth,
+    /// One durable checkpoint on PostgreSQL.
+    PostgresCheckpoint,
+    /// Many writers at once on PostgreSQL.
+    PostgresWriters,
+    /// Materialization on PostgreSQL.
+    PostgresMaterialize,
+    /// Resolve on PostgreSQL.
+    PostgresResolve,
 }
 
 #[tokio::main]
@@ -64,31 +86,72 @@ async fn main() -> Result<()> {
     std::fs::create_dir_all(&arguments.scratch)?;
     let scratch = tempfile::tempdir_in(&arguments.scratch)?;
     let payloads = payload::Payloads::new(4096);
-    let peers = if arguments.no_peers { None } else { Some(peers::langgraph(scratch.path(), &payloads)?) };
-    let wanted = |part| arguments.only.is_empty() || arguments.only.contains(&part);
+    let python = if arguments.no_peers { None } else { Some(peers::Python::install()?) };
+    let beside_sqlite = [Part::Checkpoint, Part::Writers, Part::Growth].into_iter().any(|part| arguments.wants(part));
+    let peers = match python.as_ref().filter(|_| beside_sqlite) {
+        Some(python) => Some(peers::langgraph(python, scratch.path(), &payloads)?),
+        None => None,
+    };
     let mut rows = Vec::new();
-    if wanted(Part::Checkpoint) {
+    if arguments.wants(Part::Checkpoint) {
         rows.push(rows::single_writer(scratch.path(), &payloads, arguments.rounds, peers.as_ref()).await?);
     }
-    if wanted(Part::Writers) {
+    if arguments.wants(Part::Writers) {
         rows.push(rows::many_writers(scratch.path(), &payloads, arguments.rounds, peers.as_ref()).await?);
     }
-    if wanted(Part::Depth) {
+    if arguments.wants(Part::Depth) {
         rows.extend(rows::depth_and_fork(scratch.path(), &payloads, arguments.rounds).await?);
     }
-    if wanted(Part::Materialize) {
+    if arguments.wants(Part::Materialize) {
         rows.push(rows::materialize(scratch.path(), arguments.rounds).await?);
     }
     let mut curves = growth::Curves::default();
-    if wanted(Part::Growth) {
+    if arguments.wants(Part::Growth) {
         curves = growth::measure(scratch.path(), &payloads, arguments.deepest, peers.as_ref()).await?;
         rows.push(rows::resolve(&curves));
     }
-    let report = report::Report { machine: machine::describe(), rows, curves: &curves, peers: peers.as_ref() };
-    print!("{}", report.table());
+    let postgres = on_postgres(&arguments, scratch.path(), &payloads, python.as_ref()).await?;
+    let report =
+        report::Report { machine: machine::describe(), rows, curves: &curves, peers: peers.as_ref(), postgres };
+    print!("{}", report.tables());
     if arguments.only.is_empty() {
         std::fs::write(arguments.results.join("RESULTS.md"), report.markdown())?;
         plot::draw(&arguments.results.join("growth.svg"), &curves)?;
     }
     Ok(())
+}
+
+/// Measures the wanted parts on PostgreSQL, if there are any and it is installed.
+async fn on_postgres(
+    arguments: &Arguments,
+    scratch: &Path,
+    payloads: &payload::Payloads,
+    python: Option<&peers::Python>,
+) -> Result<Option<postgres::Section>> {
+    let parts = [Part::PostgresCheckpoint, Part::PostgresWriters, Part::PostgresMaterialize, Part::PostgresResolve];
+    if arguments.no_postgres || !parts.into_iter().any(|part| arguments.wants(part)) {
+        return Ok(None);
+    }
+    // Not in the directory of the other stores: PostgreSQL's user may not enter that one.
+    let Some(server) = postgres::Server::start(&arguments.scratch) else { return Ok(None) };
+    let url = server.url(postgres::Database::LangGraph);
+    let peer = match python {
+        Some(python) => Some(peers::LangGraphPostgres::new(python, url, scratch, payloads)?),
+        None => None,
+    };
+    let bench = postgres::Bench { server: &server, payloads, rounds: arguments.rounds, peer: peer.as_ref() };
+    let mut rows = Vec::new();
+    if arguments.wants(Part::PostgresCheckpoint) {
+        rows.push(bench.checkpoint().await?);
+    }
+    if arguments.wants(Part::PostgresWriters) {
+        rows.push(bench.writers().await?);
+    }
+    if arguments.wants(Part::PostgresMaterialize) {
+        rows.push(bench.materialize().await?);
+    }
+    if arguments.wants(Part::PostgresResolve) {
+        rows.push(bench.resolve(arguments.deepest.min(postgres::MOST_COMMITS)).await?);
+    }
+    Ok(Some(postgres::Section { server: server.describe(), rows }))
 }

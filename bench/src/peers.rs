@@ -1,16 +1,20 @@
 //! The Python peers: installed into a virtual environment and run as their users run them.
 
 use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs::File,
     io::{BufWriter, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{Failure, Result, payload::Payloads};
+use crate::{Failure, Result, payload::Payloads, workload::Chain};
 
-const SCRIPT: &str = "bench/peers/langgraph_saver.py";
+const SQLITE_SCRIPT: &str = "bench/peers/langgraph_saver.py";
+const POSTGRES_SCRIPT: &str = "bench/peers/langgraph_postgres.py";
 const REQUIREMENTS: &str = "bench/peers/requirements.txt";
 const ENVIRONMENT: &str = "bench/.venv";
 /// More than any measurement writes, so that no payload comes twice.
@@ -19,7 +23,7 @@ const PAYLOADS: u64 = 4000;
 /// What LangGraph's SQLite saver was measured at.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LangGraph {
-    pub(crate) versions: std::collections::BTreeMap<String, String>,
+    pub(crate) versions: BTreeMap<String, String>,
     pub(crate) single_writer: Channels,
     pub(crate) concurrent: Concurrent,
     pub(crate) growth: Channels,
@@ -62,36 +66,107 @@ pub(crate) struct Best {
     pub(crate) ops_per_second: f64,
 }
 
+/// A Python with the peers in it.
+pub(crate) struct Python {
+    program: PathBuf,
+}
+
+impl Python {
+    /// Installs the peers, unless they are.
+    pub(crate) fn install() -> Result<Self> {
+        let program = Path::new(ENVIRONMENT).join("bin/python");
+        if !program.exists() {
+            eprintln!("Installing LangGraph into {ENVIRONMENT} …");
+            run(Command::new("python3").args(["-m", "venv", ENVIRONMENT]))?;
+        }
+        run(Command::new(&program).args(["-m", "pip", "install", "--quiet", "-r", REQUIREMENTS]))?;
+        Ok(Self { program })
+    }
+
+    /// Runs a script and reads the JSON that it prints.
+    fn measure<T: DeserializeOwned>(&self, script: &str, arguments: &[&OsStr]) -> Result<T> {
+        let output = Command::new(&self.program).arg(script).args(arguments).stderr(Stdio::inherit()).output()?;
+        if !output.status.success() {
+            return Err(Failure::from(format!("the peer's script ended with {}", output.status)));
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+}
+
 /// Measures LangGraph's SQLite saver on the same payloads.
-pub(crate) fn langgraph(scratch: &Path, payloads: &Payloads) -> Result<LangGraph> {
-    let file = scratch.join("payloads.jsonl");
-    let mut writer = BufWriter::new(std::fs::File::create(&file)?);
-    for n in 0..PAYLOADS {
+pub(crate) fn langgraph(python: &Python, scratch: &Path, payloads: &Payloads) -> Result<LangGraph> {
+    let file = write_texts(scratch, payloads, PAYLOADS)?;
+    let directory = scratch.join("langgraph");
+    std::fs::create_dir_all(&directory)?;
+    eprintln!("Measuring LangGraph's SQLite saver …");
+    let mut arguments: Vec<&OsStr> = vec!["--payloads".as_ref(), file.as_ref(), "--dir".as_ref(), directory.as_ref()];
+    arguments.extend(["--depths", "10", "100", "1000"].map(OsStr::new));
+    python.measure(SQLITE_SCRIPT, &arguments)
+}
+
+/// LangGraph's PostgreSQL saver, on a server that is there already.
+pub(crate) struct LangGraphPostgres<'p> {
+    python: &'p Python,
+    url: String,
+    /// The payloads of the writing measurements.
+    payloads: PathBuf,
+    /// The conversation that is loaded.
+    messages: PathBuf,
+}
+
+/// What can be measured of LangGraph's PostgreSQL saver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measurement {
+    /// Microseconds of one write.
+    SingleWriter,
+    /// Writes per second of 64 writers.
+    Concurrent,
+    /// Megabytes per second of loading a conversation as large as [`Chain`].
+    Load,
+}
+
+/// One round of a measurement: a figure for each way to use the saver.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Ways {
+    pub(crate) versions: BTreeMap<String, String>,
+    /// Where a checkpoint holds only the newest state.
+    pub(crate) newest_only: BTreeMap<String, f64>,
+    /// Where the conversation is kept through a delta channel.
+    pub(crate) conversation: BTreeMap<String, f64>,
+}
+
+impl<'p> LangGraphPostgres<'p> {
+    pub(crate) fn new(python: &'p Python, url: String, scratch: &Path, payloads: &Payloads) -> Result<Self> {
+        Ok(Self {
+            python,
+            url,
+            payloads: write_texts(scratch, payloads, PAYLOADS)?,
+            messages: write_texts(scratch, &Payloads::new(Chain::COMMIT_BYTES), Chain::COMMITS)?,
+        })
+    }
+
+    /// Takes one round of a measurement.
+    pub(crate) fn measure(&self, measurement: Measurement) -> Result<Ways> {
+        let (name, texts) = match measurement {
+            Measurement::SingleWriter => ("single_writer", &self.payloads),
+            Measurement::Concurrent => ("concurrent", &self.payloads),
+            Measurement::Load => ("load", &self.messages),
+        };
+        let arguments = [name.as_ref(), "--url".as_ref(), self.url.as_ref(), "--payloads".as_ref(), texts.as_ref()];
+        self.python.measure(POSTGRES_SCRIPT, &arguments)
+    }
+}
+
+/// Writes so many texts, each as a line of JSON.
+fn write_texts(scratch: &Path, payloads: &Payloads, count: u64) -> Result<PathBuf> {
+    let path = scratch.join(format!("{count}.jsonl"));
+    let mut writer = BufWriter::new(File::create(&path)?);
+    for n in 0..count {
         serde_json::to_writer(&mut writer, &payloads.text(n))?;
         writer.write_all(b"\n")?;
     }
     writer.into_inner()?.sync_all()?;
-    let python = Path::new(ENVIRONMENT).join("bin/python");
-    if !python.exists() {
-        eprintln!("Installing LangGraph into {ENVIRONMENT} …");
-        run(Command::new("python3").args(["-m", "venv", ENVIRONMENT]))?;
-    }
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r", REQUIREMENTS]))?;
-    let directory = scratch.join("langgraph");
-    std::fs::create_dir_all(&directory)?;
-    eprintln!("Measuring LangGraph's SQLite saver …");
-    let output = Command::new(&python)
-        .args([SCRIPT, "--payloads"])
-        .arg(&file)
-        .arg("--dir")
-        .arg(&directory)
-        .args(["--depths", "10", "100", "1000"])
-        .stderr(Stdio::inherit())
-        .output()?;
-    if !output.status.success() {
-        return Err(Failure::from(format!("the peer's script ended with {}", output.status)));
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(path)
 }
 
 fn run(command: &mut Command) -> Result<()> {

@@ -1,10 +1,11 @@
 //! The table that people read.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
     growth::{Curve, Curves},
     peers::LangGraph,
+    postgres,
     rows::{Bar, Row},
 };
 
@@ -14,11 +15,19 @@ pub(crate) struct Report<'r> {
     pub(crate) rows: Vec<Row>,
     pub(crate) curves: &'r Curves,
     pub(crate) peers: Option<&'r LangGraph>,
+    pub(crate) postgres: Option<postgres::Section>,
 }
 
 impl Report<'_> {
-    /// Returns the table of ratios.
-    pub(crate) fn table(&self) -> String {
+    /// Returns the tables of everything that was measured.
+    pub(crate) fn tables(&self) -> String {
+        let against_bars = (!self.rows.is_empty()).then(|| self.table());
+        let tables = [against_bars, self.postgres.as_ref().map(postgres_table)];
+        tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the table of ratios against bars.
+    fn table(&self) -> String {
         let mut text = String::from("| what | ours | beside | ratio | bar | |\n|---|---|---|---|---|---|\n");
         for row in &self.rows {
             let bar = match row.bar {
@@ -44,10 +53,7 @@ impl Report<'_> {
         let mut text = String::from("# Results\n\n");
         let versions = self.peers.map_or_else(
             || "The Python peers were left out of this run.".to_owned(),
-            |peers| {
-                let listed: Vec<_> = peers.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-                format!("Peer: {}.", listed.join(", "))
-            },
+            |peers| format!("Peer: {}.", listed(&peers.versions)),
         );
         let _written = write!(
             text,
@@ -84,6 +90,41 @@ impl Report<'_> {
             let _written =
                 writeln!(text, "\nLangGraph's `update_state` with its {channel} channel, mean: {}.", points.join(", "));
         }
+        let _written = write!(text, "\n## PostgreSQL\n\n{}", self.postgres_markdown());
         text
     }
+
+    fn postgres_markdown(&self) -> String {
+        let Some(section) = &self.postgres else { return "PostgreSQL was left out of this run.\n".to_owned() };
+        let versions = section.rows.iter().map(|row| &row.peer.versions).find(|versions| !versions.is_empty());
+        let peer = versions.map_or_else(
+            || "The Python peers were left out of this run.".to_owned(),
+            |versions| format!("{LANGGRAPH_ON_POSTGRES}\nPeer: {}.", listed(versions)),
+        );
+        format!("{ON_POSTGRES}\nServer: {}.\n{peer}\n\n{}", section.server, postgres_table(section))
+    }
+}
+
+const ON_POSTGRES: &str = "\
+    Measured in the same run, on the same disk, with no bars. One private server serves all sides over a loopback port, \
+    each in a database of its own, and is durable as PostgreSQL is by default.\n\
+    PostgreSQL itself is the least that a client can ask of that server for the same: a prepared statement on one \
+    connection, or on as many as there are writers, and a table of one column without an index.";
+
+const LANGGRAPH_ON_POSTGRES: &str = "\
+    LangGraph's saver is measured in each way in which it can be used well; the fastest counts and is named. For one \
+    writer: a connection or a pipeline, with and without asyncio, and asyncio's pool. For 64 writers: threads with a \
+    pool of 64, a connection each or a pipeline each, and asyncio with a pool of 64 and one saver or a saver each.\n\
+    Conversation kept: through its delta channel. Newest state only: a checkpoint holds the newest payload and nothing \
+    else. Materialize is beside loading the same messages: from the newest snapshot of the delta channel and the 99 \
+    messages since, or from one checkpoint that holds them all. It has no question like resolve.";
+
+fn postgres_table(section: &postgres::Section) -> String {
+    let rows: String = section.rows.iter().map(postgres::Row::markdown).collect();
+    format!("{}{rows}", postgres::Row::HEADER)
+}
+
+fn listed(versions: &BTreeMap<String, String>) -> String {
+    let listed: Vec<_> = versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    listed.join(", ")
 }

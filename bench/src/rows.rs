@@ -2,13 +2,14 @@
 
 use std::{
     fs::File,
+    hint::black_box,
     io::{Read as _, Write as _},
     path::Path,
     sync::Arc,
     time::Instant,
 };
 
-use contexture::{Content, Contexture, Stop, core::HeadName};
+use contexture::{Content, core::HeadName};
 use serde::Serialize;
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     peers::LangGraph,
     sample::{Samples, median},
     subject,
+    workload::{self, Chain, WRITERS},
 };
 
 /// One row: a ratio against its bar.
@@ -58,8 +60,6 @@ const MANY_WRITERS_MISSED: &str = "\
     artifacts beside the tables.";
 
 const SINGLE_OPERATIONS: u64 = 1000;
-const WRITERS: u64 = 64;
-const PER_WRITER: u64 = 200;
 const DEEP: u64 = 100_000;
 const PROBES: u64 = 300;
 
@@ -74,7 +74,7 @@ pub(crate) async fn single_writer(
     let (mut ratios, mut checkpoints, mut appends) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         let directory = scratch.join(format!("single-{round}"));
-        let store = subject::open(&directory).await?;
+        let store = subject::open(directory.as_path()).await?;
         let mut file = File::create(directory.join("plain"))?;
         let (mut ours, mut plain) = (Samples::default(), Samples::default());
         for n in 0..SINGLE_OPERATIONS {
@@ -83,9 +83,7 @@ pub(crate) async fn single_writer(
             file.write_all(&line)?;
             file.sync_data()?;
             plain.push(start.elapsed());
-            let start = Instant::now();
-            store.checkpoint(subject::checkpoint(Some("main"), None)?, Content::Bytes(line)).await?;
-            ours.push(start.elapsed());
+            ours.push(workload::checkpoint(&store, line).await?);
         }
         ratios.push(ours.median() / plain.median());
         checkpoints.push(ours.median());
@@ -122,27 +120,8 @@ pub(crate) async fn many_writers(
     eprintln!("Measuring {WRITERS} writers …");
     let mut speeds = Vec::new();
     for round in 0..rounds {
-        let store = subject::open(&scratch.join(format!("many-{round}"))).await?;
-        let mut lines: Vec<Vec<Vec<u8>>> = Vec::new();
-        for writer in 0..WRITERS {
-            lines.push((0..PER_WRITER).map(|n| payloads.line(writer * PER_WRITER + n)).collect());
-        }
-        let start = Instant::now();
-        let mut tasks = tokio::task::JoinSet::new();
-        for (writer, lines) in lines.into_iter().enumerate() {
-            let store = store.clone();
-            tasks.spawn(async move {
-                let head = format!("session/{writer}");
-                for line in lines {
-                    store.checkpoint(subject::checkpoint(Some(&head), None)?, Content::Bytes(line)).await?;
-                }
-                Result::Ok(())
-            });
-        }
-        while let Some(done) = tasks.join_next().await {
-            done??;
-        }
-        speeds.push(as_f64(WRITERS * PER_WRITER) / start.elapsed().as_secs_f64());
+        let store = subject::open(scratch.join(format!("many-{round}")).as_path()).await?;
+        speeds.push(workload::write_at_once(&store, workload::shares(payloads)).await?);
     }
     let speed = median(speeds);
     let peer = peers.map(|peers| &peers.concurrent);
@@ -173,7 +152,7 @@ pub(crate) async fn many_writers(
 /// Checkpoints at depth 100,000 and forks there, beside checkpoints at depth 10 in the same store, taking turns.
 pub(crate) async fn depth_and_fork(scratch: &Path, payloads: &Payloads, rounds: usize) -> Result<[Row; 2]> {
     eprintln!("Growing a chain to {DEEP} commits …");
-    let store = subject::open(&scratch.join("deep")).await?;
+    let store = subject::open(scratch.join("deep").as_path()).await?;
     let shared = Arc::new(Payloads::new(512));
     subject::grow(&store, "deep", &shared, 0, DEEP).await?;
     let shallow = (0..10).map(|n| format!("shallow-{n}")).collect::<Vec<_>>();
@@ -231,31 +210,20 @@ pub(crate) async fn depth_and_fork(scratch: &Path, payloads: &Payloads, rounds: 
 
 /// Materializes 10,000 commits of 5 KB beside reading the same bytes from one file and hashing them.
 pub(crate) async fn materialize(scratch: &Path, rounds: usize) -> Result<Row> {
-    const COMMITS: u64 = 10_000;
     eprintln!("Measuring materialize …");
-    let store = subject::open(&scratch.join("materialize")).await?;
-    let payloads = Arc::new(Payloads::new(5_000));
-    subject::grow(&store, "main", &payloads, 0, COMMITS).await?;
-    let tip = store.head(&HeadName::new("main")?).await?.ok_or("the chain has no tip")?;
+    let chain = Chain::grow(subject::open(scratch.join("materialize").as_path()).await?).await?;
     let plain = scratch.join("materialized.jsonl");
     let mut file = File::create(&plain)?;
-    store.materialize(Some(tip), Stop::Root, None).await?.write_to(&mut file).await?;
+    chain.write_to(&mut file).await?;
     file.sync_all()?;
-    let size = file.metadata()?.len();
     let (mut ours, mut reading) = (Samples::default(), Samples::default());
     for _ in 0..rounds.max(3) * 3 {
         let start = Instant::now();
-        let digest = read_and_hash(&plain)?;
+        black_box(read_and_hash(&plain)?);
         reading.push(start.elapsed());
-        let mut sink = Counting(0, std::io::sink());
-        let start = Instant::now();
-        materialize_into(&store, tip, &mut sink).await?;
-        ours.push(start.elapsed());
-        if sink.0 != size {
-            return Err(format!("materialized {} bytes where {digest} has {size}", sink.0).into());
-        }
+        ours.push(chain.materialize().await?);
     }
-    let speed = |micros: f64| as_f64(size) / micros;
+    let speed = |micros: f64| as_f64(Chain::BYTES) / micros;
     Ok(Row {
         what: "materialize 10,000 commits / 50 MB, native, warm, hot rows",
         ours: format!("{:.0} MB/s", speed(ours.median())),
@@ -264,30 +232,6 @@ pub(crate) async fn materialize(scratch: &Path, rounds: usize) -> Result<Row> {
         bar: Bar::AtLeast(0.25),
         if_missed: "",
     })
-}
-
-async fn materialize_into(
-    store: &Contexture,
-    tip: contexture::core::CommitId,
-    sink: &mut (dyn std::io::Write + Send),
-) -> Result<()> {
-    store.materialize(Some(tip), Stop::Root, None).await?.write_to(sink).await?;
-    Ok(())
-}
-
-/// Counts what is written to it.
-struct Counting<W>(u64, W);
-
-impl<W: std::io::Write> std::io::Write for Counting<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let count = self.1.write(bytes)?;
-        self.0 += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.1.flush()
-    }
 }
 
 fn read_and_hash(path: &Path) -> Result<blake3::Hash> {

@@ -1,6 +1,6 @@
 //! The store under measurement.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use contexture::{
     Checkpoint, Content, Contexture, Location, Options,
@@ -15,10 +15,10 @@ use crate::{Result, payload::Payloads};
 /// The principal of every commit.
 pub(crate) const PRINCIPAL: &str = "bench@machine";
 
-/// Opens a store in a directory.
-pub(crate) async fn open(directory: &Path) -> Result<Contexture> {
+/// Opens a store.
+pub(crate) async fn open(location: impl Into<Location>) -> Result<Contexture> {
     let options = Options {
-        location: Location::Directory(directory.to_owned()),
+        location: location.into(),
         space: SpaceName::new("default")?,
         actor: Actor::new(PRINCIPAL)?,
         clock: Arc::new(|| Timestamp::from(jiff::Timestamp::now())),
