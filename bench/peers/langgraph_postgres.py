@@ -22,6 +22,7 @@ from langgraph_saver import (
     SaverDelta,
     SaverLatest,
     SaverPlain,
+    durable_append,
     extend,
     latency,
     log,
@@ -305,6 +306,7 @@ def parse_arguments():
     parser.add_argument("measurement", choices=MEASUREMENTS)
     parser.add_argument("--url", required=True, help="a database that is the peer's own")
     parser.add_argument("--payloads", type=Path, required=True, help="a JSON string per line")
+    parser.add_argument("--dir", type=Path, required=True, help="scratch, on the server's disk")
     parser.add_argument("--single", type=int, default=500)
     parser.add_argument("--writers", type=int, default=64)
     parser.add_argument("--per-writer", type=int, default=50)
@@ -319,7 +321,9 @@ def measure(options):
     for kept, kind in KEPT.items():
         figures[kept] = {}
         for way, figure in MEASUREMENTS[options.measurement](kind, payloads, options):
-            log(options.measurement, kept, way, round(figure, 1))
+            # The disk's own price right after tells whether somebody else kept it busy.
+            disk = durable_append(options.dir)
+            log(f"{options.measurement}, {kept}, {way}: {figure:.0f}; append + fdatasync {disk:.0f} µs")
             figures[kept][way] = figure
     versions = {name: version(name) for name in PACKAGES}
     return {"versions": {**versions, "python": platform.python_version()}, **figures}

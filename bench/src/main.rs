@@ -132,8 +132,7 @@ async fn on_postgres(
     if arguments.no_postgres || !parts.into_iter().any(|part| arguments.wants(part)) {
         return Ok(None);
     }
-    // Not in the directory of the other stores: PostgreSQL's user may not enter that one.
-    let Some(server) = postgres::Server::start(&arguments.scratch) else { return Ok(None) };
+    let Some(server) = postgres::Server::start(scratch) else { return Ok(None) };
     let url = server.url(postgres::Database::LangGraph);
     let peer = match python {
         Some(python) => Some(peers::LangGraphPostgres::new(python, url, scratch, payloads)?),

@@ -108,6 +108,7 @@ pub(crate) fn langgraph(python: &Python, scratch: &Path, payloads: &Payloads) ->
 pub(crate) struct LangGraphPostgres<'p> {
     python: &'p Python,
     url: String,
+    scratch: &'p Path,
     /// The payloads of the writing measurements.
     payloads: PathBuf,
     /// The conversation that is loaded.
@@ -136,10 +137,11 @@ pub(crate) struct Ways {
 }
 
 impl<'p> LangGraphPostgres<'p> {
-    pub(crate) fn new(python: &'p Python, url: String, scratch: &Path, payloads: &Payloads) -> Result<Self> {
+    pub(crate) fn new(python: &'p Python, url: String, scratch: &'p Path, payloads: &Payloads) -> Result<Self> {
         Ok(Self {
             python,
             url,
+            scratch,
             payloads: write_texts(scratch, payloads, PAYLOADS)?,
             messages: write_texts(scratch, &Payloads::new(Chain::COMMIT_BYTES), Chain::COMMITS)?,
         })
@@ -152,7 +154,8 @@ impl<'p> LangGraphPostgres<'p> {
             Measurement::Concurrent => ("concurrent", &self.payloads),
             Measurement::Load => ("load", &self.messages),
         };
-        let arguments = [name.as_ref(), "--url".as_ref(), self.url.as_ref(), "--payloads".as_ref(), texts.as_ref()];
+        let mut arguments: Vec<&OsStr> = vec![name.as_ref(), "--url".as_ref(), self.url.as_ref()];
+        arguments.extend(["--payloads".as_ref(), texts.as_os_str(), "--dir".as_ref(), self.scratch.as_os_str()]);
         self.python.measure(POSTGRES_SCRIPT, &arguments)
     }
 }

@@ -9,8 +9,9 @@ use crate::{
     commands::{
         annotate::Annotate, artifact::Artifact, checkpoint::Checkpoint, children::Children, compact::Compact,
         completions::Completions, demo::Demo, export::Export, fork::Fork, formats::Formats, fsck::Fsck, head::Head,
-        import_bundle::ImportBundle, journal::Journal, list::List, log::Log, man::Man, materialize::Materialize,
-        resolve::Resolve, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store,
+        import::Import, import_bundle::ImportBundle, journal::Journal, list::List, log::Log, man::Man,
+        materialize::Materialize, resolve::Resolve, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats,
+        store::Store,
     },
     error::Result,
     invocation::Invocation,
@@ -119,6 +120,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(Demo),
+    Import(Import),
     Checkpoint(Box<Checkpoint>),
     Materialize(Materialize),
     Log(Log),
@@ -149,6 +151,7 @@ impl Command {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self {
             Self::Demo(command) => command.run(invocation, output).await,
+            Self::Import(command) => command.run(invocation, output).await,
             Self::Checkpoint(command) => command.run(invocation, output).await,
             Self::Materialize(command) => command.run(invocation, output).await,
             Self::Log(command) => command.run(invocation, output).await,

@@ -12,6 +12,7 @@ pub(crate) mod fork;
 pub(crate) mod formats;
 pub(crate) mod fsck;
 pub(crate) mod head;
+pub(crate) mod import;
 pub(crate) mod import_bundle;
 pub(crate) mod journal;
 pub(crate) mod list;

@@ -9,6 +9,7 @@ use std::{
 
 use contexture::{
     Clock,
+    capture::Homes,
     core::{Actor, Machine, NameError, Principal, SpaceName, Timestamp},
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct Environment {
     pub(crate) user: Option<OsString>,
     /// `PGPASSWORD`: lets the user in at a PostgreSQL server.
     pub(crate) postgres_password: Option<OsString>,
+    /// Where runtimes keep their sessions: their own variables, or their usual places under `HOME`.
+    pub(crate) homes: Homes,
     /// `PAGER`: shows long output; an empty one asks for none.
     pub(crate) pager: Option<OsString>,
     /// `LESS`: what the user wants of that pager.
@@ -56,6 +59,9 @@ impl Environment {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let data_home = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+        let place = |name: &str, usual: &str| {
+            variable(name).map(PathBuf::from).or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(usual)))
+        };
         Self {
             store: variable("CTX_STORE"),
             space: variable("CTX_SPACE"),
@@ -66,6 +72,12 @@ impl Environment {
             data_directory: data_home.or_else(home).map(|data| data.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres_password: variable("PGPASSWORD"),
+            homes: Homes {
+                claude: place("CLAUDE_CONFIG_DIR", ".claude"),
+                codex: place("CODEX_HOME", ".codex"),
+                gemini: place("GEMINI_DIR", ".gemini"),
+                pi: place("PI_CODING_AGENT_DIR", ".pi/agent"),
+            },
             pager: env::var_os("PAGER"),
             less: variable("LESS"),
         }

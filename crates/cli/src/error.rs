@@ -92,6 +92,9 @@ pub(crate) enum Error {
     /// The store is not what it claims to be.
     #[error("the store is damaged in {problems} place{}", if *problems == 1 { "" } else { "s" })]
     Unsound { problems: u64 },
+    /// Some files do not come back as they are.
+    #[error("the store does not give back {files} file{} as they are", if *files == 1 { "" } else { "s" })]
+    NotReproduced { files: u64 },
     /// The program itself could not start.
     #[error("cannot start")]
     Runtime(#[source] io::Error),
@@ -238,6 +241,9 @@ impl Error {
             Self::NotEmpty { .. } => Verdict::failed("not-empty").hint("name a new directory"),
             Self::Unequal { .. } => Verdict::failed("unequal"),
             Self::Unsound { .. } => Verdict { hint: None, ..Verdict::damaged("unsound") },
+            Self::NotReproduced { .. } => {
+                Verdict::failed("not-reproduced").hint("`ctx import` takes in what is new; then compare again")
+            }
             Self::Runtime(_) => Verdict::failed("cannot-start"),
         }
     }

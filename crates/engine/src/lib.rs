@@ -9,6 +9,7 @@ mod reference;
 mod annotate;
 mod artifact;
 mod bundle;
+pub mod capture;
 mod checkpoint;
 mod compact;
 mod head;

@@ -1,5 +1,6 @@
 //! Artifacts: immutable bytes by their BLAKE3, as hot rows or as lists of parts.
 
+mod content;
 mod encoding;
 mod stream;
 
@@ -8,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
 use serde::Serialize;
 
+pub use content::{Content, put_content};
 pub use encoding::{Encoded, Encoding, Hot, MAX_HOT_BYTES};
 pub use stream::{ArtifactReader, Part, StoredArtifact, put_alone, put_stream};
 

@@ -19,6 +19,7 @@ pub mod head;
 pub mod inspect;
 pub mod journal;
 pub mod request;
+pub mod source;
 mod space;
 pub mod spaces {
     //! The tenants of a store.

@@ -1,7 +1,7 @@
 //! The two engines have the same tables: column for column, in one order, and with the same indexes.
 
-const SQLITE: &str = include_str!("../src/sqlite/0001.sql");
-const POSTGRES: &str = include_str!("../src/postgres/0001.sql");
+const SQLITE: &str = concat!(include_str!("../src/sqlite/0001.sql"), include_str!("../src/sqlite/0002.sql"));
+const POSTGRES: &str = concat!(include_str!("../src/postgres/0001.sql"), include_str!("../src/postgres/0002.sql"));
 
 /// A statement without its comments and with what each engine has its own words for taken to the same words.
 fn statements(sql: &str) -> Vec<String> {

@@ -25,6 +25,8 @@ pub mod health;
 #[doc(hidden)]
 pub mod history;
 #[doc(hidden)]
+pub mod import;
+#[doc(hidden)]
 pub mod journal;
 #[doc(hidden)]
 pub mod keys;
@@ -130,6 +132,15 @@ macro_rules! conformance {
                 a_walk_shows_commits_as_they_are,
                 a_walk_from_a_missing_commit_is_refused,
                 looking_writes_nothing;
+            import:
+                each_turn_of_a_session_is_a_commit,
+                taking_in_a_session_again_adds_only_what_is_new,
+                what_was_taken_back_becomes_a_branch,
+                a_prompt_that_replaces_an_unfinished_one_shares_what_came_before,
+                a_compaction_of_the_runtime_is_one_here,
+                a_copy_of_a_session_joins_the_chain_that_it_continues,
+                garbage_in_a_session_is_named_and_kept,
+                a_session_that_was_rewritten_is_taken_in_anew;
             journal:
                 every_mutation_is_one_record_in_order,
                 a_record_says_who_and_when,

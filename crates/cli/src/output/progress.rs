@@ -39,6 +39,12 @@ impl Progress {
         self.bar.set_position(done);
     }
 
+    /// Shows how many bytes are done, of how many.
+    pub(crate) fn counter(self) -> Counter {
+        self.bar.set_style(style("{prefix} [{bar:30}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"));
+        Counter { bar: self.bar }
+    }
+
     /// Counts the bytes of a stream.
     pub(crate) fn track<S>(self, stream: S) -> Tracked<S> {
         self.bar.set_style(match self.bar.length() {
@@ -46,6 +52,19 @@ impl Progress {
             None => style("{prefix} {bytes}, {bytes_per_sec}"),
         });
         Tracked { stream, passed_bytes: 0, bar: self.bar }
+    }
+}
+
+/// Bytes that are done.
+pub(crate) struct Counter {
+    bar: ProgressBar,
+}
+
+impl Counter {
+    pub(crate) fn set(&self, done: u64) {
+        if done >= WORTH_SHOWING_BYTES {
+            self.bar.set_position(done);
+        }
     }
 }
 

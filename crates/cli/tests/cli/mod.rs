@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod export;
 mod head;
+mod import;
 mod journal;
 mod list;
 mod log;

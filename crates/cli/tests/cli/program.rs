@@ -68,6 +68,7 @@ fn help_is_a_short_manual() {
 
     Commands:
       demo           Walks through the important commands in a throw-away store
+      import         Takes in the sessions that agents have kept
       checkpoint     Checks in content as a commit and prints its id
       materialize    Writes the conversation of a commit
       log            Shows history, newest first
@@ -161,8 +162,8 @@ fn help_is_a_short_manual() {
 #[test]
 fn help_of_every_command_teaches_with_examples() {
     let user = User::new();
-    let commands = "demo checkpoint materialize log show children list resolve annotate fork compact snapshot head \
-                    artifact journal export import-bundle fsck stats store spaces formats completions man";
+    let commands = "demo import checkpoint materialize log show children list resolve annotate fork compact snapshot \
+                    head artifact journal export import-bundle fsck stats store spaces formats completions man";
     for command in commands.split_whitespace() {
         assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");
     }

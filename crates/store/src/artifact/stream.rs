@@ -14,7 +14,7 @@ use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, par
 use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
-const CHUNK_BYTES: (usize, usize, usize) = (8 * 1024, 64 * 1024, 256 * 1024);
+pub(super) const CHUNK_BYTES: (usize, usize, usize) = (8 * 1024, 64 * 1024, 256 * 1024);
 /// Chunks that are stored in one transaction.
 const BATCH_CHUNKS: usize = 64;
 /// Batches that may wait for the writer.

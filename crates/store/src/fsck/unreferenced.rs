@@ -32,6 +32,9 @@ const USED_BY_COMMITS: &str = "SELECT line, position, artifact_key, 0 FROM commi
 const USED_AS_PARTS: &str = "SELECT p.artifact, p.start, p.part, 0 FROM parts p \
      JOIN artifacts a ON a.key = p.artifact AND a.space = ?1 \
      WHERE (p.artifact, p.start) > (?2, ?3) ORDER BY p.artifact, p.start LIMIT ?4";
+const USED_BY_SOURCES: &str = "SELECT g.source, g.start + 1, g.artifact, 0 FROM segments g \
+     JOIN sources s ON s.key = g.source AND s.space = ?1 \
+     WHERE (g.source, g.start + 1) > (?2, ?3) ORDER BY g.source, g.start LIMIT ?4";
 const STORED: &str = "SELECT key, 0, key, size FROM artifacts \
      WHERE space + 0 = ?1 AND key > ?2 AND ?3 = 0 ORDER BY key LIMIT ?4";
 
@@ -56,6 +59,7 @@ impl Checker<'_> {
         let mut used = KeySet::default();
         self.each(USED_BY_COMMITS, |key, _| used.insert(key)).await?;
         self.each(USED_AS_PARTS, |key, _| used.insert(key)).await?;
+        self.each(USED_BY_SOURCES, |key, _| used.insert(key)).await?;
         let mut unreferenced = Unreferenced::default();
         let count = |key, size: i64| {
             if !used.contains(key) {

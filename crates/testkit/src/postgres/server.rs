@@ -70,7 +70,10 @@ impl PostgresServer {
         Self::start_over(&make_directory(), &programs)
     }
 
-    /// Starts a server whose files are in a new directory in `place`, which PostgreSQL's user must be able to enter.
+    /// Starts a server whose files are in a new directory in `place`.
+    ///
+    /// Where this process is root, PostgreSQL runs as a user of its own, who must be able to enter `place` and may leave
+    /// the empty directory behind.
     pub fn start_in(place: &Path) -> Self {
         let programs = installed_programs();
         let place = place.canonicalize().expect("the place is there");

@@ -1,0 +1,382 @@
+//! `ctx import`: sessions of other runtimes become chains of commits.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use contexture::{
+    Contexture,
+    capture::{self, FileOutcome, ImportSettings, ImportedFile, Verified},
+    core::{Format, Machine, Timestamp},
+};
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    input::Input,
+    invocation::Invocation,
+    output::{self, Output, Shape},
+    time::When,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx import
+      everything that Claude Code, Codex, Gemini CLI and pi have kept for this user
+  ctx import ~/.claude/projects --since '7 days ago'
+  ctx import --verify
+      proves that the store gives every file back byte for byte
+  ctx log --graph --all
+      shows what came in";
+
+/// Most files that a report names for one reason.
+const MAX_NAMED: usize = 5;
+
+/// Takes in the sessions that agents have kept
+///
+/// Each turn becomes a commit, each session a chain with a head `session/…`; what was taken back or done by other
+/// agents becomes a branch. Running it again adds only what is new. The files themselves are never changed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Import {
+    /// Files, or directories to search; the usual places when there are none
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only sessions of this runtime
+    #[arg(long, value_name = "R")]
+    runtime: Option<Runtime>,
+    /// Every session in the usual places, which is also what no PATH means
+    #[arg(long, conflicts_with = "paths")]
+    all: bool,
+    /// Only files that were written at or after this time
+    #[arg(long, value_name = "T")]
+    since: Option<When>,
+    /// Shows what would be taken in and takes in nothing
+    #[arg(long, conflicts_with = "verify")]
+    dry_run: bool,
+    /// Compares each file with what the store gives back and takes in nothing
+    #[arg(long)]
+    verify: bool,
+}
+
+/// A runtime whose sessions are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Runtime {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// pi
+    Pi,
+}
+
+/// A file that is to be taken in.
+struct Candidate {
+    path: PathBuf,
+    runtime: Runtime,
+    format: Format,
+    bytes: u64,
+}
+
+/// A file that is not.
+#[derive(Debug, Serialize)]
+struct Skipped {
+    path: PathBuf,
+    reason: String,
+}
+
+/// What became of all files of a runtime.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct Sum {
+    files: u64,
+    new_files: u64,
+    grown_files: u64,
+    unchanged_files: u64,
+    new_commits: u64,
+    branches: u64,
+    bytes: u64,
+    bad_lines: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Closing {
+    runtimes: BTreeMap<Runtime, Sum>,
+    skipped: Vec<Skipped>,
+}
+
+/// One compared file.
+#[derive(Debug, Serialize)]
+struct Compared {
+    path: PathBuf,
+    #[serde(flatten)]
+    result: Verified,
+}
+
+impl Import {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let (candidates, skipped) = self.candidates(invocation)?;
+        if self.dry_run {
+            return show_plan(&candidates, &skipped, output);
+        }
+        let engine = invocation.open().await?;
+        if self.verify {
+            return verify(&engine, &invocation.environment.machine()?, &candidates, output).await;
+        }
+        take_in(&engine, invocation, candidates, skipped, output).await
+    }
+
+    /// Lists what is to be taken in and what is not.
+    fn candidates(&self, invocation: &Invocation) -> Result<(Vec<Candidate>, Vec<Skipped>)> {
+        let now = invocation.now()?;
+        let since = self.since.as_ref().map(|since| since.resolve(now)).transpose()?;
+        let mut files: Vec<PathBuf> = Vec::new();
+        if self.paths.is_empty() {
+            files.extend(capture::discover(&invocation.environment.homes).into_iter().map(|found| found.path));
+        }
+        for path in &self.paths {
+            let unreadable = |source| Error::Read { input: Input::File(path.clone()), source };
+            if fs::metadata(path).map_err(unreadable)?.is_dir() {
+                files.extend(capture::session_files(path));
+            } else {
+                files.push(path.clone());
+            }
+        }
+        let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
+        for path in files {
+            // The same file by whatever name it is given.
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            match self.judge(&path, since) {
+                Ok(Some(candidate)) => candidates.push(candidate),
+                Ok(None) => {}
+                Err(reason) => skipped.push(Skipped { path, reason }),
+            }
+        }
+        candidates.sort_by(|a, b| a.path.cmp(&b.path));
+        candidates.dedup_by(|a, b| a.path == b.path);
+        Ok((candidates, skipped))
+    }
+
+    /// Decides about one file: nothing is said of those that the flags leave out.
+    fn judge(&self, path: &Path, since: Option<Timestamp>) -> Result<Option<Candidate>, String> {
+        let metadata = fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
+        if since.zip(written).is_some_and(|(since, written)| Timestamp::from(written) < since) {
+            return Ok(None);
+        }
+        let format = capture::detect(path).map_err(|error| error.to_string())?;
+        let Some(runtime) = Runtime::of(&format) else {
+            return Err(format!("{format} is not taken in yet"));
+        };
+        if self.runtime.is_some_and(|wanted| wanted != runtime) {
+            return Ok(None);
+        }
+        Ok(Some(Candidate { path: path.to_owned(), runtime, format, bytes: metadata.len() }))
+    }
+}
+
+impl Runtime {
+    fn of(format: &Format) -> Option<Self> {
+        Some(match format.as_str() {
+            "claude-code-v1" => Self::ClaudeCode,
+            "codex-v1" => Self::Codex,
+            "gemini-v1" => Self::Gemini,
+            "pi-v1" => Self::Pi,
+            _ => return None,
+        })
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Pi => "pi",
+        }
+    }
+}
+
+async fn take_in(
+    engine: &Contexture,
+    invocation: &Invocation,
+    candidates: Vec<Candidate>,
+    mut skipped: Vec<Skipped>,
+    output: &mut Output,
+) -> Result<()> {
+    let environment = &invocation.environment;
+    let (principal, machine) = (environment.principal()?, environment.machine()?);
+    let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
+    let bar = output.progress("Importing", Some(total)).counter();
+    let mut runtimes: BTreeMap<Runtime, Sum> = BTreeMap::new();
+    let mut before = 0;
+    let mut imported = Vec::new();
+    for Candidate { path, runtime, format, bytes } in candidates {
+        let settings = ImportSettings {
+            principal: Some(principal.clone()),
+            machine: machine.clone(),
+            runtime: runtime.as_str().to_owned(),
+            agent: agent_of(&path),
+        };
+        let mut progress = |at: u64| bar.set(before + at);
+        match engine.import_session(&path, format, &settings, &mut progress).await {
+            Ok(file) => {
+                runtimes.entry(runtime).or_default().add(&file);
+                imported.push(file);
+            }
+            // One file that cannot be read must not keep the others out.
+            Err(contexture::Error::Io { source, .. }) => {
+                skipped.push(Skipped { path, reason: format!("it cannot be read: {source}") });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        before += bytes;
+        bar.set(before);
+    }
+    drop(bar);
+    if output.shape() == Shape::Json {
+        for file in imported {
+            output.document(file)?;
+        }
+        return output.document(Closing { runtimes, skipped });
+    }
+    for file in imported.iter().filter(|file| !file.bad_lines.is_empty()) {
+        for bad in &file.bad_lines {
+            let reason = output::first_line(&bad.reason).into_owned();
+            output.status(format_args!("{}: line {} is no record: {reason}", file.path.display(), bad.line));
+        }
+    }
+    show_sums(&runtimes, output)?;
+    show_skipped(&skipped, output);
+    if runtimes.values().any(|sum| sum.new_commits > 0) {
+        output.status("`ctx log --graph --all` shows what is there.");
+    }
+    Ok(())
+}
+
+impl Sum {
+    fn add(&mut self, file: &ImportedFile) {
+        self.files += 1;
+        match file.outcome {
+            FileOutcome::New | FileOutcome::Rewritten => self.new_files += 1,
+            FileOutcome::Grown => self.grown_files += 1,
+            FileOutcome::Unchanged => self.unchanged_files += 1,
+        }
+        self.new_commits += file.new_commits;
+        self.branches += file.lanes.saturating_sub(1);
+        self.bytes += file.bytes;
+        self.bad_lines += file.bad_lines.len() as u64 + file.bad_lines_left_out;
+    }
+}
+
+fn show_sums(runtimes: &BTreeMap<Runtime, Sum>, output: &mut Output) -> Result<()> {
+    if runtimes.is_empty() {
+        output.status("There are no sessions to take in.");
+        return Ok(());
+    }
+    let strong = output.palette.strong;
+    output.line(format_args!(
+        "{strong}{:<12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}{strong:#}",
+        "runtime", "files", "new", "grown", "commits", "read", "branches"
+    ))?;
+    for (runtime, sum) in runtimes {
+        output.line(format_args!(
+            "{:<12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}",
+            runtime.as_str(),
+            output::count(sum.files),
+            output::count(sum.new_files),
+            output::count(sum.grown_files),
+            output::count(sum.new_commits),
+            output::size(sum.bytes),
+            output::count(sum.branches),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Tells which files were left out, by reason.
+fn show_skipped(skipped: &[Skipped], output: &mut Output) {
+    let mut reasons: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    for Skipped { path, reason } in skipped {
+        reasons.entry(reason).or_default().push(path);
+    }
+    for (reason, paths) in reasons {
+        output.status(format_args!("Left out {}: {reason}", output::counted(paths.len() as u64, "file")));
+        for path in paths.iter().take(MAX_NAMED) {
+            output.status(format_args!("  {}", path.display()));
+        }
+        if paths.len() > MAX_NAMED {
+            output.status(format_args!("  and {} more", output::count((paths.len() - MAX_NAMED) as u64)));
+        }
+    }
+}
+
+fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output) -> Result<()> {
+    for Candidate { path, runtime, bytes, .. } in candidates {
+        if output.shape() == Shape::Json {
+            #[derive(Serialize)]
+            struct Planned<'p> {
+                path: &'p Path,
+                runtime: Runtime,
+                bytes: u64,
+            }
+            output.document(Planned { path, runtime: *runtime, bytes: *bytes })?;
+        } else {
+            let size = output::size(*bytes);
+            output.line(format_args!("{:<12} {size:>10}  {}", runtime.as_str(), path.display()))?;
+        }
+    }
+    show_skipped(skipped, output);
+    Ok(())
+}
+
+async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate], output: &mut Output) -> Result<()> {
+    let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
+    let bar = output.progress("Comparing", Some(total)).counter();
+    let (mut compared, mut differ, mut done) = (Vec::new(), 0, 0);
+    for Candidate { path, bytes, .. } in candidates {
+        let result = engine.verify_source(machine, path).await?;
+        differ += u64::from(!matches!(result, Verified::Same { .. }));
+        done += bytes;
+        bar.set(done);
+        compared.push(Compared { path: path.clone(), result });
+    }
+    drop(bar);
+    let (mut same, mut same_bytes, mut left_bytes) = (0, 0, 0);
+    for Compared { path, result } in compared {
+        if output.shape() == Shape::Json {
+            output.document(Compared { path: path.clone(), result })?;
+        }
+        match result {
+            Verified::Same { bytes, left } => {
+                (same, same_bytes, left_bytes) = (same + 1, same_bytes + bytes, left_bytes + left);
+            }
+            _ if output.shape() == Shape::Json => {}
+            Verified::Differs { at } => {
+                output.line(format_args!("{}: the store gives something else from byte {at} on", path.display()))?;
+            }
+            Verified::Unknown => output.line(format_args!("{}: it was never taken in", path.display()))?,
+        }
+    }
+    output.status(format_args!(
+        "Byte for byte the same: {} ({}){}.",
+        output::counted(same, "file"),
+        output::size(same_bytes),
+        if left_bytes == 0 {
+            String::new()
+        } else {
+            format!("; {} that were written since are not taken in yet", output::size(left_bytes))
+        },
+    ));
+    if differ == 0 { Ok(()) } else { Err(Error::NotReproduced { files: differ }) }
+}
+
+/// Returns the agent that a whole file belongs to, when it is one that another agent started.
+fn agent_of(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_string_lossy();
+    stem.strip_prefix("agent-").map(str::to_owned)
+}

@@ -1,0 +1,99 @@
+//! `ctx import`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use super::harness::User;
+
+/// Where Claude Code keeps the sessions of a directory.
+const PROJECT: &str = ".claude/projects/-home-ada-project";
+
+fn line(kind: &str, uuid: &str, parent: &str, text: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"5e55","timestamp":"2026-11-15T19:00:00Z","cwd":"/home/ada/project","version":"2.1.0","message":{{"role":"{kind}","content":"{text}"}}}}"#
+    ) + "\n"
+}
+
+/// A user who has run an agent: two turns, the second taken back and asked again.
+fn with_session() -> User {
+    let user = User::new();
+    fs::create_dir_all(user.path(PROJECT)).unwrap();
+    let lines = [
+        line("user", "u1", "", "Find the failing test"),
+        line("assistant", "a1", "u1", "It races."),
+        line("user", "u2", "a1", "Make it sleep longer"),
+        line("assistant", "a2", "u2", "Done."),
+        line("user", "u3", "a1", "Wait for the port instead"),
+        line("assistant", "a3", "u3", "Done."),
+    ];
+    user.file(format!("{PROJECT}/5e55.jsonl"), lines.concat());
+    user
+}
+
+#[test]
+fn sessions_are_found_taken_in_and_recognised() {
+    let user = with_session();
+    assert_snapshot!(user.run(&["import", "--dry-run"]).stdout.replace(user.path("").to_str().unwrap(), "HOME/"), @"claude-code      1.2 kB  HOME/.claude/projects/-home-ada-project/5e55.jsonl");
+    assert_snapshot!(user.run(&["import"]), @"
+    runtime         files      new    grown    commits       read  branches
+    claude-code         1        1        0          3     1.2 kB         1
+    [stderr]
+    `ctx log --graph --all` shows what is there.
+    ");
+    assert_snapshot!(user.run(&["log", "--graph", "--all"]), @"
+    ○  ctx-f2b4fbc721 (session/5e55)
+    │  ada@laptop, 1 hour ago, 2 messages
+    │  Wait for the port instead
+    │
+    │ ○  ctx-bd58224963 (session/5e55/branch-1)
+    ├─╯  ada@laptop, 1 hour ago, 2 messages
+    │    Make it sleep longer
+    │
+    ○  ctx-ac449aae29
+       ada@laptop, 1 hour ago, 2 messages
+       Find the failing test
+    ");
+    assert_snapshot!(user.run(&["import"]), @"
+    runtime         files      new    grown    commits       read  branches
+    claude-code         1        0        0          0    0 bytes         1
+    ");
+    assert_snapshot!(user.run(&["import", "--verify"]), @"
+    [stderr]
+    Byte for byte the same: 1 file (1.2 kB).
+    ");
+}
+
+#[test]
+fn what_is_no_session_is_refused_with_its_reason_and_garbage_is_named() {
+    let user = with_session();
+    user.file("notes.jsonl", "{\"a\":1}\n");
+    user.file(
+        "broken.jsonl",
+        [&line("user", "u9", "", "Hello"), "garbage\n", &line("assistant", "a9", "u9", "Hi")].concat(),
+    );
+    let root = user.path("").canonicalize().unwrap();
+    let shown = |text: &str| text.replace(root.to_str().unwrap(), "HOME");
+    let ran = user.run(&["import", "notes.jsonl", "broken.jsonl"]);
+    assert_snapshot!(shown(&ran.to_string()), @"
+    runtime         files      new    grown    commits       read  branches
+    claude-code         1        1        0          1  391 bytes         0
+    [stderr]
+    HOME/broken.jsonl: line 2 is no record: it is no JSON that the format knows: expected value at line 1 column 1
+    Left out 1 file: it does not look like a session of Claude Code, Codex, Gemini CLI or pi
+      HOME/notes.jsonl
+    `ctx log --graph --all` shows what is there.
+    ");
+    assert_eq!(user.run(&["import", "nowhere"]).code, 1);
+    // The files stay as they are.
+    assert_eq!(user.read("notes.jsonl"), "{\"a\":1}\n");
+}
+
+#[test]
+fn a_file_that_is_not_here_does_not_pass_the_comparison() {
+    let user = with_session();
+    let ran = user.run(&["import", "--verify"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("it was never taken in"), "{ran}");
+}

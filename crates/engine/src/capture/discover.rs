@@ -1,0 +1,86 @@
+//! Where runtimes keep their sessions.
+
+use std::path::{Path, PathBuf};
+
+/// Directories in which to look.
+#[derive(Debug, Clone, Default)]
+pub struct Homes {
+    /// Claude Code's configuration directory.
+    pub claude: Option<PathBuf>,
+    /// Codex's home.
+    pub codex: Option<PathBuf>,
+    /// Gemini CLI's directory.
+    pub gemini: Option<PathBuf>,
+    /// pi's agent directory.
+    pub pi: Option<PathBuf>,
+}
+
+/// A file that may be a session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// The runtime in whose place it lies.
+    pub runtime: &'static str,
+}
+
+/// Lists the files in the usual places, by path.
+pub fn discover(homes: &Homes) -> Vec<Found> {
+    let places = [
+        ("claude-code", homes.claude.as_ref().map(|home| home.join("projects"))),
+        ("codex", homes.codex.as_ref().map(|home| home.join("sessions"))),
+        ("codex", homes.codex.as_ref().map(|home| home.join("archived_sessions"))),
+        ("gemini", homes.gemini.as_ref().map(|home| home.join("tmp"))),
+        ("pi", homes.pi.as_ref().map(|home| home.join("sessions"))),
+    ];
+    let mut found = Vec::new();
+    for (runtime, place) in places {
+        if let Some(place) = place {
+            walk(&place, &mut |path| {
+                if is_session(runtime, path) {
+                    found.push(Found { path: path.to_owned(), runtime });
+                }
+            });
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Lists the files below a directory that may be sessions, by path.
+pub fn session_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    walk(directory, &mut |path| {
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(path.to_owned());
+        }
+    });
+    files.sort();
+    files
+}
+
+fn is_session(runtime: &str, path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+    match runtime {
+        "codex" => name.starts_with("rollout-") && is_lines,
+        "gemini" => is_lines && path.components().any(|part| part.as_os_str() == "chats"),
+        _ => is_lines,
+    }
+}
+
+/// Visits every file below a directory. What cannot be read is not there.
+fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
+    let Ok(entries) = directory.read_dir() else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        // A link that leads back up would have no end.
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&path, visit),
+            Ok(kind) if kind.is_file() => visit(&path),
+            _ => {}
+        }
+    }
+}

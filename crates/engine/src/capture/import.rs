@@ -1,0 +1,345 @@
+//! Import: one session file becomes chains of commits, in one pass, as far as it is not here yet.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use contexture_core::{CommitId, Format, HeadName, Machine, Principal, Timestamp};
+use contexture_formats::{Framing, codec};
+use contexture_store::{
+    Tx, annotation, artifact,
+    commit::{self, Inserted},
+    head::{self, Expect},
+    source::{self, Segment, Source},
+};
+use futures_util::FutureExt as _;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use super::{
+    lines::{Lines, tail_digest},
+    steps::{Batch, State, Steps},
+};
+use crate::{Contexture, Error, Result};
+
+/// Bytes of content that are stored in one transaction, about.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// Commits that are stored in one transaction.
+const BATCH_COMMITS: usize = 256;
+/// Batches that may wait for the store.
+const BATCHES_WAITING: usize = 2;
+/// Most lines that a report names.
+const MAX_BAD_LINES: usize = 20;
+
+/// Whose sessions are taken in, and as what.
+#[derive(Debug, Clone)]
+pub struct ImportSettings {
+    /// Who ran the agents.
+    pub principal: Option<Principal>,
+    /// Where the files lie.
+    pub machine: Machine,
+    /// What the runtime is called in templates.
+    pub runtime: String,
+    /// The agent inside the session that the whole file belongs to, if it is not the main one.
+    pub agent: Option<String>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Serialize)]
+pub struct ImportedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// How it is written.
+    pub format: Format,
+    /// What it was to the store.
+    pub outcome: FileOutcome,
+    /// Commits that were not here before.
+    pub new_commits: u64,
+    /// Commits that were.
+    pub known_commits: u64,
+    /// Conversations in it: the main one, branches and side chains.
+    pub lanes: u64,
+    /// Lines that were read.
+    pub lines: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Lines that are no records, with the reason; they are kept all the same.
+    pub bad_lines: Vec<BadLine>,
+    /// How many further such lines there are.
+    pub bad_lines_left_out: u64,
+}
+
+/// What a file was to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileOutcome {
+    /// It was not known.
+    New,
+    /// It had grown.
+    Grown,
+    /// All of it was here.
+    Unchanged,
+    /// It had become another file of the same name.
+    Rewritten,
+}
+
+/// A line that is no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BadLine {
+    /// Its number among the lines that were read; the first is 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What the reading thread hands over.
+enum Message {
+    Batch(Batch, u64),
+    Done(Box<Done>),
+}
+
+struct Done {
+    batch: Batch,
+    state: String,
+    size: u64,
+    tail: [u8; 32],
+    segments: Vec<Segment>,
+    report: Report,
+}
+
+#[derive(Default)]
+struct Report {
+    lanes: u64,
+    lines: u64,
+    bytes: u64,
+    bad_lines: Vec<BadLine>,
+    bad_lines_left_out: u64,
+}
+
+/// What is to be read.
+struct Job {
+    path: PathBuf,
+    format: Format,
+    settings: ImportSettings,
+    from: u64,
+    state: Option<State>,
+}
+
+impl Contexture {
+    /// Takes in a session file as far as it is not here yet. The file is only read.
+    ///
+    /// A line that a live session is still writing is left for the next time.
+    pub async fn import_session(
+        &self,
+        path: &Path,
+        format: Format,
+        settings: &ImportSettings,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<ImportedFile> {
+        let known = self.known_source(&settings.machine, path).await?;
+        let reading = |source| Error::Io { attempt: "read the session", source };
+        let (outcome, from, state) = match &known {
+            None => (FileOutcome::New, 0, None),
+            Some(source) => match tail_digest(path, source.size).map_err(reading)? {
+                Some(tail) if tail == source.tail && source.format == format => {
+                    let state = serde_json::from_str(&source.state).unwrap_or_default();
+                    (FileOutcome::Grown, source.size, Some(state))
+                }
+                _ => (FileOutcome::Rewritten, 0, None),
+            },
+        };
+        let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
+        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), from, state };
+        let reader = tokio::task::spawn_blocking(move || read(job, &messages));
+        let (mut new_commits, mut known_commits) = (0, 0);
+        let mut count =
+            |(new, known): (u64, u64)| (new_commits, known_commits) = (new_commits + new, known_commits + known);
+        let mut done = None;
+        while let Some(message) = waiting.recv().await {
+            match message {
+                Message::Batch(batch, at) => {
+                    count(self.store_steps(batch).await?);
+                    progress(at);
+                }
+                Message::Done(last) => {
+                    let Done { batch, state, size, tail, segments, report } = *last;
+                    count(self.store_steps(batch).await?);
+                    progress(size);
+                    done = Some((state, size, tail, segments, report));
+                }
+            }
+        }
+        reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(reading)?;
+        let (state, size, tail, segments, report) = done.ok_or(contexture_store::Error::Closed)?;
+        let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
+        if outcome != FileOutcome::Unchanged {
+            let source = Source {
+                machine: settings.machine.clone(),
+                path: path.to_string_lossy().into_owned(),
+                format: format.clone(),
+                size,
+                tail,
+                state,
+                taken_at: self.now(),
+            };
+            self.save_source(source, segments, outcome == FileOutcome::Rewritten).await?;
+        }
+        let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out } = report;
+        let path = path.to_owned();
+        Ok(ImportedFile {
+            path,
+            format,
+            outcome,
+            new_commits,
+            known_commits,
+            lanes,
+            lines,
+            bytes,
+            bad_lines,
+            bad_lines_left_out,
+        })
+    }
+
+    pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<Source>> {
+        let (machine, path) = (machine.clone(), path.to_string_lossy().into_owned());
+        let finding = self.store.glance(self.scope(), move |tx| {
+            let (machine, path) = (machine.clone(), path.clone());
+            async move { source::find(tx, &machine, &path).await }.boxed()
+        });
+        Ok(finding.await?)
+    }
+
+    /// Stores commits with their heads. Returns how many were new and how many known.
+    async fn store_steps(&self, batch: Batch) -> Result<(u64, u64)> {
+        if batch.commits.is_empty() && batch.asides.is_empty() && batch.moved.is_empty() {
+            return Ok((0, 0));
+        }
+        let batch = Arc::new(batch);
+        let storing = self.store.write(self.scope(), move |tx| {
+            let batch = Arc::clone(&batch);
+            async move { store(tx, &batch).await }.boxed()
+        });
+        storing.await
+    }
+
+    async fn save_source(&self, source: Source, segments: Vec<Segment>, is_rewritten: bool) -> Result<()> {
+        let saved = Arc::new((source, segments));
+        let saving = self.store.write(self.scope(), move |tx| {
+            let saved = Arc::clone(&saved);
+            let save = async move {
+                let (source, segments) = &*saved;
+                if is_rewritten {
+                    source::forget(tx, &source.machine, &source.path).await?;
+                }
+                source::save(tx, source, segments).await
+            };
+            save.boxed()
+        });
+        Ok(saving.await?)
+    }
+}
+
+async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
+    let (mut new, mut known) = (0, 0);
+    for aside in &batch.asides {
+        artifact::put_content(tx, aside).await?;
+    }
+    let mut heads: Vec<(&HeadName, CommitId)> = Vec::new();
+    for made in &batch.commits {
+        artifact::put_content(tx, &made.content).await?;
+        let (id, inserted) = commit::insert(tx, &made.commit).await?;
+        debug_assert_eq!(id, made.id);
+        match inserted {
+            Inserted::AlreadyThere => known += 1,
+            Inserted::New => {
+                new += 1;
+                for said in &made.annotations {
+                    annotation::add(tx, &id, said.clone()).await?;
+                }
+            }
+        }
+        if let Some(head) = &made.head {
+            heads.retain(|(name, _)| *name != head);
+            heads.push((head, id));
+        }
+    }
+    for (head, tip) in &batch.moved {
+        if !heads.iter().any(|(name, _)| *name == head) {
+            heads.push((head, *tip));
+        }
+    }
+    for (name, tip) in heads {
+        head::set(tx, name, tip, Expect::Anything).await?;
+    }
+    Ok((new, known))
+}
+
+/// Reads a file and hands over what becomes of it.
+fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let Job { path, format, settings, from, state } = job;
+    let written_at = fs::metadata(&path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    let session = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let decoder = codec(&format).filter(|codec| codec.framing() == Framing::Lines);
+    let mut steps = Steps::new(format, settings, session, timestamp(written_at));
+    if let Some(state) = state {
+        steps.resume(state);
+    }
+    let mut report = Report::default();
+    let mut lines = Lines::open(&path, from)?;
+    let (mut size, mut batched) = (from, from);
+    while let Some(line) = lines.next()? {
+        report.lines += 1;
+        let text = line.bytes.trim_ascii();
+        let outline = match (&decoder, text) {
+            (None, _) | (_, []) => None,
+            (Some(decoder), text) => Some(decoder.outline(text)),
+        };
+        match outline {
+            Some(Ok(outline)) => steps.take(&outline, line.bytes, line.start),
+            // Somebody may be in the middle of writing it.
+            Some(Err(_)) if !line.is_whole => break,
+            Some(Err(problem)) => {
+                if report.bad_lines.len() < MAX_BAD_LINES {
+                    report.bad_lines.push(BadLine { line: report.lines, reason: problem.to_string() });
+                } else {
+                    report.bad_lines_left_out += 1;
+                }
+                steps.take_unknown(line.bytes, line.start);
+            }
+            None => steps.take_unknown(line.bytes, line.start),
+        }
+        size = line.start + line.bytes.len() as u64;
+        if size - batched >= BATCH_BYTES {
+            batched = size;
+            let batch = steps.batch();
+            if batch.commits.len() >= BATCH_COMMITS || !batch.commits.is_empty() {
+                send(messages, Message::Batch(batch, size))?;
+            }
+        }
+    }
+    steps.finish();
+    report.bytes = size - from;
+    report.lanes = steps.lanes() as u64;
+    let batch = steps.batch();
+    let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
+    let tail =
+        tail_digest(&path, size)?.ok_or_else(|| io::Error::other("the file became shorter while it was read"))?;
+    let segments = steps.into_segments();
+    send(messages, Message::Done(Box::new(Done { batch, state, size, tail, segments, report })))
+}
+
+fn send(messages: &mpsc::Sender<Message>, message: Message) -> io::Result<()> {
+    // The receiver goes away only when storing failed, and that failure is what the caller sees.
+    messages.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
+}
+
+fn timestamp(time: SystemTime) -> Timestamp {
+    let micros = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros());
+    i64::try_from(micros)
+        .ok()
+        .and_then(Timestamp::from_micros)
+        .unwrap_or_else(|| Timestamp::from_micros(0).expect("1970 is a time"))
+}

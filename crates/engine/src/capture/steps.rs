@@ -1,0 +1,418 @@
+//! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
+
+use contexture_core::{
+    Annotation, ArtifactId, Commit, CommitId, CommitKind, Count, Format, HeadName, LabelKey, Provenance, Session,
+    SummaryText, Template, Timestamp, Trigger,
+};
+use contexture_formats::{
+    codec::{Facts, Mark, Outline},
+    thread::{Place, Placement, Start, ThreadState, Threader},
+};
+use contexture_store::{artifact::Content, source::Segment};
+use serde::{Deserialize, Serialize};
+
+use super::import::ImportSettings;
+
+/// Bytes after which a step ends even in the middle of a turn, so that memory is bounded.
+const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
+/// Turns of a lane whose commits are known when the rest of a file is taken in another time.
+const TURNS_KEPT: usize = 256;
+/// Longest summary that is made of a prompt.
+const MAX_SUMMARY: usize = 200;
+
+/// Turns lines into commits.
+pub(super) struct Steps {
+    format: Format,
+    settings: ImportSettings,
+    threader: Threader,
+    lanes: Vec<Lane>,
+    /// The session's id as the file's name says it, for lines that do not.
+    fallback_session: String,
+    /// When the last line with a time was written, or the file.
+    last_at: Timestamp,
+    facts: Facts,
+    made: Vec<NewCommit>,
+    segments: Vec<Segment>,
+    asides: Vec<Content>,
+    moved: Vec<(HeadName, CommitId)>,
+}
+
+/// A commit to be stored.
+pub(super) struct NewCommit {
+    pub(super) id: CommitId,
+    pub(super) commit: Commit,
+    pub(super) content: Content,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) head: Option<HeadName>,
+}
+
+/// What was made of some lines.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) commits: Vec<NewCommit>,
+    /// Bytes that belong to no commit.
+    pub(super) asides: Vec<Content>,
+    /// Heads that move although nothing was added there.
+    pub(super) moved: Vec<(HeadName, CommitId)>,
+}
+
+/// What is needed to go on with the rest of a file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    threads: ThreadState,
+    lanes: Vec<LaneState>,
+    last_at: Option<Timestamp>,
+    session: Option<String>,
+    version: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct LaneState {
+    head: Option<HeadName>,
+    tip: Option<CommitId>,
+    by_turn: Vec<(u32, CommitId)>,
+    labels: Labels,
+}
+
+/// What is said of a commit when it is another than of the one before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Labels {
+    directory: Option<String>,
+    branch: Option<String>,
+    model: Option<String>,
+}
+
+#[derive(Default)]
+struct Lane {
+    state: LaneState,
+    step: Option<OpenStep>,
+}
+
+/// A step that is not over.
+struct OpenStep {
+    kind: CommitKind,
+    turn: u32,
+    bytes: Vec<u8>,
+    runs: Vec<Run>,
+    lines: u64,
+    /// Bytes up to the end of the prompt.
+    prompt_end: usize,
+    at: Option<Timestamp>,
+    title: Option<String>,
+    session: Option<String>,
+}
+
+/// A stretch of the file that lies in a step.
+struct Run {
+    start: u64,
+    length: u64,
+    offset: u64,
+}
+
+impl Steps {
+    pub(super) fn new(format: Format, settings: ImportSettings, session: String, written_at: Timestamp) -> Self {
+        Self {
+            format,
+            settings,
+            threader: Threader::default(),
+            lanes: Vec::new(),
+            fallback_session: session,
+            last_at: written_at,
+            facts: Facts::default(),
+            made: Vec::new(),
+            segments: Vec::new(),
+            asides: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Goes on where an earlier import ended.
+    pub(super) fn resume(&mut self, state: State) {
+        let State { threads, lanes, last_at, session, version } = state;
+        self.threader = Threader::resume(threads);
+        self.lanes = lanes.into_iter().map(|state| Lane { state, step: None }).collect();
+        self.last_at = last_at.unwrap_or(self.last_at);
+        self.facts = Facts { session, version, ..Facts::default() };
+    }
+
+    /// Returns what is needed to go on another time. Every step must be over.
+    pub(super) fn state(&self) -> State {
+        let lanes = self.lanes.iter().map(|lane| {
+            let mut state = lane.state.clone();
+            state.by_turn.drain(..state.by_turn.len().saturating_sub(TURNS_KEPT));
+            state
+        });
+        State {
+            threads: self.threader.state(),
+            lanes: lanes.collect(),
+            last_at: Some(self.last_at),
+            session: self.facts.session.clone(),
+            version: self.facts.version.clone(),
+        }
+    }
+
+    /// Takes a line that the format understands.
+    pub(super) fn take(&mut self, outline: &Outline, bytes: &[u8], start: u64) {
+        self.learn(&outline.facts);
+        self.last_at = outline.at.unwrap_or(self.last_at);
+        match self.threader.place(outline) {
+            Placement::Aside => self.put_aside(bytes, start),
+            Placement::Lane(place) => self.put(&place, outline, bytes, start),
+        }
+    }
+
+    /// Takes a line that nobody understands: it stays where it is.
+    pub(super) fn take_unknown(&mut self, bytes: &[u8], start: u64) {
+        self.take(&Outline::default(), bytes, start);
+    }
+
+    /// Ends every step.
+    pub(super) fn finish(&mut self) {
+        for lane in 0..self.lanes.len() {
+            self.end_step(lane);
+        }
+    }
+
+    /// Takes out what was made so far.
+    pub(super) fn batch(&mut self) -> Batch {
+        Batch {
+            commits: std::mem::take(&mut self.made),
+            asides: std::mem::take(&mut self.asides),
+            moved: std::mem::take(&mut self.moved),
+        }
+    }
+
+    /// Takes out where the bytes went.
+    pub(super) fn into_segments(mut self) -> Vec<Segment> {
+        self.segments.sort_unstable_by_key(|segment| segment.start);
+        self.segments
+    }
+
+    /// Returns how many conversations there are.
+    pub(super) fn lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    fn learn(&mut self, facts: &Facts) {
+        fn set(known: &mut Option<String>, told: Option<&String>) {
+            if let Some(told) = told {
+                known.replace(told.clone());
+            }
+        }
+        set(&mut self.facts.version, facts.version.as_ref());
+        // The first counts: later ones may have been copied from the session that this one was forked from.
+        if self.facts.session.is_none() {
+            self.facts.session.clone_from(&facts.session);
+        }
+        set(&mut self.facts.directory, facts.directory.as_ref());
+        set(&mut self.facts.branch, facts.branch.as_ref());
+        set(&mut self.facts.model, facts.model.as_ref());
+    }
+
+    fn put_aside(&mut self, bytes: &[u8], start: u64) {
+        let content = Content::of(bytes.to_vec());
+        let (artifact, length) = (*content.id(), bytes.len() as u64);
+        self.segments.push(Segment { start, length, artifact, part_start: 0 });
+        self.asides.push(content);
+    }
+
+    fn put(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: u64) {
+        let mut prefix = Vec::new();
+        if let Some(begins) = &place.start {
+            prefix = self.begin_lane(begins);
+        }
+        if place.cut_before && place.start.is_none() {
+            self.end_step(place.lane);
+        }
+        let kind = if place.is_compaction && self.lanes[place.lane].state.tip.is_some() {
+            CommitKind::Compaction
+        } else {
+            CommitKind::Delta
+        };
+        let step = self.lanes[place.lane].step.get_or_insert_with(|| OpenStep::new(kind, prefix));
+        step.add(place, outline, bytes, start);
+        if place.cut_after || step.bytes.len() >= MAX_STEP_BYTES {
+            self.end_step(place.lane);
+        }
+    }
+
+    /// Opens a lane and returns the bytes that it shares with the turn it leaves.
+    fn begin_lane(&mut self, start: &Start) -> Vec<u8> {
+        let number = self.lanes.len();
+        let mut lane = Lane::default();
+        let mut prefix = Vec::new();
+        if let Start::Branch { lane: left, turn, with_prompt } = start {
+            let shares_prompt =
+                |step: &OpenStep| *with_prompt && step.turn == turn + 1 && step.kind == CommitKind::Delta;
+            prefix = match &self.lanes[*left].step {
+                Some(step) if shares_prompt(step) => step.bytes[..step.prompt_end].to_vec(),
+                _ => Vec::new(),
+            };
+            // The session goes on here; what was left becomes the branch.
+            let head = self.lanes[*left].state.head.take();
+            self.lanes[*left].state.head = self.head_of(&Start::Root, number);
+            self.end_step(*left);
+            if let (Some(branch), Some(tip)) = (&self.lanes[*left].state.head, self.lanes[*left].state.tip) {
+                self.moved.push((branch.clone(), tip));
+            }
+            lane.state.head = head;
+            let shared = self.lanes[*left].state.by_turn.iter().rev().find(|(at, _)| at <= turn);
+            lane.state.tip = shared.map(|(_, commit)| *commit);
+            lane.state.by_turn = lane.state.tip.map(|tip| (*turn, tip)).into_iter().collect();
+            lane.state.labels = self.lanes[*left].state.labels.clone();
+        }
+        if lane.state.head.is_none() {
+            lane.state.head = self.head_of(start, number);
+        }
+        self.lanes.push(lane);
+        prefix
+    }
+
+    fn head_of(&self, start: &Start, number: usize) -> Option<HeadName> {
+        let session = clean(self.facts.session.as_deref().unwrap_or(&self.fallback_session));
+        let name = match start {
+            _ if self.settings.agent.is_some() => {
+                let agent = clean(self.settings.agent.as_deref().unwrap_or_default());
+                let suffix = if number == 0 { String::new() } else { format!("/branch-{number}") };
+                format!("session/{session}/agent-{agent}{suffix}")
+            }
+            Start::Root if number == 0 => format!("session/{session}"),
+            Start::Root | Start::Branch { .. } => format!("session/{session}/branch-{number}"),
+            Start::Side { key } => format!("session/{session}/agent-{}", clean(key)),
+        };
+        HeadName::new(name).ok()
+    }
+
+    /// Makes a commit of what a lane holds.
+    fn end_step(&mut self, lane: usize) {
+        let Some(step) = self.lanes[lane].step.take() else {
+            return;
+        };
+        let OpenStep { kind, turn, bytes, runs, lines, at, title, session, .. } = step;
+        let content = Content::of(bytes);
+        let artifact = *content.id();
+        self.segments.extend(runs.iter().map(|run| run.segment(artifact)));
+        let state = &mut self.lanes[lane].state;
+        let trigger = match kind {
+            CommitKind::Compaction => Trigger::Compaction,
+            CommitKind::Delta | CommitKind::Snapshot => Trigger::TurnBoundary,
+        };
+        let commit = Commit {
+            parent: state.tip,
+            kind,
+            artifact,
+            format: self.format.clone(),
+            provenance: Provenance {
+                template: self.settings.template(self.facts.version.as_deref()),
+                principal: self.settings.principal.clone(),
+                machine: Some(self.settings.machine.clone()),
+                session: session
+                    .or_else(|| self.facts.session.clone())
+                    .or_else(|| Some(self.fallback_session.clone()))
+                    .and_then(|id| Session::new(id).ok()),
+                ..Provenance::default()
+            },
+            trigger,
+            merges: Vec::new(),
+            message_count: Some(Count::saturating(lines)),
+            token_count: None,
+            created_at: at.unwrap_or(self.last_at),
+        };
+        let id = commit.id();
+        let mut annotations: Vec<Annotation> = title.and_then(|text| summary(&text)).into_iter().collect();
+        let labels = Labels {
+            directory: self.facts.directory.clone(),
+            branch: self.facts.branch.clone(),
+            model: self.facts.model.clone(),
+        };
+        annotations.extend(labels.told_after(&state.labels));
+        state.labels = labels;
+        state.tip = Some(id);
+        state.by_turn.push((turn, id));
+        self.made.push(NewCommit { id, commit, content, annotations, head: state.head.clone() });
+    }
+}
+
+impl OpenStep {
+    fn new(kind: CommitKind, prefix: Vec<u8>) -> Self {
+        Self {
+            kind,
+            turn: 0,
+            prompt_end: prefix.len(),
+            bytes: prefix,
+            runs: Vec::new(),
+            lines: 0,
+            at: None,
+            title: None,
+            session: None,
+        }
+    }
+
+    fn add(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: u64) {
+        let (offset, length) = (self.bytes.len() as u64, bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+        self.lines += 1;
+        self.turn = place.turn;
+        self.at = self.at.or(outline.at);
+        if self.session.is_none() {
+            self.session.clone_from(&outline.facts.session);
+        }
+        if let Mark::Turn(title) = &outline.mark {
+            self.prompt_end = self.bytes.len();
+            if self.title.is_none() {
+                self.title.clone_from(title);
+            }
+        }
+        match self.runs.last_mut() {
+            Some(run) if run.start + run.length == start && run.offset + run.length == offset => run.length += length,
+            _ => self.runs.push(Run { start, length, offset }),
+        }
+    }
+}
+
+impl Run {
+    fn segment(&self, artifact: ArtifactId) -> Segment {
+        Segment { start: self.start, length: self.length, artifact, part_start: self.offset }
+    }
+}
+
+impl Labels {
+    fn told_after(&self, before: &Self) -> Vec<Annotation> {
+        let pairs = [
+            ("cwd", &self.directory, &before.directory),
+            ("branch", &self.branch, &before.branch),
+            ("model", &self.model, &before.model),
+        ];
+        let changed = pairs.into_iter().filter(|(_, now, before)| now != before);
+        changed.filter_map(|(key, now, _)| label(key, now.as_deref()?)).collect()
+    }
+}
+
+fn label(key: &str, value: &str) -> Option<Annotation> {
+    Some(Annotation::Label { key: LabelKey::new(key).ok()?, value: SummaryText::new(value).ok()? })
+}
+
+/// Returns the first line of a prompt, shortened, as what the step is about.
+fn summary(text: &str) -> Option<Annotation> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut short: String = line.chars().take(MAX_SUMMARY).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    Some(Annotation::Summary { text: SummaryText::new(short).ok()? })
+}
+
+/// Makes a text fit to be part of a head's name.
+fn clean(text: &str) -> String {
+    let legal = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '@');
+    let cleaned: String = text.chars().map(|letter| if legal(letter) { letter } else { '-' }).take(100).collect();
+    if cleaned.trim_matches('.').is_empty() { "unknown".to_owned() } else { cleaned }
+}
+
+impl ImportSettings {
+    fn template(&self, version: Option<&str>) -> Option<Template> {
+        let runtime = &self.runtime;
+        let name = version.map_or_else(|| runtime.clone(), |version| format!("{runtime}/{version}"));
+        Template::new(name).ok()
+    }
+}

@@ -1,0 +1,149 @@
+//! Content at hand, cut so that what repeats is stored once.
+
+use std::ops::Range;
+
+use contexture_core::ArtifactId;
+use fastcdc::v2020::FastCDC;
+
+use super::{Hot, MAX_HOT_BYTES, compose, ensure, find, put_all, stream::CHUNK_BYTES};
+use crate::{Result, commit::Inserted, sql::Tx};
+
+/// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
+const LONG_STRING: usize = 48 * 1024;
+
+/// Content that is hashed, cut and compressed, ready to be stored.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// One row.
+    Row(Hot),
+    /// Several rows.
+    Parts {
+        /// Digest of the whole.
+        id: ArtifactId,
+        /// The rows, in order.
+        parts: Vec<Hot>,
+    },
+}
+
+impl Content {
+    /// Prepares bytes. Long strings in quotes become rows of their own.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        let pieces = pieces(&bytes);
+        if pieces.len() <= 1 {
+            return Self::Row(Hot::encode(bytes));
+        }
+        let parts = pieces.into_iter().map(|piece| Hot::encode(bytes[piece].to_vec())).collect();
+        Self::Parts { id: ArtifactId::of(&bytes), parts }
+    }
+
+    /// Returns the digest of the whole.
+    pub fn id(&self) -> &ArtifactId {
+        match self {
+            Self::Row(hot) => hot.id(),
+            Self::Parts { id, .. } => id,
+        }
+    }
+}
+
+/// Stores content, new or not.
+pub async fn put_content(tx: &mut Tx<'_>, content: &Content) -> Result<()> {
+    match content {
+        Content::Row(hot) => ensure(tx, hot).await,
+        Content::Parts { id, parts } => {
+            if find(tx, id).await?.is_some() {
+                return Ok(());
+            }
+            let (parts, _) = put_all(tx, parts).await?;
+            let composed: Inserted = compose(tx, id, &parts).await?;
+            debug_assert_eq!(composed, Inserted::New);
+            Ok(())
+        }
+    }
+}
+
+/// Cuts bytes at long strings, and what is still too large for a row by content.
+fn pieces(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for string in long_strings(bytes) {
+        cut(bytes, start..string.start, &mut pieces);
+        cut(bytes, string.clone(), &mut pieces);
+        start = string.end;
+    }
+    cut(bytes, start..bytes.len(), &mut pieces);
+    pieces
+}
+
+fn cut(bytes: &[u8], piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+    if piece.len() > MAX_HOT_BYTES {
+        let (min, usual, max) = CHUNK_BYTES;
+        let chunks = FastCDC::new(&bytes[piece.clone()], min, usual, max);
+        pieces.extend(chunks.map(|chunk| piece.start + chunk.offset..piece.start + chunk.offset + chunk.length));
+    } else if !piece.is_empty() {
+        pieces.push(piece);
+    }
+}
+
+/// Finds stretches without a quote that are long enough.
+fn long_strings(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if bytes.len() < LONG_STRING {
+        return found;
+    }
+    let mut start = 0;
+    for quote in memchr::memchr_iter(b'"', bytes) {
+        if quote - start >= LONG_STRING {
+            found.push(start..quote);
+        }
+        start = quote + 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn noise(len: usize, seed: u8) -> String {
+        let mut text = String::new();
+        let mut hash = blake3::Hasher::new();
+        while text.len() < len {
+            hash.update(&[seed]);
+            text.push_str(&hash.finalize().to_hex());
+        }
+        text.truncate(len);
+        text
+    }
+
+    #[test]
+    fn an_image_is_one_part_wherever_it_lies() {
+        let image = noise(100_000, 1);
+        let parts = |line: String| match Content::of(line.into_bytes()) {
+            Content::Parts { parts, .. } => parts,
+            Content::Row(_) => panic!("it is cut"),
+        };
+        let one = parts(format!(r#"{{"a":1,"data":"{image}"}}"#));
+        let other = parts(format!(r#"{{"longer":"start","data":"{image}","more":[]}}"#));
+        assert_eq!((one.len(), one[1].id()), (3, other[1].id()));
+        assert_eq!(*one[1].id(), ArtifactId::of(image.as_bytes()));
+    }
+
+    #[test]
+    fn small_content_is_one_row() {
+        assert!(matches!(Content::of(noise(40_000, 2).into_bytes()), Content::Row(_)));
+        assert!(matches!(Content::of(Vec::new()), Content::Row(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_pieces_are_the_whole(lengths in vec(0..120_000usize, 0..6)) {
+            let strings: Vec<String> = lengths.iter().zip(0..).map(|(len, seed)| noise(*len, seed)).collect();
+            let bytes = serde_json::to_vec(&strings).unwrap();
+            let pieces = pieces(&bytes);
+            prop_assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= MAX_HOT_BYTES));
+            prop_assert_eq!(pieces.into_iter().flat_map(|piece| bytes[piece].to_vec()).collect::<Vec<_>>(), bytes);
+        }
+    }
+}

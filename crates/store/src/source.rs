@@ -1,0 +1,146 @@
+//! Sources: the files that sessions came from, how far each was taken in, and which stored bytes they are.
+
+use contexture_core::{ArtifactId, Format, Machine, Timestamp};
+use serde::Serialize;
+
+use crate::{
+    Error, Result,
+    artifact::{artifact_id, require},
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// A file that was taken in, as far as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The machine it lies on.
+    pub machine: Machine,
+    /// Where it lies there.
+    pub path: String,
+    /// How it is written.
+    pub format: Format,
+    /// Bytes taken in, from the beginning.
+    pub size: u64,
+    /// Digest of the last of them, by which a file that was rewritten is told from one that has grown.
+    #[serde(skip)]
+    pub tail: [u8; 32],
+    /// What is needed to go on with the rest.
+    #[serde(skip)]
+    pub state: String,
+    /// When it was last taken in.
+    pub taken_at: Timestamp,
+}
+
+/// A stretch of a source and the stored bytes that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Where it starts in the source.
+    pub start: u64,
+    /// Its length.
+    pub length: u64,
+    /// The artifact that holds its bytes.
+    pub artifact: ArtifactId,
+    /// Where they start in the artifact.
+    pub part_start: u64,
+}
+
+const COLUMNS: &str = "machine, path, format, size, tail, state, taken_at";
+
+/// Returns what is known of a file.
+pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<Source>> {
+    let space = tx.space;
+    let sql = format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3");
+    let row = tx.row(&sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
+    row.as_ref().map(decode).transpose()
+}
+
+/// Returns the sources after a machine and path, in that order, at most `limit`.
+pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> Result<Vec<Source>> {
+    let space = tx.space;
+    let (machine, path) = after.unwrap_or_default();
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sources WHERE space = ?1 AND (machine, path) > (?2, ?3) ORDER BY machine, path LIMIT ?4"
+    );
+    let rows = tx.rows(&sql, &[space.into(), machine.into(), path.into(), i64::from(limit).into()]).await?;
+    rows.iter().map(decode).collect()
+}
+
+/// Remembers how far a file was taken in, and the stretches that came with it.
+pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Result<()> {
+    let space = tx.space;
+    let sql = "INSERT INTO sources (space, machine, path, format, size, tail, state, taken_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+               ON CONFLICT (space, machine, path) DO UPDATE SET format = excluded.format, size = excluded.size, \
+               tail = excluded.tail, state = excluded.state, taken_at = excluded.taken_at";
+    let params = [
+        space.into(),
+        source.machine.as_str().into(),
+        source.path.as_str().into(),
+        source.format.as_str().into(),
+        source.size.cast_signed().into(),
+        Param::Blob(&source.tail),
+        source.state.as_str().into(),
+        source.taken_at.as_micros().into(),
+    ];
+    tx.post(sql, &params).await?;
+    let key = require_key(tx, &source.machine, &source.path).await?;
+    for segment in segments {
+        let artifact = require(tx, &segment.artifact).await?;
+        let sql = "INSERT INTO segments (source, start, length, artifact, part_start) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let numbers = [segment.start, segment.length].map(u64::cast_signed);
+        let params = [
+            key.into(),
+            numbers[0].into(),
+            numbers[1].into(),
+            artifact.into(),
+            segment.part_start.cast_signed().into(),
+        ];
+        tx.post(sql, &params).await?;
+    }
+    Ok(())
+}
+
+/// Forgets which stored bytes a file is, because it has become another file. What was made of it stays.
+pub async fn forget(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<()> {
+    let key = require_key(tx, machine, path).await?;
+    tx.post("DELETE FROM segments WHERE source = ?1", &[key.into()]).await
+}
+
+/// Returns up to `limit` stretches of a file from a byte on, in order.
+pub async fn segments(tx: &mut Tx<'_>, machine: &Machine, path: &str, from: u64, limit: u32) -> Result<Vec<Segment>> {
+    let space = tx.space;
+    let sql = "SELECT g.start, g.length, a.digest, g.part_start FROM sources s JOIN segments g ON g.source = s.key \
+               JOIN artifacts a ON a.key = g.artifact \
+               WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3 AND g.start >= ?4 ORDER BY g.start LIMIT ?5";
+    let params =
+        [space.into(), machine.as_str().into(), path.into(), from.cast_signed().into(), i64::from(limit).into()];
+    let decode = |row: &Row| {
+        Ok(Segment {
+            start: row.integer(0)?.cast_unsigned(),
+            length: row.integer(1)?.cast_unsigned(),
+            artifact: artifact_id(row.blob(2)?)?,
+            part_start: row.integer(3)?.cast_unsigned(),
+        })
+    };
+    tx.rows(sql, &params).await?.iter().map(decode).collect()
+}
+
+async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i64> {
+    let space = tx.space;
+    let sql = "SELECT key FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3";
+    let row = tx.row(sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
+    row.ok_or_else(|| Error::damaged(format!("source {path} is not there")))?.integer(0)
+}
+
+fn decode(row: &Row) -> Result<Source> {
+    let tail = row.blob(4)?.try_into().map_err(|_| Error::damaged("the digest of a source has the wrong length"))?;
+    Ok(Source {
+        machine: stored::<Machine>(row.text(0)?)?,
+        path: row.text(1)?.to_owned(),
+        format: stored::<Format>(row.text(2)?)?,
+        size: row.integer(3)?.cast_unsigned(),
+        tail,
+        state: row.text(5)?.to_owned(),
+        taken_at: time(row.integer(6)?)?,
+    })
+}

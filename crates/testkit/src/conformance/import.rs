@@ -1,0 +1,222 @@
+//! Session files become chains, and come back as they were.
+
+use std::{fs, io::Write as _, path::PathBuf};
+
+use contexture::{
+    Contexture, LogStart, Stop,
+    capture::{FileOutcome, ImportSettings, ImportedFile, Verified},
+};
+use contexture_core::{CommitKind, Format, Machine, Principal, SpaceName};
+use tempfile::TempDir;
+
+use crate::{Backend, Harness, assert_whole, head, materialized, walked};
+
+/// A session file of Claude Code under way.
+struct Transcript {
+    directory: TempDir,
+    name: &'static str,
+}
+
+impl Transcript {
+    fn new(name: &'static str) -> Self {
+        Self { directory: tempfile::tempdir().unwrap(), name }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join(format!("{}.jsonl", self.name))
+    }
+
+    fn append(&self, bytes: &str) -> &Self {
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(self.path()).unwrap();
+        file.write_all(bytes.as_bytes()).unwrap();
+        self
+    }
+
+    fn user(&self, uuid: &str, parent: &str, text: &str) -> &Self {
+        self.append(&line("user", uuid, parent, &format!(r#""message":{{"role":"user","content":"{text}"}}"#)))
+    }
+
+    fn assistant(&self, uuid: &str, parent: &str, text: &str) -> &Self {
+        let message = format!(
+            r#""message":{{"id":"m-{uuid}","role":"assistant","model":"model-1","content":[{{"type":"text","text":"{text}"}}]}}"#
+        );
+        self.append(&line("assistant", uuid, parent, &message))
+    }
+
+    fn compacted(&self, uuid: &str, after: &str) -> &Self {
+        let boundary = format!(r#""subtype":"compact_boundary","logicalParentUuid":"{after}""#);
+        self.append(&line("system", uuid, "", &boundary));
+        let summary = r#""isCompactSummary":true,"message":{"role":"user","content":"so far"}"#;
+        self.append(&line("user", &format!("{uuid}-s"), uuid, summary))
+    }
+}
+
+fn line(kind: &str, uuid: &str, parent: &str, rest: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s-1","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/home/ada/project","gitBranch":"main","version":"2.1.0",{rest}}}"#
+    ) + "\n"
+}
+
+fn settings() -> ImportSettings {
+    ImportSettings {
+        principal: Principal::new("ada@laptop").ok(),
+        machine: Machine::new("laptop").unwrap(),
+        runtime: "claude-code".to_owned(),
+        agent: None,
+    }
+}
+
+async fn import(store: &Contexture, transcript: &Transcript) -> ImportedFile {
+    let format = Format::new("claude-code-v1").unwrap();
+    store.import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap()
+}
+
+/// Asserts that the store gives the file back, but for so many bytes at its end.
+async fn assert_reproduced(store: &Contexture, transcript: &Transcript, left: u64) {
+    let length = fs::metadata(transcript.path()).unwrap().len();
+    let verified = store.verify_source(&settings().machine, &transcript.path()).await.unwrap();
+    assert_eq!(verified, Verified::Same { bytes: length - left, left });
+}
+
+async fn texts(store: &Contexture, name: &str) -> Vec<String> {
+    let tip = store.head(&head(name)).await.unwrap().unwrap();
+    let (bytes, _) = materialized(store, tip, Stop::Root).await;
+    let text = String::from_utf8(bytes).unwrap();
+    let uuid = |line: &str| line.split(r#""uuid":""#).nth(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+    text.lines().filter_map(uuid).collect()
+}
+
+pub async fn each_turn_of_a_session_is_a_commit<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.append("{\"type\":\"mode\",\"sessionId\":\"s-1\"}\n");
+    transcript.user("u1", "", "Find the race").assistant("a1", "u1", "Looking").assistant("a2", "a1", "Found it");
+    transcript.user("u2", "a2", "Fix it").assistant("a3", "u2", "Done");
+    let imported = import(&store, &transcript).await;
+    assert_eq!((imported.outcome, imported.new_commits, imported.lines), (FileOutcome::New, 2, 6));
+    let tip = store.head(&head("session/s-1")).await.unwrap().unwrap();
+    let chain = walked(&store, LogStart::Commits(vec![tip])).await;
+    assert_eq!(chain.len(), 2);
+    let first = store.show(chain[1]).await.unwrap();
+    let provenance = &first.commit.provenance;
+    assert_eq!(provenance.template.as_ref().unwrap().as_str(), "claude-code/2.1.0");
+    assert_eq!(provenance.session.as_ref().unwrap().as_str(), "s-1");
+    assert_eq!(first.commit.created_at.to_string(), "2026-01-02T03:04:05.000000Z");
+    assert_eq!(first.annotations.summary.as_ref().unwrap().as_str(), "Find the race");
+    let labels: Vec<_> =
+        first.annotations.labels.iter().map(|(key, value)| format!("{key}={}", value.as_str())).collect();
+    assert_eq!(labels, ["branch=main", "cwd=/home/ada/project", "model=model-1"]);
+    let (bytes, _) = materialized(&store, tip, Stop::Root).await;
+    assert_eq!(bytes, fs::read(transcript.path()).unwrap());
+    assert_reproduced(&store, &transcript, 0).await;
+    assert_whole(&store, &SpaceName::new("default").unwrap()).await;
+}
+
+pub async fn taking_in_a_session_again_adds_only_what_is_new<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").assistant("a1", "u1", "two");
+    import(&store, &transcript).await;
+    let again = import(&store, &transcript).await;
+    assert_eq!((again.outcome, again.new_commits, again.bytes), (FileOutcome::Unchanged, 0, 0));
+    // The line that is being written is left for the next time.
+    transcript.user("u2", "a1", "three").append(r#"{"type":"assistant","uuid":"a2","par"#);
+    let grown = import(&store, &transcript).await;
+    assert_eq!((grown.outcome, grown.new_commits, grown.lines), (FileOutcome::Grown, 1, 2));
+    assert_reproduced(&store, &transcript, 36).await;
+    transcript.append("entUuid\":\"u2\",\"sessionId\":\"s-1\"}\n");
+    import(&store, &transcript).await;
+    assert_reproduced(&store, &transcript, 0).await;
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a1", "u2", "a2"]);
+}
+
+pub async fn what_was_taken_back_becomes_a_branch<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").assistant("a1", "u1", "two");
+    transcript.user("u2", "a1", "wrong").assistant("a2", "u2", "oh");
+    transcript.user("u3", "a1", "right");
+    // Two at once, also over several imports.
+    import(&store, &transcript).await;
+    transcript.assistant("a4", "a2", "late").assistant("a3", "u3", "yes");
+    import(&store, &transcript).await;
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a1", "u3", "a3"]);
+    assert_eq!(texts(&store, "session/s-1/branch-1").await, ["u1", "a1", "u2", "a2", "a4"]);
+    assert_reproduced(&store, &transcript, 0).await;
+}
+
+pub async fn a_prompt_that_replaces_an_unfinished_one_shares_what_came_before<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").assistant("a1", "u1", "two");
+    transcript.user("u2", "a1", "slow").assistant("a2", "u2", "thinking").user("u3", "u2", "and also");
+    import(&store, &transcript).await;
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a1", "u2", "u3"]);
+    assert_eq!(texts(&store, "session/s-1/branch-1").await, ["u1", "a1", "u2", "a2"]);
+    assert_reproduced(&store, &transcript, 0).await;
+}
+
+pub async fn a_compaction_of_the_runtime_is_one_here<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").assistant("a1", "u1", "two").compacted("c1", "a1");
+    transcript.assistant("a2", "c1-s", "going on").user("u2", "a2", "three");
+    import(&store, &transcript).await;
+    let tip = store.head(&head("session/s-1")).await.unwrap().unwrap();
+    let mut kinds = Vec::new();
+    for id in walked(&store, LogStart::Commits(vec![tip])).await {
+        kinds.push(store.show(id).await.unwrap().commit.kind);
+    }
+    assert_eq!(kinds, [CommitKind::Delta, CommitKind::Delta, CommitKind::Compaction, CommitKind::Delta]);
+    let (since, _) = materialized(&store, tip, Stop::Compaction).await;
+    assert_eq!(String::from_utf8(since).unwrap().lines().count(), 4);
+    assert_reproduced(&store, &transcript, 0).await;
+}
+
+pub async fn a_copy_of_a_session_joins_the_chain_that_it_continues<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (original, copy) = (Transcript::new("s-1"), Transcript::new("s-2"));
+    for transcript in [&original, &copy] {
+        transcript.user("u1", "", "one").assistant("a1", "u1", "two");
+    }
+    original.user("u2", "a1", "three");
+    copy.user("u3", "a1", "four");
+    assert_eq!(import(&store, &original).await.new_commits, 2);
+    let joined = import(&store, &copy).await;
+    assert_eq!((joined.new_commits, joined.known_commits), (1, 1));
+    assert_reproduced(&store, &original, 0).await;
+    assert_reproduced(&store, &copy, 0).await;
+}
+
+pub async fn garbage_in_a_session_is_named_and_kept<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").append("garbage\n\n\u{0}\u{1}\n").assistant("a1", "u1", "two");
+    let imported = import(&store, &transcript).await;
+    assert_eq!(imported.bad_lines.iter().map(|bad| bad.line).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a1"]);
+    assert_reproduced(&store, &transcript, 0).await;
+}
+
+pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "one").assistant("a1", "u1", "two");
+    import(&store, &transcript).await;
+    fs::remove_file(transcript.path()).unwrap();
+    assert!(store.verify_source(&settings().machine, &transcript.path()).await.is_err());
+    transcript.user("u1", "", "one").assistant("a9", "u1", "other");
+    let imported = import(&store, &transcript).await;
+    assert_eq!((imported.outcome, imported.new_commits), (FileOutcome::Rewritten, 1));
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a9"]);
+    assert_reproduced(&store, &transcript, 0).await;
+}
