@@ -4,7 +4,9 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
+mod codex;
 mod events;
+mod loose;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -185,6 +187,7 @@ impl Step {
 /// Returns the codec of a format, if it is understood.
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
+        "codex-v1" => &codex::Codex,
         "events-v1" => &events::Events,
         _ => return None,
     })

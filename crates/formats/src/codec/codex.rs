@@ -1,0 +1,319 @@
+//! `codex-v1`: the rollout of Codex, one record a line.
+//!
+//! A line is an envelope around an item of OpenAI's Responses API, an event for the screen, or something about the
+//! session. Events repeat what items say, so entries come from items; but only events tell what a person typed.
+//! Rollouts of the first versions hold bare items.
+
+mod item;
+
+use contexture_core::{Entry, Part, Role, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use self::item::{Item, is_injected};
+use super::{
+    Codec, Effect, Facts, Framing, Keep, Mark, Origin, OriginKind, Outline, Rewind, Step,
+    loose::{self, Field, Object, Shape},
+};
+use crate::RecordProblem;
+
+pub(super) struct Codex;
+
+impl Codec for Codex {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        loose::decode(record, outline)
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        loose::decode(record, step)
+    }
+}
+
+/// What an outline needs of a line.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OutlineLine<'a> {
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Object<Payload<'a>>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    git: Object<Git<'a>>,
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+/// What an outline needs of any payload.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Payload<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    cwd: Field<'a>,
+    #[serde(borrow)]
+    cli_version: Field<'a>,
+    #[serde(borrow)]
+    model: Field<'a>,
+    #[serde(borrow)]
+    forked_from_id: Field<'a>,
+    #[serde(borrow)]
+    parent_thread_id: Field<'a>,
+    #[serde(borrow)]
+    source: Object<Source<'a>>,
+    #[serde(borrow)]
+    git: Object<Git<'a>>,
+    #[serde(borrow)]
+    thread_name: Field<'a>,
+    #[serde(borrow)]
+    num_turns: Field<'a>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Git<'a> {
+    #[serde(borrow)]
+    branch: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Source<'a> {
+    #[serde(borrow)]
+    subagent: Object<Subagent<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Subagent<'a> {
+    #[serde(borrow)]
+    thread_spawn: Object<ThreadSpawn<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ThreadSpawn<'a> {
+    #[serde(borrow)]
+    parent_thread_id: Field<'a>,
+}
+
+/// What a newer version writes when a person has typed something.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CompletedItem<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+fn outline(record: &[u8]) -> serde_json::Result<Outline> {
+    let line: OutlineLine<'_> = loose::object(record)?;
+    let at = line.timestamp.instant();
+    let Object(Some(payload)) = line.payload else { return bare_outline(line, at) };
+    let mut outline = Outline { at, ..Outline::default() };
+    match line.kind.text() {
+        "session_meta" => outline.facts = session_facts(payload),
+        "turn_context" => {
+            outline.facts.model = payload.model.into_text();
+            outline.facts.directory = payload.cwd.into_text();
+        }
+        "response_item" => outline.id = payload.id.into_text(),
+        "compacted" => outline.mark = Mark::Compaction { after: None },
+        "event_msg" => match payload.kind.text() {
+            "user_message" => outline.mark = Mark::Turn(words(payload.message)?),
+            "item_completed" => {
+                let item: CompletedItem<'_> = payload.item.map_or_else(|| Ok(CompletedItem::default()), loose::part)?;
+                if item.kind.text() == "UserMessage" {
+                    outline.mark = Mark::Turn(words(item.content)?);
+                }
+            }
+            "thread_rolled_back" => outline.mark = Mark::Rewind(turns_back(&payload.num_turns)),
+            "thread_name_updated" => outline.facts.title = payload.thread_name.into_text(),
+            _ => {}
+        },
+        _ => {}
+    }
+    Ok(outline)
+}
+
+/// The first versions wrote items without an envelope, after one line about the session.
+fn bare_outline(line: OutlineLine<'_>, at: Option<Timestamp>) -> serde_json::Result<Outline> {
+    let mut outline = Outline { at, ..Outline::default() };
+    if line.kind == Field::Absent && line.role == Field::Absent {
+        outline.facts.session = line.id.into_text();
+        outline.facts.branch = line.git.0.and_then(|git| git.branch.into_text());
+        return Ok(outline);
+    }
+    outline.id = line.id.into_text();
+    if line.role.text() == "user" {
+        let parts = item::content(line.content)?;
+        if !parts.iter().any(is_injected) {
+            outline.mark = Mark::Turn(texts(&parts));
+        }
+    }
+    Ok(outline)
+}
+
+fn session_facts(meta: Payload<'_>) -> Facts {
+    let spawned_by = meta
+        .source
+        .0
+        .and_then(|source| source.subagent.0)
+        .and_then(|subagent| subagent.thread_spawn.0)
+        .and_then(|spawn| spawn.parent_thread_id.into_text())
+        .or(meta.parent_thread_id.into_text());
+    // A sub-agent may start from a copy of its parent's conversation; that it was started by it says more.
+    let origin = match spawned_by {
+        Some(parent) => Some((parent, OriginKind::Parent)),
+        None => meta.forked_from_id.into_text().map(|session| (session, OriginKind::Fork)),
+    };
+    Facts {
+        session: meta.id.into_text(),
+        origin: origin.map(|(session, kind)| Origin { session, kind, at: None }),
+        version: meta.cli_version.into_text(),
+        directory: meta.cwd.into_text(),
+        branch: meta.git.0.and_then(|git| git.branch.into_text()),
+        model: meta.model.into_text(),
+        title: None,
+    }
+}
+
+fn turns_back(turns: &Field<'_>) -> Rewind {
+    Rewind::Turns(turns.count().unwrap_or(0))
+}
+
+fn words(raw: Option<&RawValue>) -> serde_json::Result<Option<String>> {
+    item::content(raw).map(|parts| texts(&parts))
+}
+
+fn texts(parts: &[Part]) -> Option<String> {
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    Some(texts.join("\n")).filter(|text| !text.is_empty())
+}
+
+/// What a step needs of a line.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StepLine<'a> {
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+    #[serde(borrow)]
+    role: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    num_turns: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Compacted<'a> {
+    #[serde(borrow)]
+    message: Field<'a>,
+    #[serde(borrow)]
+    replacement_history: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Communication<'a> {
+    #[serde(borrow)]
+    author: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+fn step(record: &[u8]) -> serde_json::Result<Step> {
+    let line: StepLine<'_> = loose::object(record)?;
+    let Some(payload) = line.payload else {
+        let is_item = line.role != Field::Absent || item::KINDS.contains(&line.kind.text());
+        let entry = if is_item { entry(serde_json::from_slice(record)?)? } else { None };
+        return Ok(timed(entry.map_or_else(Step::nothing, Step::append), &line.timestamp));
+    };
+    let step = match line.kind.text() {
+        "response_item" => entry(payload)?.map_or_else(Step::nothing, Step::append),
+        "compacted" => compaction(loose::part(payload)?)?,
+        "inter_agent_communication" => Step::append(communication(loose::part(payload)?)?),
+        "event_msg" => {
+            let event: Event<'_> = loose::part(payload)?;
+            match event.kind.text() {
+                "thread_rolled_back" => {
+                    Step { effect: Effect::Rewind(turns_back(&event.num_turns)), entries: Vec::new() }
+                }
+                _ => Step::nothing(),
+            }
+        }
+        _ => Step::nothing(),
+    };
+    Ok(timed(step, &line.timestamp))
+}
+
+fn timed(mut step: Step, timestamp: &Field<'_>) -> Step {
+    let at = timestamp.instant();
+    step.entries.iter_mut().for_each(|entry| entry.at = at);
+    step
+}
+
+fn entry(raw: &RawValue) -> serde_json::Result<Option<Entry>> {
+    loose::part::<Item<'_>>(raw)?.into_entry(raw)
+}
+
+fn compaction(compacted: Compacted<'_>) -> serde_json::Result<Step> {
+    let message = compacted.message.into_text();
+    let Shape::List(items) = loose::shape(compacted.replacement_history)? else {
+        let summary = item::summary(message.unwrap_or_default());
+        return Ok(Step { effect: Effect::Replace(Keep::Users), entries: vec![summary] });
+    };
+    let mut entries = Vec::with_capacity(items.len());
+    for item in items {
+        entries.extend(entry(item)?);
+    }
+    for entry in entries.iter_mut().filter(|entry| entry.role == Role::User) {
+        if message.as_ref().is_some_and(|message| entry.text() == *message) {
+            *entry = item::summary(entry.text());
+        }
+    }
+    Ok(Step { effect: Effect::Replace(Keep::Nothing), entries })
+}
+
+fn communication(message: Communication<'_>) -> serde_json::Result<Entry> {
+    let mut entry = Entry::new(Role::User, item::content(message.content)?);
+    entry.author = message.author.into_text();
+    entry.flags.meta = true;
+    Ok(entry)
+}
+
+#[cfg(test)]
+mod tests;
