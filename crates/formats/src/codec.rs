@@ -6,6 +6,7 @@
 
 mod codex;
 mod events;
+mod gemini;
 mod loose;
 
 use contexture_core::{Entry, Format, Timestamp};
@@ -189,6 +190,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "codex-v1" => &codex::Codex,
         "events-v1" => &events::Events,
+        "gemini-v1" => &gemini::Gemini,
         _ => return None,
     })
 }
