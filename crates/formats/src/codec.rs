@@ -8,6 +8,7 @@ mod codex;
 mod events;
 mod gemini;
 mod loose;
+mod pi;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -191,6 +192,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
         "codex-v1" => &codex::Codex,
         "events-v1" => &events::Events,
         "gemini-v1" => &gemini::Gemini,
+        "pi-v1" => &pi::Pi,
         _ => return None,
     })
 }
