@@ -6,7 +6,7 @@
 
 mod item;
 
-use contexture_core::{Entry, Part, Role, Timestamp};
+use contexture_core::{Entry, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,32 +33,37 @@ impl Codec for Codex {
     }
 }
 
-/// What an outline needs of a line.
+/// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct OutlineLine<'a> {
+struct Envelope<'a> {
     #[serde(borrow)]
     timestamp: Field<'a>,
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
-    payload: Object<Payload<'a>>,
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow)]
-    git: Object<Git<'a>>,
-    #[serde(borrow)]
-    role: Field<'a>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
+    payload: Object<Label<'a>>,
 }
 
-/// What an outline needs of any payload.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Payload<'a> {
+struct Label<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
+    #[serde(borrow)]
+    id: Field<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Line<T> {
+    #[serde(default)]
+    payload: Object<T>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SessionMeta<'a> {
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(borrow)]
@@ -75,14 +80,6 @@ struct Payload<'a> {
     source: Object<Source<'a>>,
     #[serde(borrow)]
     git: Object<Git<'a>>,
-    #[serde(borrow)]
-    thread_name: Field<'a>,
-    #[serde(borrow)]
-    num_turns: Field<'a>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    item: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -113,7 +110,23 @@ struct ThreadSpawn<'a> {
     parent_thread_id: Field<'a>,
 }
 
-/// What a newer version writes when a person has typed something.
+/// What the events that count tell.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item: Object<CompletedItem<'a>>,
+    #[serde(borrow)]
+    num_turns: Field<'a>,
+    #[serde(borrow)]
+    thread_name: Field<'a>,
+}
+
+/// What a newer version writes when a person has typed something, among others.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CompletedItem<'a> {
@@ -123,39 +136,58 @@ struct CompletedItem<'a> {
     content: Option<&'a RawValue>,
 }
 
+/// A line of the first versions.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct BareLine<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    git: Object<Git<'a>>,
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let line: OutlineLine<'_> = loose::object(record)?;
-    let at = line.timestamp.instant();
-    let Object(Some(payload)) = line.payload else { return bare_outline(line, at) };
-    let mut outline = Outline { at, ..Outline::default() };
-    match line.kind.text() {
-        "session_meta" => outline.facts = session_facts(payload),
-        "turn_context" => {
-            outline.facts.model = payload.model.into_text();
-            outline.facts.directory = payload.cwd.into_text();
+    let line: Envelope<'_> = loose::object(record)?;
+    let mut outline = Outline { at: line.timestamp.instant(), ..Outline::default() };
+    let Object(Some(label)) = line.payload else { return bare_outline(record, outline) };
+    match (line.kind.text(), label.kind.text()) {
+        ("response_item", _) => outline.id = label.id.into_text(),
+        ("compacted", _) => outline.mark = Mark::Compaction { after: None },
+        ("session_meta", _) => outline.facts = session_facts(payload(record)?),
+        ("turn_context", _) => {
+            let context: SessionMeta<'_> = payload(record)?;
+            outline.facts.model = context.model.into_text();
+            outline.facts.directory = context.cwd.into_text();
         }
-        "response_item" => outline.id = payload.id.into_text(),
-        "compacted" => outline.mark = Mark::Compaction { after: None },
-        "event_msg" => match payload.kind.text() {
-            "user_message" => outline.mark = Mark::Turn(words(payload.message)?),
-            "item_completed" => {
-                let item: CompletedItem<'_> = payload.item.map_or_else(|| Ok(CompletedItem::default()), loose::part)?;
-                if item.kind.text() == "UserMessage" {
-                    outline.mark = Mark::Turn(words(item.content)?);
-                }
+        ("event_msg", "user_message") => outline.mark = Mark::Turn(words(payload::<Event<'_>>(record)?.message)?),
+        ("event_msg", "item_completed") => {
+            let item = payload::<Event<'_>>(record)?.item.0.unwrap_or_default();
+            if item.kind.text() == "UserMessage" {
+                outline.mark = Mark::Turn(words(item.content)?);
             }
-            "thread_rolled_back" => outline.mark = Mark::Rewind(turns_back(&payload.num_turns)),
-            "thread_name_updated" => outline.facts.title = payload.thread_name.into_text(),
-            _ => {}
-        },
+        }
+        ("event_msg", "thread_rolled_back") => outline.mark = Mark::Rewind(turns_back(&payload(record)?)),
+        ("event_msg", "thread_name_updated") => {
+            outline.facts.title = payload::<Event<'_>>(record)?.thread_name.into_text();
+        }
         _ => {}
     }
     Ok(outline)
 }
 
+fn payload<'a, T: Deserialize<'a> + Default>(record: &'a [u8]) -> serde_json::Result<T> {
+    Ok(loose::object::<Line<T>>(record)?.payload.0.unwrap_or_default())
+}
+
 /// The first versions wrote items without an envelope, after one line about the session.
-fn bare_outline(line: OutlineLine<'_>, at: Option<Timestamp>) -> serde_json::Result<Outline> {
-    let mut outline = Outline { at, ..Outline::default() };
+fn bare_outline(record: &[u8], mut outline: Outline) -> serde_json::Result<Outline> {
+    let line: BareLine<'_> = loose::object(record)?;
     if line.kind == Field::Absent && line.role == Field::Absent {
         outline.facts.session = line.id.into_text();
         outline.facts.branch = line.git.0.and_then(|git| git.branch.into_text());
@@ -171,7 +203,7 @@ fn bare_outline(line: OutlineLine<'_>, at: Option<Timestamp>) -> serde_json::Res
     Ok(outline)
 }
 
-fn session_facts(meta: Payload<'_>) -> Facts {
+fn session_facts(meta: SessionMeta<'_>) -> Facts {
     let spawned_by = meta
         .source
         .0
@@ -195,8 +227,8 @@ fn session_facts(meta: Payload<'_>) -> Facts {
     }
 }
 
-fn turns_back(turns: &Field<'_>) -> Rewind {
-    Rewind::Turns(turns.count().unwrap_or(0))
+fn turns_back(event: &Event<'_>) -> Rewind {
+    Rewind::Turns(event.num_turns.count().unwrap_or(0))
 }
 
 fn words(raw: Option<&RawValue>) -> serde_json::Result<Option<String>> {
@@ -226,15 +258,6 @@ struct StepLine<'a> {
     payload: Option<&'a RawValue>,
     #[serde(borrow)]
     role: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Event<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    #[serde(borrow)]
-    num_turns: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -269,9 +292,7 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
         "event_msg" => {
             let event: Event<'_> = loose::part(payload)?;
             match event.kind.text() {
-                "thread_rolled_back" => {
-                    Step { effect: Effect::Rewind(turns_back(&event.num_turns)), entries: Vec::new() }
-                }
+                "thread_rolled_back" => Step { effect: Effect::Rewind(turns_back(&event)), entries: Vec::new() },
                 _ => Step::nothing(),
             }
         }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use self::message::is_skipped;
 use super::{
     Codec, Effect, Facts, Framing, Keep, Mark, Outline, Rewind, Step,
-    loose::{self, Field, Object, Shape},
+    loose::{self, Field, First, Object, Shape, Wanted},
 };
 use crate::RecordProblem;
 
@@ -31,14 +31,14 @@ impl Codec for Gemini {
     }
 }
 
-/// A line of any kind, or a whole document, in the fields that are used.
+/// A line of any kind, or a whole document, in the fields that an outline needs.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
+struct OutlineRecord<'a> {
     #[serde(borrow, rename = "$rewindTo")]
     rewind_to: Field<'a>,
     #[serde(borrow, rename = "$set")]
-    update: Object<Session<'a>>,
+    update: Object<Update<'a>>,
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(borrow)]
@@ -49,7 +49,6 @@ struct Record<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow)]
     model: Field<'a>,
-    // What follows is that of a session.
     #[serde(borrow)]
     session_id: Field<'a>,
     #[serde(borrow)]
@@ -59,21 +58,58 @@ struct Record<'a> {
     #[serde(borrow)]
     summary: Field<'a>,
     #[serde(borrow)]
-    messages: Option<&'a RawValue>,
+    messages: First<Asked<'a>>,
 }
 
-/// What is known about a session, or what changes in it.
+/// What changes in a session.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Session<'a> {
-    #[serde(borrow, rename = "sessionId")]
-    id: Field<'a>,
+struct Update<'a> {
     #[serde(borrow)]
-    start_time: Field<'a>,
+    session_id: Field<'a>,
     #[serde(borrow)]
     last_updated: Field<'a>,
     #[serde(borrow)]
     summary: Field<'a>,
+    #[serde(borrow)]
+    messages: First<Asked<'a>>,
+}
+
+/// A user's message in a list of messages.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl Wanted for Asked<'_> {
+    fn is_wanted(&self) -> bool {
+        self.kind.text() == "user" && message::text(self.content).is_ok_and(|text| !is_skipped(&text))
+    }
+}
+
+/// A line of any kind, or a whole document, in the fields that a step needs.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct StepRecord<'a> {
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Field<'a>,
+    #[serde(borrow, rename = "$set")]
+    update: Object<Messages<'a>>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Messages<'a> {
     #[serde(borrow)]
     messages: Option<&'a RawValue>,
 }
@@ -86,46 +122,41 @@ enum Change {
     Session,
 }
 
-impl<'a> Record<'a> {
-    /// Tells what the record does, asking in the order in which Gemini CLI does.
-    fn change(&self) -> Change {
-        match (&self.rewind_to, &self.id, &self.update) {
-            (Field::Text(_), ..) => Change::Rewind,
-            (_, Field::Text(_), _) => Change::Message,
-            (_, _, Object(Some(_))) => Change::Update,
-            _ if matches!(self.kind, Field::Text(_)) && self.content.is_some() => Change::Message,
-            _ => Change::Session,
-        }
-    }
-
-    fn into_session(self) -> Session<'a> {
-        Session {
-            id: self.session_id,
-            start_time: self.start_time,
-            last_updated: self.last_updated,
-            summary: self.summary,
-            messages: self.messages,
-        }
+/// Tells what a record does, asking in the order in which Gemini CLI does.
+fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &Object<T>) -> Change {
+    match (rewind_to, id, update, kind) {
+        (Field::Text(_), ..) => Change::Rewind,
+        (_, Field::Text(_), ..) => Change::Message,
+        (_, _, Object(Some(_)), _) => Change::Update,
+        // Only other programs write messages without an id.
+        (_, _, _, Field::Text(_)) => Change::Message,
+        _ => Change::Session,
     }
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let record: Record<'_> = loose::object(record)?;
-    Ok(match record.change() {
+    let record: OutlineRecord<'_> = loose::object(record)?;
+    Ok(match change(&record.rewind_to, &record.id, &record.kind, &record.update) {
         Change::Rewind => Outline { mark: Mark::Rewind(before(record.rewind_to)), ..Outline::default() },
         Change::Message => message_outline(record)?,
         Change::Update => {
-            let session = record.update.0.unwrap_or_default();
-            let is_replaced = matches!(loose::shape(session.messages)?, Shape::List(_));
-            let mark = if is_replaced { Mark::Compaction { after: None } } else { Mark::None };
-            Outline { at: session.last_updated.instant(), mark, facts: facts(session), ..Outline::default() }
+            let update = record.update.0.unwrap_or_default();
+            let mark = match update.messages {
+                First::NoList => Mark::None,
+                First::None | First::Some(_) => Mark::Compaction { after: None },
+            };
+            let facts = facts(update.session_id, update.summary);
+            Outline { at: update.last_updated.instant(), mark, facts, ..Outline::default() }
         }
         Change::Session => {
-            let session = record.into_session();
-            let mark = first_turn(session.messages)?;
-            let at = session.last_updated.instant().filter(|_| session.messages.is_some());
-            let at = at.or_else(|| session.start_time.instant());
-            Outline { at, mark, facts: facts(session), ..Outline::default() }
+            // A document was written when it was last updated; a first line is older than what follows it.
+            let (at, mark) = match record.messages {
+                First::NoList => (record.start_time, Mark::None),
+                First::None => (record.last_updated, Mark::None),
+                First::Some(asked) => (record.last_updated, turn(asked.content)?),
+            };
+            let facts = facts(record.session_id, record.summary);
+            Outline { at: at.instant(), mark, facts, ..Outline::default() }
         }
     })
 }
@@ -134,7 +165,7 @@ fn before(id: Field<'_>) -> Rewind {
     Rewind::Before(id.into_text().unwrap_or_default())
 }
 
-fn message_outline(message: Record<'_>) -> serde_json::Result<Outline> {
+fn message_outline(message: OutlineRecord<'_>) -> serde_json::Result<Outline> {
     let mut outline = Outline { at: message.timestamp.instant(), ..Outline::default() };
     match message.kind.text() {
         // Only a user's message is written once; the others come again with every change, under the same id.
@@ -147,8 +178,8 @@ fn message_outline(message: Record<'_>) -> serde_json::Result<Outline> {
     Ok(outline)
 }
 
-fn facts(session: Session<'_>) -> Facts {
-    Facts { session: session.id.into_text(), title: session.summary.into_text(), ..Facts::default() }
+fn facts(session: Field<'_>, title: Field<'_>) -> Facts {
+    Facts { session: session.into_text(), title: title.into_text(), ..Facts::default() }
 }
 
 fn turn(content: Option<&RawValue>) -> serde_json::Result<Mark> {
@@ -156,23 +187,9 @@ fn turn(content: Option<&RawValue>) -> serde_json::Result<Mark> {
     Ok(if is_skipped(&text) { Mark::None } else { Mark::Turn(Some(text)) })
 }
 
-fn first_turn(messages: Option<&RawValue>) -> serde_json::Result<Mark> {
-    let Shape::List(messages) = loose::shape(messages)? else { return Ok(Mark::None) };
-    for raw in messages {
-        let message: Record<'_> = loose::part(raw)?;
-        if message.kind.text() == "user" {
-            let mark = turn(message.content)?;
-            if mark != Mark::None {
-                return Ok(mark);
-            }
-        }
-    }
-    Ok(Mark::None)
-}
-
 fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let fields: Record<'_> = loose::object(record)?;
-    let messages = match fields.change() {
+    let fields: StepRecord<'_> = loose::object(record)?;
+    let messages = match change(&fields.rewind_to, &fields.id, &fields.kind, &fields.update) {
         Change::Rewind => return Ok(Step { effect: Effect::Rewind(before(fields.rewind_to)), entries: Vec::new() }),
         Change::Message => {
             let entries = message::entries(serde_json::from_slice(record)?)?;

@@ -32,6 +32,24 @@ pub(super) enum Field<'a> {
 #[derive(Debug)]
 pub(super) struct Object<T>(pub(super) Option<T>);
 
+/// The first element of an array that is wanted. Nothing is built of those after it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) enum First<T> {
+    /// It is no array.
+    #[default]
+    NoList,
+    /// No element is wanted.
+    None,
+    Some(T),
+}
+
+/// Says of an element of an array whether it is wanted.
+///
+/// Implemented by what a codec looks for; [`First`] asks.
+pub(super) trait Wanted {
+    fn is_wanted(&self) -> bool;
+}
+
 /// What a value is, one level deep.
 #[derive(Debug)]
 pub(super) enum Shape<'a> {
@@ -157,6 +175,35 @@ fn surrogate(bytes: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, hex).filter(|unit| (0xD800..=0xDFFF).contains(unit))
 }
 
+/// Makes a visitor read everything that is neither an array nor an object as the same.
+macro_rules! scalars_are {
+    ($value:expr) => {
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(FieldVisitor)
@@ -226,29 +273,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
         f.write_str("anything")
     }
 
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
+    scalars_are!(None);
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         skip(list)?;
@@ -257,6 +282,39 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Wanted> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FirstVisitor(PhantomData))
+    }
+}
+
+struct FirstVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Wanted> Visitor<'de> for FirstVisitor<T> {
+    type Value = First<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    scalars_are!(First::NoList);
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(First::NoList)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while let Some(Object(element)) = list.next_element::<Object<T>>()? {
+            if let Some(wanted) = element.filter(Wanted::is_wanted) {
+                skip(list)?;
+                return Ok(First::Some(wanted));
+            }
+        }
+        Ok(First::None)
     }
 }
 
@@ -304,6 +362,25 @@ mod tests {
             assert_eq!(names(&format!(r#"{{"name":{json},"inner":{json}}}"#)), none(), "{json}");
         }
         assert_eq!(names(r#"{"name":"a","inner":{"name":"b\n"}}"#), ("a".to_owned(), "b\n".to_owned()));
+    }
+
+    impl Wanted for Inner<'_> {
+        fn is_wanted(&self) -> bool {
+            self.name.text() == "me"
+        }
+    }
+
+    #[test]
+    fn the_first_wanted_element_of_an_array_is_found() {
+        let first = |json| match serde_json::from_str::<First<Inner<'_>>>(json).unwrap() {
+            First::NoList => "no list",
+            First::None => "nothing",
+            First::Some(_) => "found",
+        };
+        assert_eq!(first(r#"[1, [], {"name":"you"}, {"name":"me"}, {"name":{}}]"#), "found");
+        assert_eq!(first("[]"), "nothing");
+        assert_eq!(first(r#"{"name":"me"}"#), "no list");
+        assert_eq!(first("null"), "no list");
     }
 
     #[test]

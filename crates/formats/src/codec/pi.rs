@@ -31,10 +31,10 @@ impl Codec for Pi {
     }
 }
 
-/// What an outline needs of a line of any type.
+/// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct OutlineLine<'a> {
+struct Line<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -45,6 +45,23 @@ struct OutlineLine<'a> {
     timestamp: Field<'a>,
     #[serde(borrow)]
     message: Object<Speaker<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Speaker<'a> {
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(borrow)]
+    model: Field<'a>,
+}
+
+/// What the first line and some others tell about the session.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct About<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
     #[serde(borrow)]
     cwd: Field<'a>,
     #[serde(borrow)]
@@ -57,39 +74,40 @@ struct OutlineLine<'a> {
     name: Field<'a>,
 }
 
-/// What an outline needs of a message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Speaker<'a> {
+struct Spoken<'a> {
     #[serde(borrow)]
-    role: Field<'a>,
-    #[serde(borrow)]
-    model: Field<'a>,
+    message: Object<Words<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Words<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let line: OutlineLine<'_> = loose::object(record)?;
+    let line: Line<'_> = loose::object(record)?;
     let at = line.timestamp.instant();
-    if line.kind.text() == "session" {
-        return Ok(Outline { at, facts: session_facts(line), ..Outline::default() });
-    }
     let mut facts = Facts::default();
     let mut mark = Mark::None;
     match line.kind.text() {
+        "session" => return Ok(Outline { at, facts: session_facts(loose::object(record)?), ..Outline::default() }),
         "message" => {
             let speaker = line.message.0.unwrap_or_default();
             match speaker.role.text() {
-                "user" => mark = Mark::Turn(words(speaker.content)?),
+                "user" => mark = Mark::Turn(words(record)?),
                 "assistant" => facts.model = speaker.model.into_text(),
                 _ => {}
             }
         }
-        "model_change" => facts.model = line.model_id.into_text(),
-        "session_info" => facts.title = line.name.into_text(),
+        "model_change" => facts.model = loose::object::<About<'_>>(record)?.model_id.into_text(),
+        "session_info" => facts.title = loose::object::<About<'_>>(record)?.name.into_text(),
         "compaction" => {
-            mark = Mark::Compaction { after: Some(line.parent_id.text().to_owned()).filter(|id| !id.is_empty()) }
+            let parent = line.parent_id.text();
+            mark = Mark::Compaction { after: (!parent.is_empty()).then(|| parent.to_owned()) };
         }
         _ => {}
     }
@@ -101,7 +119,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
     Ok(Outline { id: line.id.into_text(), link, lane: None, at, mark, facts })
 }
 
-fn session_facts(header: OutlineLine<'_>) -> Facts {
+fn session_facts(header: About<'_>) -> Facts {
     let origin = header.parent_session.into_text().or(header.branched_from.into_text());
     Facts {
         session: header.id.into_text(),
@@ -119,8 +137,9 @@ fn session_in(path: &str) -> &str {
     name.rsplit('_').next().unwrap_or(name)
 }
 
-fn words(content: Option<&RawValue>) -> serde_json::Result<Option<String>> {
-    let text = Entry::new(Role::User, message::content(content)?).text();
+fn words(record: &[u8]) -> serde_json::Result<Option<String>> {
+    let words = loose::object::<Spoken<'_>>(record)?.message.0.unwrap_or_default();
+    let text = Entry::new(Role::User, message::content(words.content)?).text();
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 

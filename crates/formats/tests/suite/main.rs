@@ -2,6 +2,7 @@
 
 mod cbor;
 mod check;
+mod corpus;
 mod join;
 mod slices;
 mod summary;
