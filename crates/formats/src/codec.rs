@@ -4,7 +4,7 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
-mod codex;
+pub(crate) mod codex;
 mod events;
 mod gemini;
 mod loose;

@@ -62,6 +62,11 @@ pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
     Some(entry.into_bytes())
 }
 
+/// Returns a summary as a message that says what it is.
+pub(crate) fn headed(summary: &str) -> String {
+    format!("{HEADING}{summary}")
+}
+
 /// Finds the summaries among what a user said, by the heading that this crate writes above them.
 pub(crate) fn recognise(parts: Vec<Part>) -> Vec<Part> {
     let mut found = Vec::with_capacity(parts.len());
@@ -109,7 +114,7 @@ fn push_text(content: &mut Vec<u8>, text: &str) {
 }
 
 /// Makes a version 8 UUID (RFC 9562) of the digest's first 16 bytes.
-fn uuid(id: &ArtifactId) -> String {
+pub(crate) fn uuid(id: &ArtifactId) -> String {
     let mut bits = u128::from_be_bytes(*id.as_bytes().first_chunk().expect("a digest has 32 bytes"));
     bits = bits & !(0xF << 76) | 8 << 76;
     bits = bits & !(0b11 << 62) | 0b10 << 62;

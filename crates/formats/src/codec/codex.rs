@@ -10,12 +10,14 @@ use contexture_core::{Entry, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use self::item::{Item, is_injected};
+use self::item::Item;
 use super::{
     Codec, Effect, Facts, Framing, Keep, Mark, Origin, OriginKind, Outline, Rewind, Step,
     loose::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
+
+pub(crate) use self::item::{FAILED, NATIVE_KINDS, has_failed, is_injected};
 
 pub(super) struct Codex;
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What stands before the answer of a tool that failed, as Codex has no field for that.
-const FAILED: &str = "[the tool failed]\n";
+pub(crate) const FAILED: &str = "[the tool failed]\n";
 
 /// Types of items, as the first versions wrote them without an envelope.
 pub(super) const KINDS: [&str; 12] = [
@@ -27,6 +27,10 @@ pub(super) const KINDS: [&str; 12] = [
     "image_generation_call",
     "compaction",
 ];
+
+/// Items that have a meaning to OpenAI only, and are written back as they were.
+pub(crate) const NATIVE_KINDS: [&str; 5] =
+    ["compaction", "compaction_summary", "context_compaction", "web_search_call", "image_generation_call"];
 
 /// What Codex's own summaries begin with.
 const SUMMARY_PREFIX: &str = "Another language model started to solve this problem and produced a summary";
@@ -174,20 +178,24 @@ impl Item<'_> {
     }
 
     fn result(self) -> serde_json::Result<Part> {
-        let mut content = match loose::shape(self.output.or(self.tools))? {
-            Shape::Text(text) => vec![Part::text(text)],
-            Shape::Object(raw) => match part(raw)? {
+        let mut content = match (loose::shape(self.output)?, self.tools) {
+            (Shape::Text(text), _) => vec![Part::text(text)],
+            (Shape::Object(raw), _) => match part(raw)? {
                 Part::Native { .. } => vec![Part::text(raw.get())],
                 known => vec![known],
             },
-            Shape::List(_) | Shape::Other => content(self.output.or(self.tools))?,
+            (Shape::List(_), _) => content(self.output)?,
+            (Shape::Other, tools) => tools.map(|tools| Part::text(tools.get())).into_iter().collect(),
         };
         let mut is_error = None;
         if let Some(Part::Text { text }) = content.first_mut() {
             is_error = has_failed(text);
             if let Some(rest) = text.strip_prefix(FAILED) {
-                *text = rest.to_owned();
                 is_error = Some(true);
+                *text = rest.to_owned();
+                if text.is_empty() && content.len() > 1 {
+                    content.remove(0);
+                }
             }
         }
         Ok(Part::ToolResult { call: self.call_id.text().to_owned(), content, is_error })
@@ -215,7 +223,7 @@ pub(super) fn summary(text: String) -> Entry {
 }
 
 /// Tells whether Codex wrote the part, not the user whose message it is in.
-pub(super) fn is_injected(part: &Part) -> bool {
+pub(crate) fn is_injected(part: &Part) -> bool {
     let Part::Text { text } = part else { return false };
     let text = text.trim_start();
     INJECTED.iter().any(|opening| text.starts_with(opening))
@@ -291,7 +299,7 @@ fn in_namespace(namespace: &str, name: String) -> String {
 }
 
 /// Tells from the exit code that Codex writes with a command's output whether it failed.
-fn has_failed(output: &str) -> Option<bool> {
+pub(crate) fn has_failed(output: &str) -> Option<bool> {
     if output.starts_with("{\"output\"") {
         let Object(report) = serde_json::from_str::<Object<Report<'_>>>(output).unwrap_or_default();
         return match report?.metadata.0?.exit_code {

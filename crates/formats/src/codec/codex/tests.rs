@@ -210,6 +210,9 @@ fn results_may_be_lists_of_texts_and_images() {
     assert_eq!((content, is_error), (vec![Part::text("t"), image], None));
     let object = json!({"type": "function_call_output", "call_id": "c", "output": {"matches": 2}});
     assert_eq!(result(&object).0, [Part::text("{\"matches\":2}")]);
+    let tools =
+        json!({"type": "tool_search_output", "call_id": "c", "status": "completed", "tools": [{"name": "ask"}]});
+    assert_eq!(result(&tools).0, [Part::text("[{\"name\":\"ask\"}]")]);
 }
 
 #[test]
