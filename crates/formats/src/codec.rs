@@ -6,7 +6,7 @@
 
 pub(crate) mod codex;
 mod events;
-mod gemini;
+pub(crate) mod gemini;
 mod loose;
 mod pi;
 

@@ -1,7 +1,9 @@
 //! Writing a conversation in a format, for a runtime that is to go on with it.
 
 mod codex;
+mod gemini;
 mod ids;
+mod input;
 mod lines;
 mod times;
 mod words;
@@ -57,6 +59,7 @@ pub trait Encoder: Send + Sync {
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
         "codex-v1" => &codex::Codex,
+        "gemini-v1" => &gemini::Gemini,
         _ => return None,
     })
 }

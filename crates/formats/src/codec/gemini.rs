@@ -8,12 +8,13 @@ mod message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use self::message::is_skipped;
 use super::{
     Codec, Effect, Facts, Framing, Keep, Mark, Outline, Rewind, Step,
     loose::{self, Field, First, Object, Shape, Wanted},
 };
 use crate::RecordProblem;
+
+pub(crate) use self::message::is_skipped;
 
 pub(super) struct Gemini;
 

@@ -15,7 +15,7 @@ use crate::{
 const SKIPPED: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
 
 /// Tells whether Gemini CLI leaves a user's text out when it resumes a session.
-pub(super) fn is_skipped(text: &str) -> bool {
+pub(crate) fn is_skipped(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || SKIPPED.iter().any(|opening| text.starts_with(opening))
 }
