@@ -5,6 +5,7 @@ mod gemini;
 mod ids;
 mod input;
 mod lines;
+mod pi;
 mod times;
 mod words;
 
@@ -60,6 +61,7 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
         "codex-v1" => &codex::Codex,
         "gemini-v1" => &gemini::Gemini,
+        "pi-v1" => &pi::Pi,
         _ => return None,
     })
 }

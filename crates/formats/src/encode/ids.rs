@@ -1,6 +1,6 @@
 //! Ids and names that a target accepts, the same ones every time.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use contexture_core::ArtifactId;
 
@@ -17,16 +17,27 @@ const MAX_BYTES: usize = 64;
 pub(super) struct Ids<'a> {
     session: &'a str,
     count: u64,
+    short: HashSet<String>,
 }
 
 impl<'a> Ids<'a> {
     pub(super) fn new(session: &'a str) -> Self {
-        Self { session, count: 0 }
+        Self { session, count: 0, short: HashSet::new() }
     }
 
     pub(super) fn uuid(&mut self) -> String {
         self.count += 1;
         summary::uuid(&ArtifactId::of(format!("{}/{}", self.session, self.count).as_bytes()))
+    }
+
+    /// Returns eight hex digits that no other short id has.
+    pub(super) fn short(&mut self) -> String {
+        loop {
+            let id = self.uuid()[..8].to_owned();
+            if self.short.insert(id.clone()) {
+                return id;
+            }
+        }
     }
 }
 
@@ -76,6 +87,7 @@ mod tests {
         assert_eq!(first, same.uuid());
         assert_ne!(first, other.uuid());
         assert_ne!(first, one.uuid());
+        assert_eq!(one.short().len(), 8);
     }
 
     #[test]

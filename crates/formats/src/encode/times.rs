@@ -23,6 +23,11 @@ pub(super) fn in_millis(at: Timestamp) -> String {
     format!("{}Z", &text[..cut])
 }
 
+/// Returns a time as milliseconds since 1970.
+pub(super) fn epoch_millis(at: Timestamp) -> i64 {
+    at.as_micros().div_euclid(1000)
+}
+
 #[cfg(test)]
 mod tests {
     use contexture_core::Part;
