@@ -15,6 +15,8 @@ use contexture_formats::{
 };
 use serde_json::Value;
 
+use crate::encode;
+
 /// Speeds are those of the fastest of so many rounds, as other programs run beside this one.
 const ROUNDS: usize = 3;
 
@@ -33,7 +35,7 @@ struct Seen {
 }
 
 #[test]
-fn every_line_of_real_transcripts_has_an_outline_and_a_step() {
+fn every_line_of_real_transcripts_is_understood_and_what_they_say_survives_every_target() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
     if !folder.is_dir() {
         eprintln!("skipped: there are no transcripts in {}", folder.display());
@@ -87,6 +89,11 @@ fn look(codec: &dyn Codec, records: &[&[u8]], seen: &mut Seen, path: &Path) {
         }
     }
     let dialogue = Dialogue::of(replay.into_entries());
+    for target in encode::FORMATS {
+        if let Some(difference) = encode::difference(target, &dialogue) {
+            panic!("{} in {target}: {difference}", path.display());
+        }
+    }
     let is_unpaired = |loss| matches!(loss, Loss::ResultInvented | Loss::ResultAsText);
     seen.unpaired +=
         dialogue.losses.counts().iter().filter(|count| is_unpaired(count.loss)).map(|count| count.count).sum::<u64>();
