@@ -5,8 +5,10 @@
 //! understand it hands on as it is.
 
 pub(crate) mod codex;
+mod codex_exec;
 mod events;
 pub(crate) mod gemini;
+mod gemini_stream;
 mod loose;
 mod pi;
 
@@ -153,6 +155,9 @@ pub enum Effect {
     Nothing,
     /// They come after everything else.
     Append,
+    /// They go on where the last entry stopped, in the middle of a text, if the same side speaks; otherwise they come after
+    /// everything else.
+    Continue,
     /// Each takes the place of the entry with its id, or comes after everything else when there is none.
     Upsert,
     /// They take the place of everything before, except what is kept, which follows them.
@@ -190,8 +195,10 @@ impl Step {
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "codex-v1" => &codex::Codex,
+        "codex-exec-v1" => &codex_exec::CodexExec,
         "events-v1" => &events::Events,
         "gemini-v1" => &gemini::Gemini,
+        "gemini-stream-v1" => &gemini_stream::GeminiStream,
         "pi-v1" => &pi::Pi,
         _ => return None,
     })

@@ -5,7 +5,7 @@ use contexture_formats::{Codec, Dialogue, Replay, codec};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
-const FORMATS: [&str; 3] = ["codex-v1", "gemini-v1", "pi-v1"];
+const FORMATS: [&str; 5] = ["codex-v1", "codex-exec-v1", "gemini-v1", "gemini-stream-v1", "pi-v1"];
 
 fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
     FORMATS.iter().map(|name| codec(&Format::new(*name).unwrap()).unwrap())
@@ -42,6 +42,12 @@ fn records() -> Vec<Value> {
             {"functionResponse": {"id": "c", "name": "n", "response": {"output": "o"}, "parts": [{"inlineData": {}}]}},
             {"fileData": {"mimeType": "a/b", "fileUri": "u"}},
         ], "tokens": {"input": 1, "output": 2, "thoughts": 3}}),
+        json!({"type": "item.completed", "item": {"type": "command_execution", "command": "c", "exit_code": 1}}),
+        json!({"type": "item.completed", "item": {"type": "mcp_tool_call", "server": "s", "tool": "t",
+            "result": {"content": [{"type": "text", "text": "t"}]}, "error": {"message": "m"}}}),
+        json!({"type": "message", "role": "assistant", "content": "c", "delta": true}),
+        json!({"type": "tool_use", "tool_name": "n", "tool_id": "i", "parameters": {}}),
+        json!({"type": "tool_result", "tool_id": "i", "status": "error", "output": "o", "error": {"message": "m"}}),
         json!({"type": "compaction", "id": "c", "parentId": "p", "summary": "s", "firstKeptEntryId": "k"}),
         json!({"type": "compaction", "id": "c", "parentId": null, "summary": "s", "retainedTail": [{"role": "user", "content": "a"}]}),
         json!({"type": "branch_summary", "id": "b", "parentId": "p", "summary": "s"}),
