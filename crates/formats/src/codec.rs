@@ -5,7 +5,13 @@
 //! understand it hands on as it is.
 
 mod claude;
+pub(crate) mod codex;
+mod codex_exec;
 mod events;
+pub(crate) mod gemini;
+mod gemini_stream;
+mod loose;
+mod pi;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -152,6 +158,9 @@ pub enum Effect {
     Nothing,
     /// They come after everything else.
     Append,
+    /// They go on where the last entry stopped, in the middle of a text, if the same side speaks; otherwise they come after
+    /// everything else.
+    Continue,
     /// Each takes the place of the entry with its id, or comes after everything else when there is none.
     Upsert,
     /// What follows takes the place of everything before. What is kept comes after the first entry that follows.
@@ -191,7 +200,12 @@ impl Step {
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "claude-code-v1" => &claude::ClaudeCode,
+        "codex-v1" => &codex::Codex,
+        "codex-exec-v1" => &codex_exec::CodexExec,
         "events-v1" => &events::Events,
+        "gemini-v1" => &gemini::Gemini,
+        "gemini-stream-v1" => &gemini_stream::GeminiStream,
+        "pi-v1" => &pi::Pi,
         _ => return None,
     })
 }

@@ -1,5 +1,14 @@
 //! Writing a conversation in a format, for a runtime that is to go on with it.
 
+mod codex;
+mod gemini;
+mod ids;
+mod input;
+mod lines;
+mod pi;
+mod times;
+mod words;
+
 use contexture_core::{Format, Timestamp};
 
 use crate::{
@@ -31,7 +40,7 @@ pub struct Target {
 pub struct Encoded {
     /// The content: what a file of the runtime holds, or an array of messages.
     pub bytes: Vec<u8>,
-    /// What it leaves out or changes.
+    /// What it leaves out or changes of the dialogue; what the dialogue has lost itself comes on top.
     pub losses: Losses,
 }
 
@@ -49,6 +58,10 @@ pub trait Encoder: Send + Sync {
 
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
-    let _ = format;
-    None
+    Some(match format.as_str() {
+        "codex-v1" => &codex::Codex,
+        "gemini-v1" => &gemini::Gemini,
+        "pi-v1" => &pi::Pi,
+        _ => return None,
+    })
 }

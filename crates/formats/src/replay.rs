@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{Entry, Role};
+use contexture_core::{Entry, Part, Role};
 
 use crate::codec::{Effect, Keep, Rewind, Step};
 
@@ -23,6 +23,11 @@ impl Replay {
         match effect {
             Effect::Nothing => {}
             Effect::Append => self.append_all(entries),
+            Effect::Continue => {
+                for entry in entries {
+                    self.go_on(entry);
+                }
+            }
             Effect::Upsert => {
                 for entry in entries {
                     self.upsert(entry);
@@ -72,6 +77,20 @@ impl Replay {
         }
     }
 
+    fn go_on(&mut self, entry: Entry) {
+        match self.entries.last_mut() {
+            Some(last) if last.role == entry.role => {
+                let mut parts = entry.parts.into_iter();
+                match (last.parts.last_mut(), parts.next()) {
+                    (Some(Part::Text { text }), Some(Part::Text { text: more })) => text.push_str(&more),
+                    (_, first) => last.parts.extend(first),
+                }
+                last.parts.extend(parts);
+            }
+            _ => self.append(entry),
+        }
+    }
+
     fn upsert(&mut self, entry: Entry) {
         match entry.id.as_ref().and_then(|id| self.places.get(id)) {
             Some(&place) => self.entries[place] = entry,
@@ -116,8 +135,6 @@ fn is_turn(entry: &Entry) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use contexture_core::Part;
-
     use super::*;
 
     fn entry(role: Role, id: &str) -> Entry {
@@ -150,6 +167,13 @@ mod tests {
         let changed = Entry { id: Some("a1".into()), ..Entry::new(Role::Assistant, vec![Part::text("new")]) };
         replay.take(Step { effect: Effect::Upsert, entries: vec![changed] });
         assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["u1", "new", "a2"]);
+    }
+
+    #[test]
+    fn what_comes_in_pieces_is_put_together() {
+        assert_eq!(after("u1", Effect::Continue, &["u2"]), "u1u2");
+        assert_eq!(after("u1 a1", Effect::Continue, &["u2", "u3"]), "u1 a1 u2u3");
+        assert_eq!(after("", Effect::Continue, &["u1"]), "u1");
     }
 
     #[test]

@@ -63,7 +63,9 @@ const fn row(name: &'static str, description: &'static str, rule: Concatenation)
 const KNOWN: &[KnownFormat] = &[
     row("claude-code-v1", "Claude Code transcript (JSONL)", Concatenation::Lines),
     row("codex-v1", "Codex rollout (JSONL)", Concatenation::Lines),
+    row("codex-exec-v1", "output of codex exec --json (JSONL)", Concatenation::Lines),
     row("gemini-v1", "Gemini CLI session (JSONL)", Concatenation::Lines),
+    row("gemini-stream-v1", "Gemini CLI's stream-json output (JSONL)", Concatenation::Lines),
     row("pi-v1", "pi session (JSONL)", Concatenation::Lines),
     // An export is one object, {"info", "messages"}, and two objects do not add up to one.
     row("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes),

@@ -1,6 +1,6 @@
 //! A plain-text summary as the beginning of a conversation.
 
-use contexture_core::{ArtifactId, Format};
+use contexture_core::{ArtifactId, Format, Part};
 
 use crate::{
     cbor::{self, Major},
@@ -9,6 +9,9 @@ use crate::{
 
 /// Stands for a time that nobody took, where a runtime refuses a record without one.
 const NO_TIME: &str = "1970-01-01T00:00:00.000Z";
+
+/// What a summary begins with where a format has no record of its own for one.
+const HEADING: &str = "Summary of the conversation so far:\n\n";
 
 /// Returns the smallest content in the format that carries the text as the conversation so far.
 ///
@@ -29,9 +32,12 @@ pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
             r#"{{"timestamp":"{NO_TIME}","type":"compacted","payload":{{"message":{quoted},"replacement_history":[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]}}}}"#
         ),
         // Gemini CLI drops a user text that starts with '/', '?' or certain tags, hence the heading.
-        "gemini-v1" => format!(
-            r#"{{"$set":{{"messages":[{{"id":"{uuid}","timestamp":"{NO_TIME}","type":"user","content":[{{"text":"Summary of the conversation so far:\n\n"}},{{"text":{quoted}}}]}}]}}}}"#
-        ),
+        "gemini-v1" => {
+            let heading = serde_json::to_string(HEADING).expect("every text has a JSON form");
+            format!(
+                r#"{{"$set":{{"messages":[{{"id":"{uuid}","timestamp":"{NO_TIME}","type":"user","content":[{{"text":{heading}}},{{"text":{quoted}}}]}}]}}}}"#
+            )
+        }
         "pi-v1" => {
             let short = &uuid[..8];
             format!(
@@ -54,6 +60,34 @@ pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
         entry.push('\n');
     }
     Some(entry.into_bytes())
+}
+
+/// Returns a summary as a message that says what it is.
+pub(crate) fn headed(summary: &str) -> String {
+    format!("{HEADING}{summary}")
+}
+
+/// Finds the summaries among what a user said, by the heading that this crate writes above them.
+pub(crate) fn recognise(parts: Vec<Part>) -> Vec<Part> {
+    let mut found = Vec::with_capacity(parts.len());
+    let mut is_headed = false;
+    for part in parts {
+        match part {
+            Part::Text { text } if text == HEADING => is_headed = true,
+            Part::Text { text } if std::mem::take(&mut is_headed) => found.push(Part::Summary { text }),
+            Part::Text { text } => found.push(match text.strip_prefix(HEADING) {
+                Some(summary) => Part::Summary { text: summary.to_owned() },
+                None => Part::Text { text },
+            }),
+            other => found.push(other),
+        }
+    }
+    found
+}
+
+/// Tells whether parts are summaries and nothing else.
+pub(crate) fn is_all(parts: &[Part]) -> bool {
+    !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Summary { .. }))
 }
 
 /// Returns `[{"Role": "user", "Content": [{"Text": text, "Type": "text"}]}]`, keys in the order that Bureau's
@@ -80,7 +114,7 @@ fn push_text(content: &mut Vec<u8>, text: &str) {
 }
 
 /// Makes a version 8 UUID (RFC 9562) of the digest's first 16 bytes.
-fn uuid(id: &ArtifactId) -> String {
+pub(crate) fn uuid(id: &ArtifactId) -> String {
     let mut bits = u128::from_be_bytes(*id.as_bytes().first_chunk().expect("a digest has 32 bytes"));
     bits = bits & !(0xF << 76) | 8 << 76;
     bits = bits & !(0b11 << 62) | 0b10 << 62;

@@ -2,6 +2,9 @@
 
 mod cbor;
 mod check;
+mod codecs;
+mod corpus;
+mod encode;
 mod join;
 mod slices;
 mod summary;

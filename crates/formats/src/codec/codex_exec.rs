@@ -1,0 +1,275 @@
+//! `codex-exec-v1`: what `codex exec --json` prints, one event a line.
+//!
+//! It tells less than a rollout: not what was asked, and of most tools only that they ran. Items count from 0 in every
+//! run, so a call is known by the digest of its record instead.
+
+use contexture_core::{ArtifactId, Entry, Part, Role, ToolInput};
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    Codec, Effect, Framing, Mark, Outline, Step,
+    loose::{self, Field, Object, Shape},
+};
+use crate::{RecordProblem, summary};
+
+pub(super) struct CodexExec;
+
+impl Codec for CodexExec {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        loose::decode(record, outline)
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        loose::decode(record, step)
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Started<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    thread_id: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+}
+
+/// An item of any type, in the fields that are used. Its id is not: of a web search there are two.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    text: Field<'a>,
+    #[serde(borrow)]
+    status: Field<'a>,
+    #[serde(borrow)]
+    command: Option<&'a RawValue>,
+    #[serde(borrow)]
+    aggregated_output: Field<'a>,
+    #[serde(borrow)]
+    exit_code: Field<'a>,
+    #[serde(borrow)]
+    changes: Option<&'a RawValue>,
+    #[serde(borrow)]
+    server: Field<'a>,
+    #[serde(borrow)]
+    tool: Field<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Object<McpResult<'a>>,
+    #[serde(borrow)]
+    error: Object<McpError<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct McpResult<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct McpError<'a> {
+    #[serde(borrow)]
+    message: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct McpContent<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    text: Field<'a>,
+}
+
+fn outline(record: &[u8]) -> serde_json::Result<Outline> {
+    let event: Started<'_> = loose::object(record)?;
+    let mut outline = Outline::default();
+    match event.kind.text() {
+        "thread.started" => outline.facts.session = event.thread_id.into_text(),
+        "turn.started" => outline.mark = Mark::Turn(None),
+        _ => {}
+    }
+    Ok(outline)
+}
+
+fn step(record: &[u8]) -> serde_json::Result<Step> {
+    let event: Event<'_> = loose::object(record)?;
+    // What is started or updated comes again when it is completed.
+    let ("item.completed", Some(raw)) = (event.kind.text(), event.item) else { return Ok(Step::nothing()) };
+    let item: Item<'_> = loose::part(raw)?;
+    let parts = match item.kind.text() {
+        "agent_message" | "plan" => vec![Part::text(item.text.text())],
+        "reasoning" => vec![Part::Thinking { text: item.text.text().to_owned(), seal: None }],
+        "command_execution" | "file_change" | "mcp_tool_call" => {
+            return called(item, summary::uuid(&ArtifactId::of(record)));
+        }
+        // Errors are for the screen.
+        "error" => return Ok(Step::nothing()),
+        kind => vec![Part::Native { kind: kind.to_owned(), value: loose::value(raw) }],
+    };
+    Ok(Step::append(Entry::new(Role::Assistant, parts)))
+}
+
+/// Returns a call and what came of it.
+fn called(item: Item<'_>, call: String) -> serde_json::Result<Step> {
+    let has_failed = match (item.status.text(), &item.exit_code) {
+        ("failed" | "declined", _) | (_, Field::Other) => Some(true),
+        (_, Field::Count(code)) => Some(*code != 0),
+        ("completed", _) => Some(false),
+        _ => None,
+    };
+    let named = |name: &str, raw: Option<&RawValue>| {
+        let value = raw.map(loose::value).unwrap_or_default();
+        Value::Object(Map::from_iter([(name.to_owned(), value)]))
+    };
+    let (name, input, content) = match item.kind.text() {
+        "command_execution" => {
+            let output = vec![Part::text(item.aggregated_output.text())];
+            ("command_execution".to_owned(), named("command", item.command), output)
+        }
+        "file_change" => {
+            ("file_change".to_owned(), named("changes", item.changes), vec![Part::text(item.status.text())])
+        }
+        _ => {
+            let name = format!("mcp__{}__{}", item.server.text(), item.tool.text());
+            let content = match item.error.0 {
+                Some(error) => vec![Part::text(error.message.text())],
+                None => mcp_content(item.result.0.unwrap_or_default().content)?,
+            };
+            (name, item.arguments.map_or_else(|| Value::Object(Map::new()), loose::value), content)
+        }
+    };
+    let asked = Part::ToolCall { id: call.clone(), name, input: ToolInput::Json(input) };
+    let answered = Part::ToolResult { call, content, is_error: has_failed };
+    let entries = vec![Entry::new(Role::Assistant, vec![asked]), Entry::new(Role::Tool, vec![answered])];
+    Ok(Step { effect: Effect::Append, entries })
+}
+
+fn mcp_content(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
+    let Shape::List(list) = loose::shape(raw)? else { return Ok(Vec::new()) };
+    let part = |raw| {
+        let content: McpContent<'_> = loose::part(raw)?;
+        Ok(match content.text {
+            Field::Text(text) => Part::text(text),
+            _ => Part::Native { kind: content.kind.into_text().unwrap_or_default(), value: loose::value(raw) },
+        })
+    };
+    list.into_iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Dialogue, Replay};
+
+    fn step(record: &Value) -> Step {
+        CodexExec.step(record.to_string().as_bytes()).unwrap()
+    }
+
+    fn completed(item: &Value) -> Vec<Part> {
+        let step = step(&json!({"type": "item.completed", "item": item}));
+        assert_eq!(step.effect, Effect::Append);
+        step.entries.into_iter().flat_map(|entry| entry.parts).collect()
+    }
+
+    fn call(item: &Value) -> (String, Value, String, Option<bool>) {
+        let mut parts = completed(item).into_iter();
+        let (
+            Some(Part::ToolCall { id, name, input: ToolInput::Json(input) }),
+            Some(Part::ToolResult { call, content, is_error }),
+        ) = (parts.next(), parts.next())
+        else {
+            panic!("{item} is no call");
+        };
+        assert_eq!(id, call);
+        (name, input, crate::dialogue::text_of(&content), is_error)
+    }
+
+    #[test]
+    fn the_stream_names_its_session_and_marks_turns() {
+        let outline = |record: Value| CodexExec.outline(record.to_string().as_bytes()).unwrap();
+        assert_eq!(outline(json!({"type": "thread.started", "thread_id": "t"})).facts.session.as_deref(), Some("t"));
+        assert_eq!(outline(json!({"type": "turn.started"})).mark, Mark::Turn(None));
+        for event in
+            [json!({"type": "turn.completed", "usage": {}}), json!({"type": "error", "message": "m"}), json!({})]
+        {
+            assert_eq!(step(&event), Step::nothing());
+            assert_eq!(outline(event), Outline::default());
+        }
+    }
+
+    #[test]
+    fn items_count_once_they_are_completed() {
+        let item = json!({"id": "item_0", "type": "agent_message", "text": "ok"});
+        assert_eq!(step(&json!({"type": "item.updated", "item": item})), Step::nothing());
+        assert_eq!(completed(&item), [Part::text("ok")]);
+        let reasoning = json!({"id": "item_1", "type": "reasoning", "text": "hm"});
+        assert_eq!(completed(&reasoning), [Part::Thinking { text: "hm".into(), seal: None }]);
+        let todo = json!({"id": "item_2", "type": "todo_list", "items": []});
+        assert_eq!(completed(&todo), [Part::Native { kind: "todo_list".into(), value: todo }]);
+        let error = json!({"type": "item.completed", "item": {"id": "item_3", "type": "error", "message": "m"}});
+        assert_eq!(step(&error), Step::nothing());
+    }
+
+    #[test]
+    fn commands_changes_and_servers_are_calls() {
+        let command = json!({
+            "id": "item_0", "type": "command_execution", "command": "ls", "aggregated_output": "a\n", "exit_code": 1, "status": "failed",
+        });
+        assert_eq!(call(&command), ("command_execution".into(), json!({"command": "ls"}), "a\n".into(), Some(true)));
+        let changes = json!([{"path": "a", "kind": "add"}]);
+        let change = json!({"id": "item_1", "type": "file_change", "changes": changes, "status": "completed"});
+        assert_eq!(call(&change), ("file_change".into(), json!({"changes": changes}), "completed".into(), Some(false)));
+        let asked = |result: Value, error: Value| {
+            call(&json!({
+                "id": "item_2", "type": "mcp_tool_call", "server": "wiki", "tool": "ask", "arguments": {"q": 1},
+                "result": result, "error": error, "status": if error.is_null() { "completed" } else { "failed" },
+            }))
+        };
+        let name = || "mcp__wiki__ask".to_owned();
+        let answer = json!({"content": [{"type": "text", "text": "yes"}], "structured_content": null});
+        assert_eq!(asked(answer, Value::Null), (name(), json!({"q": 1}), "yes".into(), Some(false)));
+        assert_eq!(asked(Value::Null, json!({"message": "no"})), (name(), json!({"q": 1}), "no".into(), Some(true)));
+    }
+
+    #[test]
+    fn items_of_two_runs_are_not_mixed_up() {
+        let mut replay = Replay::default();
+        for output in ["a", "b"] {
+            let item = json!({"id": "item_0", "type": "command_execution", "command": "ls", "aggregated_output": output, "exit_code": 0});
+            replay.take(step(&json!({"type": "item.completed", "item": item})));
+        }
+        let dialogue = Dialogue::of(replay.into_entries());
+        let results =
+            dialogue.turns.iter().flat_map(|turn| &turn.parts).filter(|part| matches!(part, Part::ToolResult { .. }));
+        assert_eq!(results.count(), 2);
+    }
+
+    #[test]
+    fn a_search_has_two_ids() {
+        let record = br#"{"type":"item.completed","item":{"id":"item_0","type":"web_search","id":"ws_1","query":"q"}}"#;
+        assert_eq!(CodexExec.step(record).unwrap().entries.len(), 1);
+        assert!(CodexExec.step(b"[]").is_err());
+    }
+}

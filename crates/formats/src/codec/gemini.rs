@@ -1,0 +1,213 @@
+//! `gemini-v1`: the session file of Gemini CLI.
+//!
+//! Each line changes a list of messages: it adds one or puts a newer version of it in its place, replaces the list, or
+//! cuts it off. Older versions wrote the whole session as one document, which is read as one record.
+
+mod message;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Codec, Effect, Facts, Framing, Keep, Mark, Outline, Rewind, Step,
+    loose::{self, Field, First, Object, Shape, Wanted},
+};
+use crate::RecordProblem;
+
+pub(crate) use self::message::is_skipped;
+
+pub(super) struct Gemini;
+
+impl Codec for Gemini {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        loose::decode(record, outline)
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        loose::decode(record, step)
+    }
+}
+
+/// A line of any kind, or a whole document, in the fields that an outline needs.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct OutlineRecord<'a> {
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Field<'a>,
+    #[serde(borrow, rename = "$set")]
+    update: Object<Update<'a>>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Field<'a>,
+    #[serde(borrow)]
+    session_id: Field<'a>,
+    #[serde(borrow)]
+    start_time: Field<'a>,
+    #[serde(borrow)]
+    last_updated: Field<'a>,
+    #[serde(borrow)]
+    summary: Field<'a>,
+    #[serde(borrow)]
+    messages: First<Asked<'a>>,
+}
+
+/// What changes in a session.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Update<'a> {
+    #[serde(borrow)]
+    session_id: Field<'a>,
+    #[serde(borrow)]
+    last_updated: Field<'a>,
+    #[serde(borrow)]
+    summary: Field<'a>,
+    #[serde(borrow)]
+    messages: First<Asked<'a>>,
+}
+
+/// A user's message in a list of messages.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl Wanted for Asked<'_> {
+    fn is_wanted(&self) -> bool {
+        self.kind.text() == "user" && message::text(self.content).is_ok_and(|text| !is_skipped(&text))
+    }
+}
+
+/// A line of any kind, or a whole document, in the fields that a step needs.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct StepRecord<'a> {
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Field<'a>,
+    #[serde(borrow, rename = "$set")]
+    update: Object<Messages<'a>>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Messages<'a> {
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+}
+
+/// What a record does.
+enum Change {
+    Rewind,
+    Message,
+    Update,
+    Session,
+}
+
+/// Tells what a record does, asking in the order in which Gemini CLI does.
+fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &Object<T>) -> Change {
+    match (rewind_to, id, update, kind) {
+        (Field::Text(_), ..) => Change::Rewind,
+        (_, Field::Text(_), ..) => Change::Message,
+        (_, _, Object(Some(_)), _) => Change::Update,
+        // Only other programs write messages without an id.
+        (_, _, _, Field::Text(_)) => Change::Message,
+        _ => Change::Session,
+    }
+}
+
+fn outline(record: &[u8]) -> serde_json::Result<Outline> {
+    let record: OutlineRecord<'_> = loose::object(record)?;
+    Ok(match change(&record.rewind_to, &record.id, &record.kind, &record.update) {
+        Change::Rewind => Outline { mark: Mark::Rewind(before(record.rewind_to)), ..Outline::default() },
+        Change::Message => message_outline(record)?,
+        Change::Update => {
+            let update = record.update.0.unwrap_or_default();
+            let mark = match update.messages {
+                First::NoList => Mark::None,
+                First::None | First::Some(_) => Mark::Compaction { after: None },
+            };
+            let facts = facts(update.session_id, update.summary);
+            let has_summary = matches!(mark, Mark::Compaction { .. });
+            Outline { at: update.last_updated.instant(), mark, has_summary, facts, ..Outline::default() }
+        }
+        Change::Session => {
+            // A document was written when it was last updated; a first line is older than what follows it.
+            let (at, mark) = match record.messages {
+                First::NoList => (record.start_time, Mark::None),
+                First::None => (record.last_updated, Mark::None),
+                First::Some(asked) => (record.last_updated, turn(asked.content)?),
+            };
+            let facts = facts(record.session_id, record.summary);
+            Outline { at: at.instant(), mark, facts, ..Outline::default() }
+        }
+    })
+}
+
+fn before(id: Field<'_>) -> Rewind {
+    Rewind::Before(id.into_text().unwrap_or_default())
+}
+
+fn message_outline(message: OutlineRecord<'_>) -> serde_json::Result<Outline> {
+    let mut outline = Outline { at: message.timestamp.instant(), ..Outline::default() };
+    match message.kind.text() {
+        // Only a user's message is written once; the others come again with every change, under the same id.
+        "user" => {
+            outline.mark = turn(message.content)?;
+            outline.id = message.id.into_text();
+        }
+        _ => outline.facts.model = message.model.into_text(),
+    }
+    Ok(outline)
+}
+
+fn facts(session: Field<'_>, title: Field<'_>) -> Facts {
+    Facts { session: session.into_text(), title: title.into_text(), ..Facts::default() }
+}
+
+fn turn(content: Option<&RawValue>) -> serde_json::Result<Mark> {
+    let text = message::text(content)?;
+    Ok(if is_skipped(&text) { Mark::None } else { Mark::Turn(Some(text)) })
+}
+
+fn step(record: &[u8]) -> serde_json::Result<Step> {
+    let fields: StepRecord<'_> = loose::object(record)?;
+    let messages = match change(&fields.rewind_to, &fields.id, &fields.kind, &fields.update) {
+        Change::Rewind => return Ok(Step { effect: Effect::Rewind(before(fields.rewind_to)), entries: Vec::new() }),
+        Change::Message => {
+            let entries = message::entries(serde_json::from_slice(record)?)?;
+            let effect = if entries.is_empty() { Effect::Nothing } else { Effect::Upsert };
+            return Ok(Step { effect, entries });
+        }
+        Change::Update => fields.update.0.unwrap_or_default().messages,
+        Change::Session => fields.messages,
+    };
+    let Shape::List(messages) = loose::shape(messages)? else { return Ok(Step::nothing()) };
+    let mut entries = Vec::with_capacity(messages.len());
+    for message in messages {
+        entries.extend(message::entries(message)?);
+    }
+    Ok(Step { effect: Effect::Replace(Keep::Nothing), entries })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! `pi-v1`: the session file of pi, a tree of entries, one a line.
+//!
+//! Each entry names the one that it follows; the conversation is the way from the last entry to the root. The first
+//! version had no ids: there each entry follows the line before it.
+
+mod message;
+
+use contexture_core::{Entry, Flags, Part, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step,
+    loose::{self, Field, Object, Shape},
+};
+use crate::RecordProblem;
+
+pub(super) struct Pi;
+
+impl Codec for Pi {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        loose::decode(record, outline)
+    }
+
+    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+        loose::decode(record, step)
+    }
+}
+
+/// What an outline needs of nearly every line. The few lines that tell more are read once more.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    parent_id: Field<'a>,
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow)]
+    message: Object<Speaker<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Speaker<'a> {
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(borrow)]
+    model: Field<'a>,
+}
+
+/// What the first line and some others tell about the session.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct About<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    cwd: Field<'a>,
+    #[serde(borrow)]
+    parent_session: Field<'a>,
+    #[serde(borrow)]
+    branched_from: Field<'a>,
+    #[serde(borrow)]
+    model_id: Field<'a>,
+    #[serde(borrow)]
+    name: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    message: Object<Words<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Words<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+fn outline(record: &[u8]) -> serde_json::Result<Outline> {
+    let line: Line<'_> = loose::object(record)?;
+    let at = line.timestamp.instant();
+    let mut facts = Facts::default();
+    let mut mark = Mark::None;
+    match line.kind.text() {
+        "session" => return Ok(Outline { at, facts: session_facts(loose::object(record)?), ..Outline::default() }),
+        "message" => {
+            let speaker = line.message.0.unwrap_or_default();
+            match speaker.role.text() {
+                "user" => mark = Mark::Turn(words(record)?),
+                "assistant" => facts.model = speaker.model.into_text(),
+                _ => {}
+            }
+        }
+        "model_change" => facts.model = loose::object::<About<'_>>(record)?.model_id.into_text(),
+        "session_info" => facts.title = loose::object::<About<'_>>(record)?.name.into_text(),
+        "compaction" => {
+            let parent = line.parent_id.text();
+            mark = Mark::Compaction { after: (!parent.is_empty()).then(|| parent.to_owned()) };
+        }
+        _ => {}
+    }
+    let link = match line.parent_id {
+        Field::Text(id) => Link::To(id.into_owned()),
+        Field::Null => Link::Root,
+        _ => Link::Previous,
+    };
+    let has_summary = matches!(mark, Mark::Compaction { .. });
+    Ok(Outline { id: line.id.into_text(), link, lane: None, at, mark, has_summary, facts })
+}
+
+fn session_facts(header: About<'_>) -> Facts {
+    let origin = header.parent_session.into_text().or(header.branched_from.into_text());
+    Facts {
+        session: header.id.into_text(),
+        origin: origin.map(|path| Origin { session: session_in(&path).to_owned(), kind: OriginKind::Fork, at: None }),
+        directory: header.cwd.into_text(),
+        model: header.model_id.into_text(),
+        ..Facts::default()
+    }
+}
+
+/// Returns the session's id in the path of its file, `…/<time>_<id>.jsonl`.
+fn session_in(path: &str) -> &str {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = file.strip_suffix(".jsonl").unwrap_or(file);
+    name.rsplit('_').next().unwrap_or(name)
+}
+
+fn words(record: &[u8]) -> serde_json::Result<Option<String>> {
+    let words = loose::object::<Spoken<'_>>(record)?.message.0.unwrap_or_default();
+    let text = Entry::new(Role::User, message::content(words.content)?).text();
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// What a step needs of a line of any type.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct StepLine<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    parent_id: Field<'a>,
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    summary: Field<'a>,
+    #[serde(borrow)]
+    first_kept_entry_id: Field<'a>,
+    #[serde(borrow)]
+    retained_tail: Option<&'a RawValue>,
+}
+
+fn step(record: &[u8]) -> serde_json::Result<Step> {
+    let line: StepLine<'_> = loose::object(record)?;
+    let mut tail = Vec::new();
+    let mut effect = Effect::Append;
+    let said = match line.kind.text() {
+        "session" => return Ok(Step::nothing()),
+        "message" => match line.message {
+            Some(raw) => message::entry(raw)?,
+            None => silent(),
+        },
+        "custom_message" => message::injected(message::content(line.content)?),
+        "branch_summary" | "branchSummary" => message::branch_summary(line.summary.text()),
+        "compaction" => {
+            let keep = match loose::shape(line.retained_tail)? {
+                Shape::List(messages) => {
+                    tail = messages.into_iter().map(message::entry).collect::<serde_json::Result<_>>()?;
+                    Keep::Nothing
+                }
+                _ => line.first_kept_entry_id.into_text().map_or(Keep::Nothing, Keep::From),
+            };
+            effect = Effect::Replace(keep);
+            let flags = Flags { compact_summary: true, ..Flags::default() };
+            Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text: line.summary.text().to_owned() }]) }
+        }
+        _ => silent(),
+    };
+    // A compaction may keep everything from an entry on that says nothing, so those count as well; without an id nobody
+    // can name them.
+    if said.parts.is_empty() && line.id == Field::Absent {
+        return Ok(Step::nothing());
+    }
+    let mut entries = vec![Entry {
+        id: line.id.into_text(),
+        parent: line.parent_id.into_text(),
+        at: line.timestamp.instant(),
+        ..said
+    }];
+    entries.append(&mut tail);
+    Ok(Step { effect, entries })
+}
+
+/// Returns the entry of a line that models see nothing of.
+fn silent() -> Entry {
+    Entry::new(Role::System, Vec::new())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! Writing a rollout that `codex exec resume` goes on with.
+//!
+//! It has the shape that Codex itself gives to sessions of other agents: what models see as items, what a person sees as
+//! events beside them, and events around each turn. Tool calls stay calls.
+
+mod record;
+
+use std::collections::HashSet;
+
+use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+
+use self::record::{Content, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
+use super::{
+    Encoded, Encoder, Target,
+    ids::{self, Ids},
+    lines::Lines,
+    times, words,
+};
+use crate::{
+    Framing,
+    codec::codex::{FAILED, NATIVE_KINDS, has_failed, is_injected},
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+};
+
+pub(super) struct Codex;
+
+impl Encoder for Codex {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+        let times = times::of_turns(&dialogue.turns, target.now);
+        let start = times::in_millis(times.first().copied().unwrap_or(target.now));
+        let mut rollout = Rollout {
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids: Ids::new(&target.session),
+            now: start,
+            task: None,
+            free_text_calls: HashSet::new(),
+        };
+        rollout.session(target);
+        rollout.system(&dialogue.system);
+        // Codex lists no session in which nobody typed anything.
+        let somebody_asks = dialogue
+            .turns
+            .iter()
+            .any(|turn| turn.speaker == Speaker::User && turn.parts.iter().any(|part| is_typed(turn, part)));
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            rollout.now = times::in_millis(at);
+            match turn.speaker {
+                Speaker::User => rollout.user(turn, |part| !somebody_asks || is_typed(turn, part)),
+                Speaker::Assistant => rollout.assistant(&turn.parts),
+            }
+        }
+        rollout.now = times::in_millis(target.now);
+        rollout.end_task();
+        Encoded { bytes: rollout.lines.into_bytes(), losses: rollout.losses }
+    }
+}
+
+/// Tells whether a part is what the user wants now, and not what a runtime or a summary says in the user's name.
+fn is_typed(turn: &Turn, part: &Part) -> bool {
+    match part {
+        Part::Text { .. } | Part::Blob { .. } => !turn.is_meta && !is_injected(part),
+        _ => false,
+    }
+}
+
+/// A rollout as far as it is written.
+struct Rollout<'a> {
+    lines: Lines,
+    losses: Losses,
+    ids: Ids<'a>,
+    /// The time of what is written next.
+    now: String,
+    task: Option<Task>,
+    /// Calls whose results have a type of their own, because their input is free text.
+    free_text_calls: HashSet<String>,
+}
+
+/// What Codex calls a turn: from what a user typed to the last answer to it.
+struct Task {
+    id: String,
+    last_message: Option<String>,
+}
+
+impl Rollout<'_> {
+    fn session(&mut self, target: &Target) {
+        let meta = SessionMeta {
+            id: &target.session,
+            session_id: &target.session,
+            timestamp: &self.now,
+            cwd: &target.directory,
+            originator: "contexture",
+            cli_version: target.version.as_deref().unwrap_or("0.0.0"),
+            source: "cli",
+            model_provider: "openai",
+            git: target.branch.as_deref().map(|branch| Git { branch }),
+        };
+        self.lines.push(&Line { timestamp: &self.now, kind: "session_meta", payload: meta });
+    }
+
+    fn system(&mut self, texts: &[String]) {
+        let content: Vec<_> = texts.iter().map(|text| Content::InputText { text: text.clone() }).collect();
+        if !content.is_empty() {
+            self.item(&Item::Message { role: "developer", content });
+        }
+    }
+
+    fn user(&mut self, turn: &Turn, is_typed: impl Fn(&Part) -> bool) {
+        let mut has_asked = false;
+        let mut is_silent = true;
+        let mut rest = turn.parts.as_slice();
+        while let [first, others @ ..] = rest {
+            rest = others;
+            match first {
+                Part::ToolResult { call, content, is_error } => {
+                    self.result(call, content, *is_error == Some(true));
+                    is_silent = false;
+                }
+                Part::Native { .. } => is_silent &= !self.native(first),
+                _ => {
+                    let typed = is_typed(first);
+                    let is_same = |part: &&Part| !matches!(part, Part::Native { .. }) && is_typed(part) == typed;
+                    let run = 1 + others.iter().take_while(is_same).count();
+                    let from = turn.parts.len() - others.len() - 1;
+                    rest = &others[run - 1..];
+                    let content = self.contents(&turn.parts[from..from + run]);
+                    is_silent &= content.is_empty();
+                    if typed && !has_asked {
+                        self.begin_task(&content);
+                        has_asked = true;
+                    }
+                    self.user_message(content);
+                }
+            }
+        }
+        if is_silent {
+            self.user_message(vec![Content::InputText { text: words::note(&turn.parts) }]);
+        }
+    }
+
+    fn user_message(&mut self, content: Vec<Content>) {
+        if !content.is_empty() {
+            self.item(&Item::Message { role: "user", content });
+        }
+    }
+
+    fn assistant(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
+                    let summary = Some(text).filter(|text| !text.is_empty());
+                    let summary = summary.map(|text| SummaryText { kind: "summary_text", text }).into_iter().collect();
+                    self.item(&Item::Reasoning { summary, encrypted_content: data });
+                }
+                Part::ToolCall { id, name, input } => self.call(id, name, input),
+                Part::Native { .. } => {
+                    self.native(part);
+                }
+                _ => {
+                    if let Some(text) = words::of(part, &mut self.losses) {
+                        self.say(text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, text: String) {
+        self.event(&Event::AgentMessage { message: &text, phase: None, memory_citation: None });
+        self.item(&Item::Message { role: "assistant", content: vec![Content::OutputText { text: text.clone() }] });
+        if let Some(task) = &mut self.task {
+            task.last_message = Some(text);
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &ToolInput) {
+        let (call_id, name) = ids::call(id, name, &mut self.losses);
+        match input {
+            ToolInput::Json(value) => {
+                let arguments = value.to_string();
+                self.item(&Item::FunctionCall { name: &name, arguments, call_id: &call_id });
+            }
+            ToolInput::Text(input) => {
+                self.free_text_calls.insert(id.to_owned());
+                self.item(&Item::CustomToolCall { status: "completed", call_id: &call_id, name: &name, input });
+            }
+        }
+    }
+
+    fn result(&mut self, call: &str, content: &[Part], is_error: bool) {
+        let mut content = self.contents(content);
+        if is_error {
+            match content.first_mut() {
+                Some(Content::InputText { text }) if has_failed(text) == Some(true) => {}
+                Some(Content::InputText { text }) => text.insert_str(0, FAILED),
+                _ => content.insert(0, Content::InputText { text: FAILED.to_owned() }),
+            }
+        }
+        let output = match content.as_slice() {
+            [] => Output::Text(""),
+            [Content::InputText { text }] => Output::Text(text),
+            _ => Output::Content(&content),
+        };
+        let call_id = &*ids::call_id(call);
+        if self.free_text_calls.contains(call) {
+            self.item(&Item::CustomToolCallOutput { call_id, output });
+        } else {
+            self.item(&Item::FunctionCallOutput { call_id, output });
+        }
+    }
+
+    /// Returns what a user or a tool says as content of an item.
+    fn contents(&mut self, parts: &[Part]) -> Vec<Content> {
+        let mut contents = Vec::with_capacity(parts.len());
+        for part in parts {
+            contents.extend(match part {
+                Part::Blob { media_type, source } if media_type.starts_with("image/") => match source {
+                    BlobSource::Base64(data) => {
+                        Some(Content::InputImage { image_url: format!("data:{media_type};base64,{data}") })
+                    }
+                    BlobSource::Url(url) => Some(Content::InputImage { image_url: url.clone() }),
+                    BlobSource::File(_) => words::of(part, &mut self.losses).map(|text| Content::InputText { text }),
+                },
+                _ => words::of(part, &mut self.losses).map(|text| Content::InputText { text }),
+            });
+        }
+        contents
+    }
+
+    /// Writes an item back that Codex once wrote, and tells whether it was one.
+    fn native(&mut self, part: &Part) -> bool {
+        match part {
+            Part::Native { kind, value } if NATIVE_KINDS.contains(&kind.as_str()) && value["type"] == kind.as_str() => {
+                self.lines.push(&Line { timestamp: &self.now, kind: "response_item", payload: value });
+                true
+            }
+            _ => {
+                self.losses.add(Loss::NativePart);
+                false
+            }
+        }
+    }
+
+    fn begin_task(&mut self, content: &[Content]) {
+        self.end_task();
+        let turn_id = self.ids.uuid();
+        self.event(&Event::TaskStarted {
+            turn_id: &turn_id,
+            model_context_window: None,
+            collaboration_mode_kind: "default",
+        });
+        let texts: Vec<&str> = content
+            .iter()
+            .filter_map(|content| match content {
+                Content::InputText { text } => Some(text.as_str()),
+                Content::InputImage { .. } | Content::OutputText { .. } => None,
+            })
+            .collect();
+        self.event(&Event::UserMessage { message: &texts.join("\n"), images: [], local_images: [], text_elements: [] });
+        self.task = Some(Task { id: turn_id, last_message: None });
+    }
+
+    fn end_task(&mut self) {
+        if let Some(Task { id, last_message }) = self.task.take() {
+            self.event(&Event::TaskComplete { turn_id: &id, last_agent_message: last_message.as_deref() });
+        }
+    }
+
+    fn item(&mut self, item: &Item<'_>) {
+        self.lines.push(&Line { timestamp: &self.now, kind: "response_item", payload: item });
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.lines.push(&Line { timestamp: &self.now, kind: "event_msg", payload: event });
+    }
+}

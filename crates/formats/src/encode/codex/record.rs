@@ -1,0 +1,74 @@
+//! Records of a rollout, as Codex reads them.
+
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Line<'a, T> {
+    pub(super) timestamp: &'a str,
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) payload: T,
+}
+
+#[derive(Serialize)]
+pub(super) struct SessionMeta<'a> {
+    pub(super) id: &'a str,
+    pub(super) session_id: &'a str,
+    pub(super) timestamp: &'a str,
+    pub(super) cwd: &'a str,
+    pub(super) originator: &'a str,
+    pub(super) cli_version: &'a str,
+    pub(super) source: &'a str,
+    pub(super) model_provider: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) git: Option<Git<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Git<'a> {
+    pub(super) branch: &'a str,
+}
+
+/// What a person sees.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Event<'a> {
+    TaskStarted { turn_id: &'a str, model_context_window: Option<u64>, collaboration_mode_kind: &'a str },
+    UserMessage { message: &'a str, images: [&'a str; 0], local_images: [&'a str; 0], text_elements: [&'a str; 0] },
+    AgentMessage { message: &'a str, phase: Option<&'a str>, memory_citation: Option<&'a str> },
+    TaskComplete { turn_id: &'a str, last_agent_message: Option<&'a str> },
+}
+
+/// What a model sees.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Item<'a> {
+    Message { role: &'a str, content: Vec<Content> },
+    Reasoning { summary: Vec<SummaryText<'a>>, encrypted_content: &'a str },
+    FunctionCall { name: &'a str, arguments: String, call_id: &'a str },
+    FunctionCallOutput { call_id: &'a str, output: Output<'a> },
+    CustomToolCall { status: &'a str, call_id: &'a str, name: &'a str, input: &'a str },
+    CustomToolCallOutput { call_id: &'a str, output: Output<'a> },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content {
+    InputText { text: String },
+    InputImage { image_url: String },
+    OutputText { text: String },
+}
+
+#[derive(Serialize)]
+pub(super) struct SummaryText<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Output<'a> {
+    Text(&'a str),
+    Content(&'a [Content]),
+}

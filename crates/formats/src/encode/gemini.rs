@@ -1,0 +1,223 @@
+//! Writing a session that `gemini --resume` goes on with.
+//!
+//! The results of tools are kept with the calls, in the message that makes them; a turn in which the model speaks again
+//! after a call becomes several messages.
+
+mod record;
+
+use std::collections::HashMap;
+
+use contexture_core::{ArtifactId, BlobSource, Part, Timestamp, ToolInput};
+
+use self::record::{
+    ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, Session, Thought, UserMessage,
+};
+use super::{
+    Encoded, Encoder, Target,
+    ids::{self, Ids},
+    input,
+    lines::Lines,
+    times, words,
+};
+use crate::{
+    Framing,
+    codec::gemini::is_skipped,
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+};
+
+/// What stands before a text that Gemini CLI would take for a command and leave out.
+const GUARD: &str = "The user wrote:\n";
+
+pub(super) struct Gemini;
+
+impl Encoder for Gemini {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+        let times = times::of_turns(&dialogue.turns, target.now);
+        let mut session = Writer {
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids: Ids::new(&target.session),
+            model: target.model.as_deref(),
+        };
+        session.begin(target, times.first().copied().unwrap_or(target.now));
+        let mut system = dialogue.system.as_slice();
+        for (n, (turn, at)) in dialogue.turns.iter().zip(times).enumerate() {
+            let at = times::in_millis(at);
+            match turn.speaker {
+                Speaker::User => session.user(std::mem::take(&mut system), &turn.parts, &at),
+                Speaker::Assistant => {
+                    let results = dialogue.turns.get(n + 1).map(results).unwrap_or_default();
+                    session.model(turn, &results, &at);
+                }
+            }
+        }
+        Encoded { bytes: session.lines.into_bytes(), losses: session.losses }
+    }
+}
+
+/// What a tool answered.
+struct Answer<'a> {
+    content: &'a [Part],
+    is_error: bool,
+}
+
+/// Returns the results that a turn begins with, by their calls.
+fn results(turn: &Turn) -> HashMap<&str, Answer<'_>> {
+    let result = |part| match part {
+        &Part::ToolResult { ref call, ref content, is_error } => {
+            Some((call.as_str(), Answer { content, is_error: is_error == Some(true) }))
+        }
+        _ => None,
+    };
+    turn.parts.iter().filter_map(result).collect()
+}
+
+/// A session as far as it is written.
+struct Writer<'a> {
+    lines: Lines,
+    losses: Losses,
+    ids: Ids<'a>,
+    model: Option<&'a str>,
+}
+
+/// What a model says up to where it waits for its tools.
+#[derive(Default)]
+struct Message {
+    thoughts: Vec<Thought>,
+    texts: Vec<String>,
+    calls: Vec<Call>,
+}
+
+impl Writer<'_> {
+    fn begin(&mut self, target: &Target, start: Timestamp) {
+        // Gemini CLI has a hash of its own here, asks that there be one, and compares it with nothing.
+        let hash = ArtifactId::of(target.directory.as_bytes()).to_string();
+        self.lines.push(&Session {
+            id: &target.session,
+            project_hash: hash.strip_prefix("art-").unwrap_or(&hash),
+            start_time: &times::in_millis(start),
+            last_updated: &times::in_millis(target.now),
+            kind: "main",
+            summary: target.title.as_deref(),
+        });
+    }
+
+    fn user(&mut self, system: &[String], parts: &[Part], at: &str) {
+        let mut content = Vec::with_capacity(parts.len());
+        for text in system {
+            self.losses.add(Loss::SystemAsUser);
+            content.push(ApiPart::Text(text.clone()));
+        }
+        let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+        for part in parts.iter().filter(|part| !is_result(part)) {
+            content.extend(self.api_part(part));
+        }
+        if content.is_empty() {
+            if parts.iter().any(is_result) {
+                return;
+            }
+            content.push(ApiPart::Text(words::note(parts)));
+        }
+        let texts: Vec<&str> = content.iter().filter_map(ApiPart::text).collect();
+        if !texts.is_empty() && is_skipped(&texts.concat()) {
+            content.insert(0, ApiPart::Text(GUARD.to_owned()));
+        }
+        self.lines.push(&UserMessage { id: &self.ids.uuid(), timestamp: at, kind: "user", content: &content });
+    }
+
+    fn model(&mut self, turn: &Turn, results: &HashMap<&str, Answer<'_>>, at: &str) {
+        let mut message = Message::default();
+        for part in &turn.parts {
+            if !matches!(part, Part::ToolCall { .. }) && !message.calls.is_empty() {
+                self.push(std::mem::take(&mut message), turn, at);
+            }
+            match part {
+                Part::ToolCall { id, name, input } => message.calls.push(self.call(id, name, input, results, at)),
+                Part::Thinking { text, seal } => {
+                    // Gemini CLI keeps signatures in another place and does without those that are missing.
+                    self.losses.add_many(Loss::SealedThinking, u64::from(seal.is_some() && text.is_empty()));
+                    if !text.is_empty() {
+                        message.thoughts.push(Thought {
+                            subject: "",
+                            description: text.clone(),
+                            timestamp: at.to_owned(),
+                        });
+                    }
+                }
+                _ => message.texts.extend(words::of(part, &mut self.losses)),
+            }
+        }
+        self.push(message, turn, at);
+    }
+
+    fn push(&mut self, message: Message, turn: &Turn, at: &str) {
+        let Message { thoughts, mut texts, calls } = message;
+        let content = match texts.len() {
+            0 if calls.is_empty() && thoughts.is_empty() => return,
+            0 => Content::Text(String::new()),
+            1 => Content::Text(texts.remove(0)),
+            _ => Content::Parts(texts.into_iter().map(ApiPart::Text).collect()),
+        };
+        self.lines.push(&ModelMessage {
+            id: &self.ids.uuid(),
+            timestamp: at,
+            kind: "gemini",
+            content,
+            thoughts,
+            tool_calls: calls,
+            model: turn.model.as_deref().or(self.model),
+        });
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &ToolInput, results: &HashMap<&str, Answer<'_>>, at: &str) -> Call {
+        let (call_id, plain_name) = ids::call(id, name, &mut self.losses);
+        let mut name = plain_name.into_owned();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            name.insert(0, '_');
+            name.truncate(64);
+            self.losses.add(Loss::ToolRenamed);
+        }
+        let (output, mut media, is_error) = match results.get(id) {
+            Some(answer) => {
+                let (said, shown): (Vec<&Part>, Vec<&Part>) = answer.content.iter().partition(|part| !is_inline(part));
+                let said: Vec<_> = said.into_iter().filter_map(|part| words::of(part, &mut self.losses)).collect();
+                let shown: Vec<_> = shown.into_iter().filter_map(|part| self.api_part(part)).collect();
+                (said.join("\n"), shown, answer.is_error)
+            }
+            None => (String::new(), Vec::new(), false),
+        };
+        let response = if is_error { Response::Error(output) } else { Response::Output(output) };
+        let response = FunctionResponse { id: call_id.clone().into_owned(), name: name.clone(), response };
+        let mut result = vec![ApiPart::FunctionResponse(response)];
+        result.append(&mut media);
+        Call {
+            id: call_id.into_owned(),
+            display_name: name.clone(),
+            name,
+            args: input::object(input, &mut self.losses),
+            result,
+            status: if is_error { "error" } else { "success" },
+            timestamp: at.to_owned(),
+            description: "",
+            render_output_as_markdown: false,
+        }
+    }
+
+    fn api_part(&mut self, part: &Part) -> Option<ApiPart> {
+        match part {
+            Part::Blob { media_type, source: BlobSource::Base64(data) } => {
+                let inline = InlineData { mime_type: media_type.clone(), data: data.clone() };
+                Some(ApiPart::InlineData(inline))
+            }
+            _ => words::of(part, &mut self.losses).map(ApiPart::Text),
+        }
+    }
+}
+
+fn is_inline(part: &Part) -> bool {
+    matches!(part, Part::Blob { source: BlobSource::Base64(_), .. })
+}

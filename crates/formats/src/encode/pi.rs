@@ -1,0 +1,238 @@
+//! Writing a session that `pi --session` goes on with: a header and a chain of messages.
+
+mod record;
+
+use std::collections::HashMap;
+
+use contexture_core::{BlobSource, Part, Seal, SealScheme, Timestamp};
+
+use self::record::{Block, Entry, Header, Message, SealedReasoning, SessionInfo, Usage};
+use super::{
+    Encoded, Encoder, Target,
+    ids::{self, Ids},
+    input,
+    lines::Lines,
+    times, words,
+};
+use crate::{
+    Framing,
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+};
+
+/// What pi shows in the place of thinking that cannot be read.
+const REDACTED: &str = "[Reasoning redacted]";
+
+pub(super) struct Pi;
+
+impl Encoder for Pi {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+        let times = times::of_turns(&dialogue.turns, target.now);
+        let mut session = Writer {
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids: Ids::new(&target.session),
+            last: None,
+            tools: HashMap::new(),
+            model: target.model.as_deref(),
+        };
+        session.begin(target, times.first().copied().unwrap_or(target.now));
+        let mut system = dialogue.system.as_slice();
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            match turn.speaker {
+                Speaker::User => session.user(std::mem::take(&mut system), &turn.parts, at),
+                Speaker::Assistant => session.assistant(turn, at),
+            }
+        }
+        Encoded { bytes: session.lines.into_bytes(), losses: session.losses }
+    }
+}
+
+/// A session as far as it is written.
+struct Writer<'a> {
+    lines: Lines,
+    losses: Losses,
+    ids: Ids<'a>,
+    /// The entry that the next one follows.
+    last: Option<String>,
+    /// Names of the tools that were called, by the ids of the calls.
+    tools: HashMap<String, String>,
+    model: Option<&'a str>,
+}
+
+/// Who is said to have written an answer.
+#[derive(Clone, Copy)]
+struct Voice<'a> {
+    api: &'static str,
+    provider: &'static str,
+    model: &'a str,
+}
+
+impl<'a> Voice<'a> {
+    /// Guesses the provider by the name of the model; pi asks for another model where it does not know one.
+    fn of(model: Option<&'a str>) -> Self {
+        let model = model.unwrap_or("unknown");
+        let name = model.rsplit('/').next().unwrap_or(model);
+        let is = |openings: &[&str]| openings.iter().any(|opening| name.starts_with(opening));
+        let (api, provider) = if is(&["claude"]) {
+            ("anthropic-messages", "anthropic")
+        } else if is(&["gemini"]) {
+            ("google-generative-ai", "google")
+        } else if is(&["gpt", "o1", "o3", "o4", "codex", "chatgpt"]) {
+            ("openai-responses", "openai")
+        } else {
+            ("openai-completions", "unknown")
+        };
+        Self { api, provider, model }
+    }
+
+    /// Tells whether the provider can open a seal.
+    fn opens(self, scheme: SealScheme) -> bool {
+        match scheme {
+            SealScheme::AnthropicSignature | SealScheme::AnthropicRedacted => self.provider == "anthropic",
+            SealScheme::OpenaiEncrypted => self.provider == "openai",
+            SealScheme::GeminiSignature => self.provider == "google",
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn begin(&mut self, target: &Target, start: Timestamp) {
+        let start = times::in_millis(start);
+        self.lines.push(&Header {
+            kind: "session",
+            version: 3,
+            id: &target.session,
+            timestamp: &start,
+            cwd: &target.directory,
+        });
+        if let Some(name) = &target.title {
+            let id = self.ids.short();
+            self.lines.push(&SessionInfo { kind: "session_info", id: &id, parent_id: None, timestamp: &start, name });
+            self.last = Some(id);
+        }
+    }
+
+    fn user(&mut self, system: &[String], parts: &[Part], at: Timestamp) {
+        let mut content = Vec::with_capacity(parts.len());
+        let mut has_results = false;
+        for text in system {
+            self.losses.add(Loss::SystemAsUser);
+            content.push(Block::Text { text: text.clone() });
+        }
+        for part in parts {
+            match part {
+                Part::ToolResult { call, content, is_error } => {
+                    has_results = true;
+                    let message = Message::ToolResult {
+                        tool_call_id: ids::call_id(call).into_owned(),
+                        tool_name: self.tools.get(call).cloned().unwrap_or_default(),
+                        content: content.iter().filter_map(|part| self.block(part)).collect(),
+                        is_error: *is_error == Some(true),
+                        timestamp: times::epoch_millis(at),
+                    };
+                    self.push(message, at);
+                }
+                _ => content.extend(self.block(part)),
+            }
+        }
+        if content.is_empty() && !has_results {
+            content.push(Block::Text { text: words::note(parts) });
+        }
+        if !content.is_empty() {
+            self.push(Message::User { content, timestamp: times::epoch_millis(at) }, at);
+        }
+    }
+
+    fn assistant(&mut self, turn: &Turn, at: Timestamp) {
+        let model = turn.model.clone().or(self.model.map(str::to_owned));
+        let voice = Voice::of(model.as_deref());
+        let mut content = Vec::with_capacity(turn.parts.len());
+        let mut calls_tools = false;
+        for part in &turn.parts {
+            match part {
+                Part::Thinking { text, seal } => content.extend(self.thinking(text, seal.as_ref(), voice)),
+                Part::ToolCall { id, name, input } => {
+                    let (call_id, name) = ids::call(id, name, &mut self.losses);
+                    self.tools.insert(id.clone(), name.clone().into_owned());
+                    calls_tools = true;
+                    content.push(Block::ToolCall {
+                        id: call_id.into_owned(),
+                        name: name.into_owned(),
+                        arguments: input::object(input, &mut self.losses),
+                    });
+                }
+                _ => content.extend(words::of(part, &mut self.losses).map(|text| Block::Text { text })),
+            }
+        }
+        if content.is_empty() {
+            return;
+        }
+        let message = Message::Assistant {
+            content,
+            api: voice.api,
+            provider: voice.provider,
+            model: voice.model.to_owned(),
+            usage: Usage::default(),
+            stop_reason: if calls_tools { "toolUse" } else { "stop" },
+            timestamp: times::epoch_millis(at),
+        };
+        self.push(message, at);
+    }
+
+    /// Returns thinking with its seal if the provider can open it; pi itself turns other thinking into text.
+    fn thinking(&mut self, text: &str, seal: Option<&Seal>, voice: Voice<'_>) -> Option<Block> {
+        let thinking = text.to_owned();
+        match seal.filter(|seal| voice.opens(seal.scheme)) {
+            Some(Seal { scheme: SealScheme::AnthropicRedacted, data }) => Some(Block::Thinking {
+                thinking: REDACTED.to_owned(),
+                thinking_signature: Some(data.clone()),
+                redacted: true,
+            }),
+            Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) => {
+                let signature = SealedReasoning::of(text, data).to_json();
+                Some(Block::Thinking { thinking, thinking_signature: Some(signature), redacted: false })
+            }
+            Some(Seal { scheme: SealScheme::AnthropicSignature, data }) => {
+                Some(Block::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
+            }
+            Some(Seal { scheme: SealScheme::GeminiSignature, data }) if !text.is_empty() => {
+                Some(Block::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
+            }
+            _ if text.is_empty() => {
+                self.losses.add(Loss::SealedThinking);
+                None
+            }
+            _ => {
+                self.losses.add(Loss::ThinkingAsText);
+                Some(Block::Thinking { thinking, thinking_signature: None, redacted: false })
+            }
+        }
+    }
+
+    /// Returns what a user or a tool says.
+    fn block(&mut self, part: &Part) -> Option<Block> {
+        match part {
+            Part::Blob { media_type, source: BlobSource::Base64(data) } if media_type.starts_with("image/") => {
+                Some(Block::Image { data: data.clone(), mime_type: media_type.clone() })
+            }
+            _ => words::of(part, &mut self.losses).map(|text| Block::Text { text }),
+        }
+    }
+
+    fn push(&mut self, message: Message, at: Timestamp) {
+        let id = self.ids.short();
+        let timestamp = times::in_millis(at);
+        self.lines.push(&Entry {
+            kind: "message",
+            id: &id,
+            parent_id: self.last.as_deref(),
+            timestamp: &timestamp,
+            message,
+        });
+        self.last = Some(id);
+    }
+}

@@ -1,0 +1,346 @@
+//! What encoders write: exact bytes for one dialogue, and what must survive for every dialogue.
+
+use contexture_core::{BlobSource, Entry, Flags, Format, Part, Role, Seal, SealScheme, Timestamp, ToolInput};
+use contexture_formats::{
+    Concatenation, Dialogue, Encoded, Replay, Target, codec,
+    dialogue::{Loss, LossCount, Speaker},
+    encoder,
+};
+use proptest::{collection::vec, prelude::*};
+use serde_json::{Value, json};
+
+use crate::slices::check;
+
+pub(crate) const FORMATS: [&str; 3] = ["codex-v1", "gemini-v1", "pi-v1"];
+
+fn format(name: &str) -> Format {
+    Format::new(name).unwrap()
+}
+
+fn target() -> Target {
+    Target {
+        session: "0190f0e2-1111-7222-8333-444455556666".into(),
+        directory: "/repo".into(),
+        branch: Some("main".into()),
+        version: Some("1.2.3".into()),
+        model: Some("gpt-5".into()),
+        title: Some("The fix".into()),
+        now: time("2026-11-15T12:00:00Z"),
+    }
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn encode(name: &str, dialogue: &Dialogue) -> Encoded {
+    encoder(&format(name)).unwrap().encode(dialogue, &target())
+}
+
+/// Reads a written session back.
+fn decode(name: &str, bytes: &[u8]) -> Dialogue {
+    let codec = codec(&format(name)).unwrap();
+    let mut replay = Replay::default();
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        codec.outline(line).unwrap();
+        replay.take(codec.step(line).unwrap());
+    }
+    Dialogue::of(replay.into_entries())
+}
+
+fn call(id: &str, name: &str, input: ToolInput) -> Part {
+    Part::ToolCall { id: id.into(), name: name.into(), input }
+}
+
+fn result(call: &str, text: &str, is_error: Option<bool>) -> Part {
+    Part::ToolResult { call: call.into(), content: vec![Part::text(text)], is_error }
+}
+
+fn image() -> Part {
+    Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }
+}
+
+fn sealed(text: &str, scheme: SealScheme) -> Part {
+    Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "c2VhbA==".into() }) }
+}
+
+/// A conversation in which everything happens once.
+fn dialogue() -> Dialogue {
+    let at = |entry: Entry, minute: u32| Entry { at: Some(time(&format!("2026-11-15T10:{minute:02}:00Z"))), ..entry };
+    let meta = Flags { meta: true, ..Flags::default() };
+    let claude = |parts| Entry { model: Some("claude-opus-4-5".into()), ..Entry::new(Role::Assistant, parts) };
+    Dialogue::of(vec![
+        Entry::new(Role::System, vec![Part::text("Be brief.")]),
+        at(Entry::new(Role::User, vec![Part::Summary { text: "We fixed half of it.".into() }]), 0),
+        at(Entry::new(Role::User, vec![Part::text("/src is broken: see \"this\""), image()]), 1),
+        at(
+            claude(vec![
+                sealed("Let me look.", SealScheme::AnthropicSignature),
+                sealed("", SealScheme::OpenaiEncrypted),
+                Part::text("I will look."),
+                call("toolu_1", "Read", ToolInput::Json(json!({"file_path": "/src/a.rs", "limit": 2}))),
+                call("call_2|fc_2", "mcp.wiki/ask", ToolInput::Json(json!({}))),
+                Part::text("And patch."),
+                call("c3", "apply_patch", ToolInput::Text("*** Begin Patch\n*** End Patch".into())),
+            ]),
+            2,
+        ),
+        at(Entry::new(Role::Tool, vec![result("toolu_1", "fn main() {}", Some(false))]), 3),
+        at(Entry::new(Role::Tool, vec![result("call_2|fc_2", "no such page", Some(true))]), 3),
+        at(
+            Entry::new(
+                Role::Tool,
+                vec![Part::ToolResult { call: "c3".into(), content: vec![Part::text("ok"), image()], is_error: None }],
+            ),
+            3,
+        ),
+        at(
+            Entry {
+                flags: meta,
+                ..Entry::new(Role::User, vec![Part::text("<system-reminder>go on</system-reminder>")])
+            },
+            4,
+        ),
+        at(claude(vec![Part::text("Done."), Part::Native { kind: "hologram".into(), value: json!({"beam": 1}) }]), 5),
+        at(Entry::new(Role::User, vec![Part::text("Thanks")]), 6),
+    ])
+}
+
+#[test]
+fn sessions_have_exactly_these_bytes() {
+    for name in FORMATS {
+        let encoded = encode(name, &dialogue());
+        let path = format!("{}/tests/suite/golden/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        let golden = std::fs::read_to_string(path).unwrap();
+        assert_eq!(String::from_utf8(encoded.bytes).unwrap(), golden, "{name}");
+    }
+}
+
+fn losses(name: &str) -> Vec<(Loss, u64)> {
+    encode(name, &dialogue()).losses.counts().iter().map(|LossCount { loss, count }| (*loss, *count)).collect()
+}
+
+#[test]
+fn what_is_lost_is_told() {
+    let changed = [(Loss::IdChanged, 1), (Loss::ToolRenamed, 1)];
+    let codex = [&[(Loss::ThinkingAsText, 1)], &changed[..], &[(Loss::NativePart, 1)]].concat();
+    assert_eq!(losses("codex-v1"), codex);
+    let wrapped = [(Loss::InputWrapped, 1), (Loss::NativePart, 1)];
+    let gemini = [&[(Loss::SystemAsUser, 1), (Loss::SealedThinking, 1)], &changed[..], &wrapped].concat();
+    assert_eq!(losses("gemini-v1"), gemini);
+    assert_eq!(losses("pi-v1"), gemini, "Claude's thinking keeps its seal, OpenAI's goes");
+}
+
+#[test]
+fn sessions_read_back_as_what_they_say() {
+    for name in FORMATS {
+        let encoded = encode(name, &dialogue());
+        let back = decode(name, &encoded.bytes);
+        assert_eq!(back.losses.counts(), [], "{name}");
+        assert!(back.turns[0].parts.contains(&Part::Summary { text: "We fixed half of it.".into() }), "{name}");
+        assert!(back.turns[0].parts.contains(&image()), "{name}");
+        let Said { calls, results, .. } = Said::of(&back);
+        assert_eq!(calls.len(), 3, "{name}");
+        assert_eq!(results[1], ("no such page".to_owned(), true), "{name}");
+        // Codex keeps the model beside the conversation.
+        let model = if name == "codex-v1" { None } else { Some("claude-opus-4-5") };
+        assert_eq!(back.turns[1].model.as_deref(), model, "{name}");
+    }
+}
+
+#[test]
+fn the_session_tells_whose_it_is() {
+    for name in FORMATS {
+        let encoded = encode(name, &dialogue());
+        let first = encoded.bytes.split(|byte| *byte == b'\n').next().unwrap();
+        let facts = codec(&format(name)).unwrap().outline(first).unwrap().facts;
+        assert_eq!(facts.session, Some(target().session), "{name}");
+        let last = encoded.bytes.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
+        let at = codec(&format(name)).unwrap().outline(last).unwrap().at;
+        assert_eq!(at, Some(target().now), "{name}");
+    }
+}
+
+#[test]
+fn sealed_thinking_goes_back_to_whoever_sealed_it() {
+    let seal_of = |name: &str, model: &str, part: Part| {
+        let answer = Entry { model: Some(model.into()), ..Entry::new(Role::Assistant, vec![part, Part::text("a")]) };
+        let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q")]), answer]);
+        let back = decode(name, &encode(name, &dialogue).bytes);
+        back.turns[1].parts.iter().find_map(|part| match part {
+            Part::Thinking { seal, .. } => seal.as_ref().map(|seal| (seal.scheme, seal.data.clone())),
+            _ => None,
+        })
+    };
+    let kept = |scheme| Some((scheme, "c2VhbA==".to_owned()));
+    let openai = SealScheme::OpenaiEncrypted;
+    assert_eq!(seal_of("codex-v1", "gpt-5", sealed("", openai)), kept(openai));
+    assert_eq!(seal_of("pi-v1", "gpt-5", sealed("s", openai)), kept(openai));
+    assert_eq!(seal_of("pi-v1", "claude-opus-4-5", sealed("s", openai)), None);
+    for scheme in [SealScheme::AnthropicSignature, SealScheme::AnthropicRedacted] {
+        assert_eq!(seal_of("pi-v1", "claude-opus-4-5", sealed("t", scheme)), kept(scheme));
+        assert_eq!(seal_of("codex-v1", "claude-opus-4-5", sealed("t", scheme)), None);
+    }
+    let google = SealScheme::GeminiSignature;
+    assert_eq!(seal_of("pi-v1", "gemini-3-pro", sealed("t", google)), kept(google));
+}
+
+#[test]
+fn codex_gets_its_own_items_back() {
+    let compaction = json!({"type": "compaction", "encrypted_content": "gAAA"});
+    let native = Part::Native { kind: "compaction".into(), value: compaction };
+    let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q"), native.clone()])]);
+    let encoded = encode("codex-v1", &dialogue);
+    assert_eq!(encoded.losses.counts(), []);
+    assert!(decode("codex-v1", &encoded.bytes).turns[0].parts.contains(&native));
+}
+
+#[test]
+fn a_session_in_which_nobody_typed_anything_is_still_listed_by_codex() {
+    let summary = Entry::new(Role::User, vec![Part::Summary { text: "so far".into() }]);
+    let encoded = encode("codex-v1", &Dialogue::of(vec![summary]));
+    assert!(String::from_utf8(encoded.bytes).unwrap().contains("\"user_message\""));
+}
+
+/// What must survive a translation.
+#[derive(Debug, PartialEq)]
+struct Said {
+    texts: Vec<(bool, String)>,
+    calls: Vec<(String, Value)>,
+    results: Vec<(String, bool)>,
+}
+
+impl Said {
+    fn of(dialogue: &Dialogue) -> Self {
+        // Targets without a place for instructions let the user say them first.
+        let mut texts: Vec<_> = dialogue.system.iter().map(|text| (true, text.clone())).collect();
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for turn in &dialogue.turns {
+            let is_user = turn.speaker == Speaker::User;
+            for part in &turn.parts {
+                match part {
+                    // What targets add: the mark of thinking, and the guard before what looks like a command.
+                    Part::Text { text } if text.starts_with("<thinking>") || text == "The user wrote:\n" => {}
+                    Part::Text { text } => texts.push((is_user, text.clone())),
+                    Part::ToolCall { name, input, .. } => calls.push((name.clone(), named(input))),
+                    Part::ToolResult { content, is_error, .. } => {
+                        results.push((contexture_formats::dialogue::text_of(content), *is_error == Some(true)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Self { texts, calls, results }
+    }
+}
+
+/// Returns what a tool is given as targets write it that take named values only.
+fn named(input: &ToolInput) -> Value {
+    match input {
+        ToolInput::Json(object @ Value::Object(_)) => object.clone(),
+        ToolInput::Json(value) => json!({"input": value}),
+        ToolInput::Text(text) => json!({"input": text}),
+    }
+}
+
+/// Tells what is different in a dialogue after it was written in a format and read back.
+pub(crate) fn difference(name: &str, dialogue: &Dialogue) -> Option<String> {
+    let back = decode(name, &encode(name, dialogue).bytes);
+    let (before, after) = (without_notes(Said::of(dialogue)), without_notes(Said::of(&back)));
+    let first = |a: &[String], b: &[String]| {
+        let differs = a.iter().zip(b).find(|(a, b)| a != b);
+        differs
+            .map(|(a, b)| format!("{a}\nbecame\n{b}"))
+            .or((a.len() != b.len()).then(|| "some are missing".to_owned()))
+    };
+    let lists = |said: &Said| {
+        let list = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
+        [
+            list(&mut said.texts.iter().map(|text| format!("{text:?}"))),
+            list(&mut said.calls.iter().map(|call| format!("{call:?}"))),
+            list(&mut said.results.iter().map(|result| format!("{result:?}"))),
+        ]
+    };
+    lists(&before).iter().zip(lists(&after)).find_map(|(before, after)| first(before, &after))
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~\n\u{e9}\u{1f600}\u{2028}]{0,12}[!-~]",
+        prop::sample::select(vec!["/help", "?", "<session_context>", "<environment_context>", "\u{0}\"\\"])
+            .prop_map(str::to_owned),
+    ]
+}
+
+fn any_input() -> impl Strategy<Value = Value> {
+    prop::collection::btree_map("[a-z]{1,4}", any_value(), 0..3)
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::from),
+        any_text().prop_map(Value::String),
+    ];
+    leaf.prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::btree_map("[a-z]{1,4}", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn any_part() -> impl Strategy<Value = Part> {
+    // Some ids are none that targets take.
+    let id = || prop::sample::select(vec!["1", "2", "call_3", "a|b", "é"]);
+    let name = prop::sample::select(vec!["Read", "shell", "mcp__wiki__ask", "Bash-2"]);
+    let content = || vec(prop_oneof![any_text().prop_map(Part::text), Just(image())], 0..3);
+    prop_oneof![
+        3 => any_text().prop_map(Part::text),
+        3 => (id(), name, any_input()).prop_map(|(id, name, input)| call(id, name, ToolInput::Json(input))),
+        3 => (id(), content(), any::<Option<bool>>())
+            .prop_map(|(id, content, is_error)| Part::ToolResult { call: id.into(), content, is_error }),
+        1 => any_text().prop_map(|text| Part::Thinking { text, seal: None }),
+        1 => Just(sealed("", SealScheme::AnthropicRedacted)),
+        1 => Just(image()),
+        1 => Just(Part::Native { kind: "hologram".into(), value: json!({"beam": 1}) }),
+    ]
+}
+
+fn any_dialogue() -> impl Strategy<Value = Dialogue> {
+    let role = prop::sample::select(vec![Role::User, Role::Assistant, Role::Tool]);
+    let entry = (role, vec(any_part(), 0..5), any::<bool>());
+    vec(entry, 0..10).prop_map(|entries| {
+        let entry =
+            |(role, parts, meta)| Entry { flags: Flags { meta, ..Flags::default() }, ..Entry::new(role, parts) };
+        Dialogue::of(entries.into_iter().map(entry).collect())
+    })
+}
+
+/// Takes out what is only a note: images of a model, and turns of which nothing else is left. Images of tools may change
+/// their place among the words.
+fn without_notes(said: Said) -> Said {
+    let unnoted =
+        |text: String| text.replace("\n[image/png]", "").replace("[image/png]\n", "").replace("[image/png]", "");
+    let is_note = |text: &str| text.lines().all(|line| matches!(line, "[image/png]" | "[hologram]" | "[thinking]"));
+    Said {
+        texts: said.texts.into_iter().filter(|(_, text)| !is_note(text)).collect(),
+        calls: said.calls,
+        results: said.results.into_iter().map(|(text, is_error)| (unnoted(text), is_error)).collect(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn words_calls_and_results_survive_every_target(dialogue in any_dialogue()) {
+        for name in FORMATS {
+            let encoded = encode(name, &dialogue);
+            check(Concatenation::Lines, &encoded.bytes).unwrap();
+            prop_assert_eq!(difference(name, &dialogue), None, "{}", name);
+            prop_assert_eq!(encode(name, &dialogue), encoded, "{} is not the same twice", name);
+        }
+    }
+}
