@@ -4,7 +4,15 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
+mod lenient;
+mod words;
+
+mod anthropic_content;
+pub(crate) mod openai_calls;
+
+mod anthropic;
 mod events;
+mod openai_chat;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -186,6 +194,8 @@ impl Step {
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "events-v1" => &events::Events,
+        "anthropic-messages-v1" => &anthropic::Anthropic,
+        "openai-chat-v1" => &openai_chat::OpenaiChat,
         _ => return None,
     })
 }

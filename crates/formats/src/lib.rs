@@ -25,6 +25,7 @@ mod summary;
 pub mod codec;
 pub mod dialogue;
 pub mod encode;
+mod media;
 mod records;
 mod replay;
 
