@@ -11,6 +11,7 @@ mod anthropic_content;
 pub(crate) mod openai_calls;
 
 mod anthropic;
+mod claude_stream;
 mod events;
 mod openai_chat;
 
@@ -195,6 +196,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "events-v1" => &events::Events,
         "anthropic-messages-v1" => &anthropic::Anthropic,
+        "claude-stream-v1" => &claude_stream::ClaudeStream,
         "openai-chat-v1" => &openai_chat::OpenaiChat,
         _ => return None,
     })

@@ -62,6 +62,7 @@ const fn row(name: &'static str, description: &'static str, rule: Concatenation)
 
 const KNOWN: &[KnownFormat] = &[
     row("claude-code-v1", "Claude Code transcript (JSONL)", Concatenation::Lines),
+    row("claude-stream-v1", "Claude Code's stream-json output (JSONL)", Concatenation::Lines),
     row("codex-v1", "Codex rollout (JSONL)", Concatenation::Lines),
     row("gemini-v1", "Gemini CLI session (JSONL)", Concatenation::Lines),
     row("pi-v1", "pi session (JSONL)", Concatenation::Lines),
