@@ -9,11 +9,13 @@ mod words;
 
 mod anthropic_content;
 pub(crate) mod openai_calls;
+pub(crate) mod response_item;
 
 mod anthropic;
 mod claude_stream;
 mod events;
 mod openai_chat;
+mod openai_responses;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -198,6 +200,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
         "anthropic-messages-v1" => &anthropic::Anthropic,
         "claude-stream-v1" => &claude_stream::ClaudeStream,
         "openai-chat-v1" => &openai_chat::OpenaiChat,
+        "openai-responses-v1" => &openai_responses::OpenaiResponses,
         _ => return None,
     })
 }
