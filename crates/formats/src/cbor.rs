@@ -1,5 +1,7 @@
 //! One CBOR array (RFC 8949), checked byte by byte as it arrives.
 
+pub(crate) mod value;
+
 use std::ops::Range;
 
 use crate::{

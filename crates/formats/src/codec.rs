@@ -12,6 +12,7 @@ pub(crate) mod openai_calls;
 pub(crate) mod response_item;
 
 mod anthropic;
+mod bureau;
 mod claude_stream;
 mod events;
 mod openai_chat;
@@ -197,6 +198,7 @@ impl Step {
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "events-v1" => &events::Events,
+        "bureau-agent-v1" => &bureau::Bureau,
         "anthropic-messages-v1" => &anthropic::Anthropic,
         "claude-stream-v1" => &claude_stream::ClaudeStream,
         "openai-chat-v1" => &openai_chat::OpenaiChat,
