@@ -17,6 +17,7 @@ mod claude_stream;
 mod events;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -197,6 +198,7 @@ impl Step {
 /// Returns the codec of a format, if it is understood.
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
+        "opencode-v1" => &opencode::Opencode,
         "events-v1" => &events::Events,
         "bureau-agent-v1" => &bureau::Bureau,
         "anthropic-messages-v1" => &anthropic::Anthropic,

@@ -38,6 +38,12 @@ pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(text.and_then(|text| text.parse().ok()))
 }
 
+/// Reads a time that is counted in milliseconds since 1970.
+pub(super) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let millis: Option<i64> = maybe(deserializer)?;
+    Ok(millis.and_then(|millis| millis.checked_mul(1000)).and_then(Timestamp::from_micros))
+}
+
 /// Hands on what is not understood.
 pub(super) fn native(value: Value) -> Part {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("unknown").to_owned();
@@ -59,17 +65,19 @@ mod tests {
         word: Option<String>,
         #[serde(default, deserialize_with = "time")]
         at: Option<Timestamp>,
+        #[serde(default, deserialize_with = "millis")]
+        ms: Option<Timestamp>,
     }
 
     #[test]
     fn fields_of_another_kind_count_as_absent() {
         let read = |text: &str| object::<Fields>(text.as_bytes());
         let at = Timestamp::from_micros(1_000_000);
-        let known = r#" {"word":"w","at":"1970-01-01T00:00:01Z","more":[]}"#;
-        assert_eq!(read(known), Ok(Fields { word: Some("w".into()), at }));
-        let nothing = Fields { word: None, at: None };
-        assert_eq!(read(r#"{"word":{"a":[1]},"at":"noon"}"#).as_ref(), Ok(&nothing));
-        assert_eq!(read(r#"{"word":null,"at":5}"#).as_ref(), Ok(&nothing));
+        let known = r#" {"word":"w","at":"1970-01-01T00:00:01Z","ms":1000,"more":[]}"#;
+        assert_eq!(read(known), Ok(Fields { word: Some("w".into()), at, ms: at }));
+        let nothing = Fields { word: None, at: None, ms: None };
+        assert_eq!(read(r#"{"word":{"a":[1]},"at":"noon","ms":9223372036854775807}"#).as_ref(), Ok(&nothing));
+        assert_eq!(read(r#"{"word":null,"at":5,"ms":"5"}"#).as_ref(), Ok(&nothing));
     }
 
     #[test]

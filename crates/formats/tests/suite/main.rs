@@ -3,6 +3,7 @@
 mod cbor;
 mod check;
 mod join;
+mod opencode;
 mod records;
 mod slices;
 mod summary;
