@@ -111,13 +111,7 @@ enum Source {
 
 /// Returns what content says, be it a text or blocks. A compaction becomes a summary.
 pub(super) fn parts(content: Value) -> Vec<Part> {
-    match content {
-        Value::Null => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::String(text) => vec![Part::Text { text }],
-        Value::Array(blocks) => blocks.into_iter().map(part).collect(),
-        other => vec![Part::Native { kind: "content".to_owned(), value: other }],
-    }
+    lenient::parts(content, part)
 }
 
 fn part(block: Value) -> Part {

@@ -92,12 +92,7 @@ fn entry(record: &[u8]) -> Result<Entry, RecordProblem> {
         Some("assistant") => Role::Assistant,
         _ => return Ok(Entry::new(Role::User, vec![Part::Native { kind: "message".to_owned(), value }])),
     };
-    let parts = match message.content {
-        Value::Array(blocks) => blocks.into_iter().map(part).collect(),
-        Value::Null => Vec::new(),
-        other => vec![Part::Native { kind: "content".to_owned(), value: other }],
-    };
-    Ok(Entry::new(role, parts))
+    Ok(Entry::new(role, lenient::parts(message.content, part)))
 }
 
 fn part(block: Value) -> Part {

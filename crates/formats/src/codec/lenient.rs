@@ -44,6 +44,17 @@ pub(super) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     Ok(millis.and_then(|millis| millis.checked_mul(1000)).and_then(Timestamp::from_micros))
 }
 
+/// Reads the content of a message, which is a text or an array of blocks.
+pub(super) fn parts(content: Value, part: fn(Value) -> Part) -> Vec<Part> {
+    match content {
+        Value::Null => Vec::new(),
+        Value::String(text) if text.is_empty() => Vec::new(),
+        Value::String(text) => vec![Part::Text { text }],
+        Value::Array(blocks) => blocks.into_iter().map(part).collect(),
+        block => vec![part(block)],
+    }
+}
+
 /// Hands on what is not understood.
 pub(super) fn native(value: Value) -> Part {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("unknown").to_owned();

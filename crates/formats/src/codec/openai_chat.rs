@@ -137,13 +137,7 @@ impl Codec for OpenaiChat {
 }
 
 fn parts(content: Value) -> Vec<Part> {
-    match content {
-        Value::Null => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::String(text) => vec![Part::Text { text }],
-        Value::Array(pieces) => pieces.into_iter().map(part).collect(),
-        other => vec![Part::Native { kind: "content".to_owned(), value: other }],
-    }
+    lenient::parts(content, part)
 }
 
 fn part(piece: Value) -> Part {

@@ -275,13 +275,7 @@ fn answer(call: String, output: Value) -> Entry {
 }
 
 fn parts(content: Value) -> Vec<Part> {
-    match content {
-        Value::Null => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::String(text) => vec![Part::Text { text }],
-        Value::Array(pieces) => pieces.into_iter().map(part).collect(),
-        piece => vec![part(piece)],
-    }
+    lenient::parts(content, part)
 }
 
 fn part(piece: Value) -> Part {
