@@ -12,6 +12,7 @@ pub(crate) mod openai_calls;
 pub(crate) mod response_item;
 
 mod anthropic;
+mod atif;
 mod bureau;
 mod claude_stream;
 mod events;
@@ -205,6 +206,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
         "claude-stream-v1" => &claude_stream::ClaudeStream,
         "openai-chat-v1" => &openai_chat::OpenaiChat,
         "openai-responses-v1" => &openai_responses::OpenaiResponses,
+        "atif-v1" => &atif::Atif,
         _ => return None,
     })
 }

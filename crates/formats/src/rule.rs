@@ -73,6 +73,8 @@ const KNOWN: &[KnownFormat] = &[
     row("anthropic-messages-v1", "messages of Anthropic's API, a JSON array", Concatenation::JsonArray),
     row("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array", Concatenation::JsonArray),
     row("openai-responses-v1", "items of OpenAI's Responses API, a JSON array", Concatenation::JsonArray),
+    // Like an export, a trajectory is one object.
+    row("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes),
     row("jsonl", "JSON objects, one a line; so is every name that ends in -jsonl", Concatenation::Lines),
     row("text", "plain text", Concatenation::Bytes),
 ];

@@ -25,7 +25,10 @@ fn a_summary_is_one_message_of_its_format_whatever_the_text() {
         let name = Format::new(format.name).unwrap();
         for text in ["", "a", TEXT, &"long \u{20ac} ".repeat(10_000)] {
             let Some(entry) = summary_entry(&name, text) else {
-                assert!(matches!(format.name, "claude-stream-v1" | "opencode-v1" | "jsonl"), "{name} has no summary");
+                assert!(
+                    matches!(format.name, "atif-v1" | "claude-stream-v1" | "opencode-v1" | "jsonl"),
+                    "{name} has no summary"
+                );
                 continue;
             };
             let measure = check(format.rule, &entry).unwrap_or_else(|error| panic!("{name}: {error}"));
