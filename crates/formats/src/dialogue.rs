@@ -85,6 +85,8 @@ pub enum Loss {
     ToolRenamed,
     /// The id of a call was changed to one that the target accepts.
     IdChanged,
+    /// What a tool was given was put into an object, because the target takes named values only.
+    InputWrapped,
     /// An opening was put before a conversation that starts with an answer.
     OpeningInvented,
 }

@@ -1,5 +1,13 @@
 //! Writing a conversation in a format, for a runtime that is to go on with it.
 
+mod calls;
+mod told;
+
+mod anthropic;
+
+#[cfg(test)]
+mod samples;
+
 use contexture_core::{Format, Timestamp};
 
 use crate::{
@@ -49,6 +57,8 @@ pub trait Encoder: Send + Sync {
 
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
-    let _ = format;
-    None
+    Some(match format.as_str() {
+        "anthropic-messages-v1" => &anthropic::Anthropic,
+        _ => return None,
+    })
 }
