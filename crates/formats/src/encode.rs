@@ -4,6 +4,8 @@ mod calls;
 mod told;
 
 mod anthropic;
+mod openai_chat;
+mod openai_responses;
 
 #[cfg(test)]
 mod samples;
@@ -59,6 +61,8 @@ pub trait Encoder: Send + Sync {
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
         "anthropic-messages-v1" => &anthropic::Anthropic,
+        "openai-chat-v1" => &openai_chat::OpenaiChat,
+        "openai-responses-v1" => &openai_responses::OpenaiResponses,
         _ => return None,
     })
 }

@@ -22,6 +22,11 @@ pub(crate) fn at_url(url: &str, media_type: &str) -> Part {
     Part::Blob { media_type: media_type.to_owned(), source }
 }
 
+/// Returns an address that holds the bytes.
+pub(crate) fn data_url(media_type: &str, base64: &str) -> String {
+    format!("data:{media_type};base64,{base64}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +43,6 @@ mod tests {
         assert_eq!(at("data:text/plain,hi"), blob(SOME_IMAGE, BlobSource::Url("data:text/plain,hi".into())));
         assert_eq!(at("file:///tmp/a.png"), blob(SOME_IMAGE, BlobSource::File("/tmp/a.png".into())));
         assert_eq!(at("https://a.example/b"), blob(SOME_IMAGE, BlobSource::Url("https://a.example/b".into())));
+        assert_eq!(at(&data_url("image/gif", "AA==")), blob("image/gif", BlobSource::Base64("AA==".into())));
     }
 }
