@@ -4,6 +4,7 @@ mod calls;
 mod told;
 
 mod anthropic;
+mod atif;
 mod openai_chat;
 mod openai_responses;
 
@@ -63,6 +64,7 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
         "anthropic-messages-v1" => &anthropic::Anthropic,
         "openai-chat-v1" => &openai_chat::OpenaiChat,
         "openai-responses-v1" => &openai_responses::OpenaiResponses,
+        "atif-v1" => &atif::Atif,
         _ => return None,
     })
 }
