@@ -7,6 +7,7 @@ mod anthropic;
 mod atif;
 mod openai_chat;
 mod openai_responses;
+mod text;
 
 #[cfg(test)]
 mod samples;
@@ -65,6 +66,7 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
         "openai-chat-v1" => &openai_chat::OpenaiChat,
         "openai-responses-v1" => &openai_responses::OpenaiResponses,
         "atif-v1" => &atif::Atif,
+        "text" => &text::Text,
         _ => return None,
     })
 }
