@@ -197,9 +197,13 @@ fn compaction(part: &Part, at: Option<Timestamp>) -> Option<Step<'_>> {
 
 /// Returns what a user says besides the results of tools, which belong to the step before.
 fn asked<'d>(parts: &'d [Part], at: Option<Timestamp>, losses: &mut Losses) -> Option<Step<'d>> {
-    let words = parts.iter().filter(|part| !matches!(part, Part::ToolResult { .. }));
-    let pieces: Vec<Piece<'d>> = words.filter_map(|part| shown(part, losses)).collect();
-    (!pieces.is_empty()).then(|| Step::new(Source::User, at, content(pieces)))
+    let (results, words): (Vec<&Part>, _) = parts.iter().partition(|part| matches!(part, Part::ToolResult { .. }));
+    let pieces: Vec<Piece<'d>> = words.into_iter().filter_map(|part| shown(part, losses)).collect();
+    if !pieces.is_empty() {
+        return Some(Step::new(Source::User, at, content(pieces)));
+    }
+    // Without results the turn would be gone and the agent would speak twice in a row.
+    (results.is_empty() && !parts.is_empty()).then(|| Step::new(Source::User, at, said(told::NO_CONTENT)))
 }
 
 fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> Step<'d> {
