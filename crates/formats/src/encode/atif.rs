@@ -147,7 +147,7 @@ impl Encoder for Atif {
         }
         if steps.is_empty() {
             // A trajectory has at least one step.
-            steps.push(Step::new(Source::System, None, said(told::NO_CONTENT)));
+            steps.push(Step::new(Source::System, None, said("")));
         }
         for (n, step) in steps.iter_mut().enumerate() {
             step.number = n + 1;
@@ -362,6 +362,6 @@ mod tests {
 
     #[test]
     fn an_empty_conversation_has_a_step() {
-        assert_eq!(steps(vec![]).0, json!([{"step_id": 1, "source": "system", "message": "(no content)"}]));
+        assert_eq!(steps(vec![]).0, json!([{"step_id": 1, "source": "system", "message": ""}]));
     }
 }

@@ -2,9 +2,11 @@
 
 mod cbor;
 mod check;
+mod golden;
 mod join;
 mod opencode;
 mod records;
 mod slices;
 mod summary;
 mod transcripts;
+mod translate;
