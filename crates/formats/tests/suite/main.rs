@@ -2,6 +2,7 @@
 
 mod cbor;
 mod check;
+mod decode;
 mod golden;
 mod join;
 mod opencode;

@@ -6,6 +6,8 @@ use contexture_core::{Entry, Format, Part};
 use contexture_formats::{Dialogue, Framing, Record, Replay, Splitter, codec};
 use serde_json::Value;
 
+use crate::translate;
+
 const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// What there is to count in a session.
@@ -19,7 +21,7 @@ struct Counts {
 }
 
 #[test]
-fn exports_of_real_sessions_are_read_to_the_last_part() {
+fn exports_of_real_sessions_are_read_to_the_last_part_and_survive_translation() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts/opencode");
     if !folder.is_dir() {
         eprintln!("skipped: there are no exports in {}", folder.display());
@@ -43,7 +45,9 @@ fn exports_of_real_sessions_are_read_to_the_last_part() {
         total = entries.iter().fold(total, count_entry);
         sessions += 1;
         compactions += usize::from(is_compacted);
-        turns += Dialogue::of(entries).turns.len();
+        let dialogue = Dialogue::of(entries);
+        translate::check_every_format(&dialogue);
+        turns += dialogue.turns.len();
     }
     eprintln!("opencode: {sessions} sessions, {compactions} compacted, {turns} turns, {total:?}");
 }
