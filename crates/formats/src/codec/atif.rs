@@ -1,5 +1,7 @@
 //! `atif-v1`: a trajectory of Harbor's interchange format, one document with a list of steps.
 
+use std::collections::HashMap;
+
 use contexture_core::{BlobSource, Entry, Flags, Part, Role, Timestamp, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -240,25 +242,22 @@ fn call(call: Value) -> Part {
 /// Returns what tools answered, each call once. What answers no call is there as it is.
 fn observed(observation: Option<Observation>) -> Vec<Part> {
     let mut observed: Vec<Part> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for result in observation.into_iter().flat_map(|observation| observation.results) {
-        let mut content = parts(result.content);
+        let mut more = parts(result.content);
         let subagents = result.subagent_trajectory_ref;
-        content.extend(subagents.map(|value| Part::Native { kind: "subagent_trajectory_ref".to_owned(), value }));
+        more.extend(subagents.map(|value| Part::Native { kind: "subagent_trajectory_ref".to_owned(), value }));
         let Some(call) = result.source_call_id else {
-            observed.extend(content);
+            observed.extend(more);
             continue;
         };
         let failed = result.extra.and_then(|extra| extra.is_error);
-        let known = observed.iter_mut().find_map(|part| match part {
-            Part::ToolResult { call: known, content, is_error } if *known == call => Some((content, is_error)),
-            _ => None,
-        });
-        match known {
-            Some((known, is_error)) => {
-                known.extend(content);
-                *is_error = is_error.or(failed);
-            }
-            None => observed.push(Part::ToolResult { call, content, is_error: failed }),
+        let place = *places.entry(call.clone()).or_insert(observed.len());
+        if let Some(Part::ToolResult { content, is_error, .. }) = observed.get_mut(place) {
+            content.extend(more);
+            *is_error = is_error.or(failed);
+        } else {
+            observed.push(Part::ToolResult { call, content: more, is_error: failed });
         }
     }
     observed

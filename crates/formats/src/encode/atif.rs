@@ -2,7 +2,7 @@
 //!
 //! A trajectory is a report and no session that a runtime resumes, so times are given only where they are known.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
 use contexture_core::{BlobSource, Part, Timestamp};
 use serde::Serialize;
@@ -233,27 +233,23 @@ fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> 
 }
 
 /// Returns the results of these calls, which the next turn begins with.
-fn observed<'d>(calls: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Losses) -> Vec<Observed<'d>> {
-    let answers = next.into_iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
-        Part::ToolResult { call, content, is_error } => Some((call.as_str(), (content, *is_error == Some(true)))),
-        _ => None,
-    });
-    let answers: HashMap<&str, _> = answers.collect();
+fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Losses) -> Vec<Observed<'d>> {
+    let answers = calls::answers(next);
     let observe = |call: &ToolCall<'d>| {
-        let (parts, is_error) = answers.get(call.id)?;
+        let answer = answers.get(call.id)?;
         let shown = |part: &'d Part| match part {
             // Blank output is output.
             Part::Text { text } => (!text.is_empty()).then_some(Piece::Text { text: Cow::Borrowed(text) }),
             part => shown(part, losses),
         };
-        let pieces: Vec<Piece<'d>> = parts.iter().filter_map(shown).collect();
+        let pieces: Vec<Piece<'d>> = answer.content.iter().filter_map(shown).collect();
         Some(Observed {
             source_call_id: Some(call.id),
             content: (!pieces.is_empty()).then(|| content(pieces)),
-            extra: is_error.then_some(ObservedExtra { is_error: true }),
+            extra: answer.is_error.then_some(ObservedExtra { is_error: true }),
         })
     };
-    calls.iter().filter_map(observe).collect()
+    called.iter().filter_map(observe).collect()
 }
 
 fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Piece<'d>> {

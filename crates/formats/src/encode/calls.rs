@@ -1,11 +1,11 @@
 //! Calls of tools in a form that a target accepts.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
-use contexture_core::{ArtifactId, ToolInput};
+use contexture_core::{ArtifactId, Part, ToolInput};
 use serde_json::{Map, Value};
 
-use crate::dialogue::{Loss, Losses};
+use crate::dialogue::{Loss, Losses, Turn};
 
 /// What a provider accepts in ids and names besides letters, digits, `_` and `-`: nothing, and not too many of them.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,24 @@ pub(super) fn object_input<'i>(input: &'i ToolInput, losses: &mut Losses) -> Cow
     };
     losses.add(Loss::InputWrapped);
     Cow::Owned(Value::Object(Map::from_iter([("input".to_owned(), inner)])))
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'d> {
+    pub(super) content: &'d [Part],
+    pub(super) is_error: bool,
+}
+
+/// Returns what the turn after some calls answers, by the ids of the calls.
+pub(super) fn answers(next: Option<&Turn>) -> HashMap<&str, Answer<'_>> {
+    let answers = next.into_iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
+        Part::ToolResult { call, content, is_error } => {
+            Some((call.as_str(), Answer { content, is_error: *is_error == Some(true) }))
+        }
+        _ => None,
+    });
+    answers.collect()
 }
 
 fn is_plain(text: &str, max_len: usize) -> bool {

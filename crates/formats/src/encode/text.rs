@@ -7,7 +7,11 @@ use std::borrow::Cow;
 
 use contexture_core::{Part, Timestamp, ToolInput};
 
-use super::{Encoded, Encoder, Target, told};
+use super::{
+    Encoded, Encoder, Target,
+    calls::{self, Answer},
+    told,
+};
 use crate::{
     Framing,
     dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
@@ -59,9 +63,10 @@ impl Narrative {
             return;
         }
         self.heading(&speaker(turn));
+        let answers = calls::answers(next);
         for part in told {
             match part {
-                Part::ToolCall { id, name, input } => self.call(name, input, next.and_then(|turn| answer(turn, id))),
+                Part::ToolCall { id, name, input } => self.call(name, input, answers.get(id.as_str())),
                 Part::Thinking { text, seal } => {
                     told::note_seal(text, seal.as_ref(), &mut self.losses);
                     if !text.is_empty() {
@@ -79,7 +84,7 @@ impl Narrative {
         }
     }
 
-    fn call(&mut self, name: &str, input: &ToolInput, answer: Option<(&[Part], bool)>) {
+    fn call(&mut self, name: &str, input: &ToolInput, answer: Option<&Answer<'_>>) {
         let name = one_line(name);
         match input {
             ToolInput::Json(value) => {
@@ -92,7 +97,7 @@ impl Narrative {
                 self.clipped(text, MAX_INPUT_CHARS);
             }
         }
-        let Some((content, is_error)) = answer else { return };
+        let Some(Answer { content, is_error }) = answer else { return };
         let words = |part| told::in_words(part, &mut self.losses);
         let words = content.iter().filter_map(words).collect::<Vec<_>>().join("\n");
         match (is_error, words.is_empty()) {
@@ -176,15 +181,6 @@ fn speaker(turn: &Turn) -> String {
 fn to_the_second(at: Timestamp) -> String {
     let text = at.to_string();
     text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
-}
-
-fn answer<'d>(turn: &'d Turn, call: &str) -> Option<(&'d [Part], bool)> {
-    turn.parts.iter().find_map(|part| match part {
-        Part::ToolResult { call: answered, content, is_error } if answered == call => {
-            Some((&content[..], *is_error == Some(true)))
-        }
-        _ => None,
-    })
 }
 
 /// Returns a name without anything that would begin another line.
