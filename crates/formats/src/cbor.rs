@@ -1,5 +1,7 @@
 //! One CBOR array (RFC 8949), checked byte by byte as it arrives.
 
+pub(crate) mod value;
+
 use std::ops::Range;
 
 use crate::{
@@ -70,19 +72,29 @@ impl CborArray {
 
     /// Takes a slice and returns its share of the elements: what comes after the array's head and before its break.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Range<usize>, FormatError> {
+        self.push_elements(bytes, |_| {})
+    }
+
+    /// Does the same, and calls `ended` with the slice's share of each element that ends in it.
+    pub(crate) fn push_elements(
+        &mut self,
+        bytes: &[u8],
+        mut ended: impl FnMut(Range<usize>),
+    ) -> Result<Range<usize>, FormatError> {
         let start = self.offset;
         self.offset += bytes.len() as u64;
         let mut elements = if self.has_begun() { 0..bytes.len() } else { bytes.len()..bytes.len() };
         let mut at = 0;
+        let mut element_at = 0;
         while let Some(&byte) = bytes.get(at) {
             let offset = start + at as u64;
             let had_begun = self.has_begun();
+            let elements_before = self.elements;
+            let mut taken = 1;
             match self.state {
                 State::Payload { left } => {
-                    let here = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
-                    self.expect_payload(left - here as u64);
-                    at += here;
-                    continue;
+                    taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
+                    self.expect_payload(left - taken as u64);
                 }
                 State::Item if byte == BREAK => {
                     let ends_array = self.open.len() == 1;
@@ -106,9 +118,14 @@ impl CborArray {
                     return Err(FormatError::TrailingBytes { place: Place::Byte { offset }, after: "the array" });
                 }
             }
-            at += 1;
+            at += taken;
             if !had_begun && self.has_begun() {
                 elements.start = at;
+                element_at = at;
+            }
+            if self.elements > elements_before {
+                ended(element_at..at);
+                element_at = at;
             }
         }
         Ok(elements)

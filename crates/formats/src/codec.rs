@@ -10,8 +10,22 @@ mod codex_exec;
 mod events;
 pub(crate) mod gemini;
 mod gemini_stream;
+mod lenient;
 mod loose;
 mod pi;
+mod words;
+
+mod anthropic_content;
+pub(crate) mod openai_calls;
+pub(crate) mod response_item;
+
+mod anthropic;
+mod atif;
+mod bureau;
+mod claude_stream;
+mod openai_chat;
+mod openai_responses;
+mod opencode;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -206,6 +220,13 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
         "gemini-v1" => &gemini::Gemini,
         "gemini-stream-v1" => &gemini_stream::GeminiStream,
         "pi-v1" => &pi::Pi,
+        "opencode-v1" => &opencode::Opencode,
+        "bureau-agent-v1" => &bureau::Bureau,
+        "anthropic-messages-v1" => &anthropic::Anthropic,
+        "claude-stream-v1" => &claude_stream::ClaudeStream,
+        "openai-chat-v1" => &openai_chat::OpenaiChat,
+        "openai-responses-v1" => &openai_responses::OpenaiResponses,
+        "atif-v1" => &atif::Atif,
         _ => return None,
     })
 }

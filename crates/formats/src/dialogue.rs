@@ -87,6 +87,8 @@ pub enum Loss {
     IdChanged,
     /// What a tool was given was put into an object, because the target takes named values only.
     InputWrapped,
+    /// What a tool was given or answered, or what the model thought, was cut to a bound.
+    Clipped,
     /// An opening was put before a conversation that starts with an answer.
     OpeningInvented,
 }

@@ -1,5 +1,6 @@
 //! Writing a conversation in a format, for a runtime that is to go on with it.
 
+mod calls;
 mod codex;
 mod gemini;
 mod ids;
@@ -7,7 +8,17 @@ mod input;
 mod lines;
 mod pi;
 mod times;
+mod told;
 mod words;
+
+mod anthropic;
+mod atif;
+mod openai_chat;
+mod openai_responses;
+mod text;
+
+#[cfg(test)]
+mod samples;
 
 use contexture_core::{Format, Timestamp};
 
@@ -62,6 +73,11 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
         "codex-v1" => &codex::Codex,
         "gemini-v1" => &gemini::Gemini,
         "pi-v1" => &pi::Pi,
+        "anthropic-messages-v1" => &anthropic::Anthropic,
+        "openai-chat-v1" => &openai_chat::OpenaiChat,
+        "openai-responses-v1" => &openai_responses::OpenaiResponses,
+        "atif-v1" => &atif::Atif,
+        "text" => &text::Text,
         _ => return None,
     })
 }

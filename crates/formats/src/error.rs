@@ -121,6 +121,10 @@ impl RecordProblem {
         Self(what.into())
     }
 
+    pub(crate) fn format(error: &FormatError) -> Self {
+        Self(error.to_string())
+    }
+
     pub(crate) fn json(error: &serde_json::Error) -> Self {
         Self(format!("it is no JSON that the format knows: {error}"))
     }

@@ -1,7 +1,8 @@
-//! Pure rules of transcript formats: what is well formed, how parts join, how a summary is written.
+//! Pure rules of transcript formats: what is well formed, how parts join, what records mean, how a conversation is
+//! written.
 //!
-//! Nothing here does I/O or reads a clock. Content arrives in slices of any size and is never kept, so memory does
-//! not grow with an artifact, nor with its longest line or element.
+//! Nothing here does I/O or reads a clock. Content arrives in slices of any size. What checks and joins keeps nothing of
+//! it, so its memory does not grow with an artifact, nor with its longest line or element; what reads records keeps one.
 
 mod rule;
 
@@ -25,6 +26,8 @@ mod summary;
 pub mod codec;
 pub mod dialogue;
 pub mod encode;
+mod media;
+mod records;
 mod replay;
 pub mod thread;
 
@@ -36,6 +39,7 @@ pub use error::{FormatError, Place, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
 pub use measure::Measure;
+pub use records::{Record, Splitter};
 pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
 pub use summary::summary_entry;

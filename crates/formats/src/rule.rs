@@ -62,6 +62,7 @@ const fn row(name: &'static str, description: &'static str, rule: Concatenation)
 
 const KNOWN: &[KnownFormat] = &[
     row("claude-code-v1", "Claude Code transcript (JSONL)", Concatenation::Lines),
+    row("claude-stream-v1", "Claude Code's stream-json output (JSONL)", Concatenation::Lines),
     row("codex-v1", "Codex rollout (JSONL)", Concatenation::Lines),
     row("codex-exec-v1", "output of codex exec --json (JSONL)", Concatenation::Lines),
     row("gemini-v1", "Gemini CLI session (JSONL)", Concatenation::Lines),
@@ -74,6 +75,8 @@ const KNOWN: &[KnownFormat] = &[
     row("anthropic-messages-v1", "messages of Anthropic's API, a JSON array", Concatenation::JsonArray),
     row("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array", Concatenation::JsonArray),
     row("openai-responses-v1", "items of OpenAI's Responses API, a JSON array", Concatenation::JsonArray),
+    // Like an export, a trajectory is one object.
+    row("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes),
     row("jsonl", "JSON objects, one a line; so is every name that ends in -jsonl", Concatenation::Lines),
     row("text", "plain text", Concatenation::Bytes),
 ];

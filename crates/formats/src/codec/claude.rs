@@ -2,13 +2,15 @@
 //!
 //! One line a content block, linked by uuids. Lines that have no part in the chain tell about the session.
 
-mod blocks;
 mod head;
 
 use contexture_core::{Entry, Flags, Part, Role, Timestamp, Usage};
 use serde_json::Value;
 
-use super::{Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step};
+use super::{
+    Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step,
+    anthropic_content::{self, Message},
+};
 use crate::RecordProblem;
 use head::Head;
 
@@ -37,10 +39,10 @@ impl Codec for ClaudeCode {
     }
 
     fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let line: Value = serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))?;
+        let mut line: Value = serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))?;
         Ok(match line["type"].as_str() {
-            Some("user") => Step::append(user(&line)),
-            Some("assistant") => Step::append(assistant(&line)),
+            Some("user") => Step::append(user(&mut line)),
+            Some("assistant") => Step::append(assistant(&mut line)),
             Some("attachment") => attachment(&line).map_or_else(Step::nothing, Step::append),
             Some("system") if line["subtype"] == "compact_boundary" => {
                 Step { effect: Effect::Boundary(kept(&line["compactMetadata"])), entries: Vec::new() }
@@ -101,8 +103,8 @@ fn entry(line: &Value, role: Role, parts: Vec<Part>) -> Entry {
     }
 }
 
-fn user(line: &Value) -> Entry {
-    let mut parts = blocks::parts(&line["message"]["content"]);
+fn user(line: &mut Value) -> Entry {
+    let mut parts = anthropic_content::parts(line["message"]["content"].take());
     let is_summary = line["isCompactSummary"] == true;
     if is_summary {
         parts = parts.into_iter().map(as_summary).collect();
@@ -119,23 +121,17 @@ fn as_summary(part: Part) -> Part {
     }
 }
 
-fn assistant(line: &Value) -> Entry {
-    let message = &line["message"];
-    let model = message["model"].as_str();
-    let mut entry = entry(line, Role::Assistant, blocks::parts(&message["content"]));
-    entry.group = message["id"].as_str().map(str::to_owned);
-    entry.flags.synthetic = model == Some(SYNTHETIC) || line["isApiErrorMessage"] == true;
-    entry.model = model.filter(|model| *model != SYNTHETIC).map(str::to_owned);
-    entry.usage = usage(&message["usage"]);
+fn assistant(line: &mut Value) -> Entry {
+    let message: Option<Message> = serde_json::from_value(line["message"].take()).ok();
+    let Some(Message { id, model, content, usage, .. }) = message else {
+        return entry(line, Role::Assistant, Vec::new());
+    };
+    let mut entry = entry(line, Role::Assistant, anthropic_content::parts(content));
+    entry.group = id;
+    entry.flags.synthetic = model.as_deref() == Some(SYNTHETIC) || line["isApiErrorMessage"] == true;
+    entry.model = model.filter(|model| model != SYNTHETIC);
+    entry.usage = usage.map(Usage::from);
     entry
-}
-
-fn usage(usage: &Value) -> Option<Usage> {
-    let count = |name: &str| usage[name].as_u64();
-    let (cache_read, cache_write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
-    let fresh = count("input_tokens")?;
-    let input = fresh.saturating_add(cache_read.unwrap_or(0)).saturating_add(cache_write.unwrap_or(0));
-    Some(Usage { input: Some(input), output: count("output_tokens"), cache_read, cache_write, reasoning: None })
 }
 
 /// Returns what the runtime put before the model beside the conversation.
@@ -144,9 +140,9 @@ fn attachment(line: &Value) -> Option<Entry> {
     let kind = attachment["type"].as_str()?;
     let parts = match kind {
         // A prompt that was typed while the agent was at work.
-        "queued_command" => blocks::parts(&attachment["prompt"]),
-        "hook_additional_context" | "nested_memory" | "file" => blocks::parts(&attachment["content"]),
-        "edited_text_file" => blocks::parts(&attachment["snippet"]),
+        "queued_command" => anthropic_content::parts(attachment["prompt"].clone()),
+        "hook_additional_context" | "nested_memory" | "file" => anthropic_content::parts(attachment["content"].clone()),
+        "edited_text_file" => anthropic_content::parts(attachment["snippet"].clone()),
         _ => vec![Part::Native { kind: kind.to_owned(), value: attachment.clone() }],
     };
     let mut entry = entry(line, Role::User, parts);

@@ -1,0 +1,151 @@
+//! Messages of Anthropic's API and their blocks, which Claude Code writes as well.
+
+use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::lenient;
+use crate::media;
+
+/// A message as the API returns it; one that is sent has only a role and content.
+#[derive(Deserialize)]
+pub(super) struct Message {
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    pub(super) role: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    pub(super) model: Option<String>,
+    #[serde(default)]
+    pub(super) content: Value,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    pub(super) usage: Option<Counted>,
+}
+
+/// What the API counted. Tokens that the cache held are not among those of the input.
+#[derive(Deserialize)]
+pub(super) struct Counted {
+    #[serde(rename = "input_tokens", default, deserialize_with = "lenient::maybe")]
+    input: Option<u64>,
+    #[serde(rename = "output_tokens", default, deserialize_with = "lenient::maybe")]
+    output: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens", default, deserialize_with = "lenient::maybe")]
+    cache_read: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens", default, deserialize_with = "lenient::maybe")]
+    cache_creation: Option<u64>,
+}
+
+impl From<Counted> for Usage {
+    fn from(counted: Counted) -> Self {
+        let cached = [counted.cache_read, counted.cache_creation];
+        let add = |input: u64| cached.into_iter().flatten().fold(input, u64::saturating_add);
+        Self {
+            input: counted.input.map(add),
+            output: counted.output,
+            cache_read: counted.cache_read,
+            cache_write: counted.cache_creation,
+            reasoning: None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        text: String,
+    },
+    Image {
+        source: Source,
+    },
+    Document {
+        source: Source,
+    },
+    Thinking {
+        thinking: String,
+        #[serde(default, deserialize_with = "lenient::maybe")]
+        signature: Option<String>,
+    },
+    RedactedThinking {
+        data: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        #[serde(default = "lenient::empty_object")]
+        input: Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        #[serde(default)]
+        content: Value,
+        #[serde(default, deserialize_with = "lenient::maybe")]
+        is_error: Option<bool>,
+    },
+    Compaction {
+        content: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Source {
+    Base64 {
+        media_type: String,
+        data: String,
+    },
+    Url {
+        url: String,
+    },
+    File {
+        file_id: String,
+    },
+    Text {
+        data: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// Returns what content says, be it a text or blocks. A compaction becomes a summary.
+pub(super) fn parts(content: Value) -> Vec<Part> {
+    lenient::parts(content, part)
+}
+
+fn part(block: Value) -> Part {
+    let understood = match Block::deserialize(&block) {
+        Ok(Block::Text { text }) => Some(Part::Text { text }),
+        Ok(Block::Image { source }) => blob(source, media::SOME_IMAGE, media::SOME_IMAGE),
+        Ok(Block::Document { source }) => blob(source, media::PDF, media::SOME_BYTES),
+        Ok(Block::Thinking { thinking, signature }) => {
+            let seal = signature
+                .filter(|signature| !signature.is_empty())
+                .map(|data| Seal { scheme: SealScheme::AnthropicSignature, data });
+            Some(Part::Thinking { text: thinking, seal })
+        }
+        Ok(Block::RedactedThinking { data }) => {
+            let seal = Some(Seal { scheme: SealScheme::AnthropicRedacted, data });
+            Some(Part::Thinking { text: String::new(), seal })
+        }
+        Ok(Block::ToolUse { id, name, input }) => Some(Part::ToolCall { id, name, input: ToolInput::Json(input) }),
+        Ok(Block::ToolResult { tool_use_id, content, is_error }) => {
+            Some(Part::ToolResult { call: tool_use_id, content: parts(content), is_error })
+        }
+        Ok(Block::Compaction { content }) if !content.is_empty() => Some(Part::Summary { text: content }),
+        Ok(Block::Compaction { .. } | Block::Other) | Err(_) => None,
+    };
+    understood.unwrap_or_else(|| lenient::native(block))
+}
+
+fn blob(source: Source, type_at_url: &str, type_in_file: &str) -> Option<Part> {
+    let (media_type, source) = match source {
+        Source::Base64 { media_type, data } => (media_type, BlobSource::Base64(data)),
+        Source::Url { url } => (type_at_url.to_owned(), BlobSource::Url(url)),
+        Source::File { file_id } => (type_in_file.to_owned(), BlobSource::File(file_id)),
+        Source::Text { data } => return Some(Part::Text { text: data }),
+        Source::Other => return None,
+    };
+    Some(Part::Blob { media_type, source })
+}

@@ -1,0 +1,478 @@
+//! Items of OpenAI's Responses API, which Codex writes as well.
+
+use contexture_core::{BlobSource, Entry, Part, Role, Seal, SealScheme, ToolInput};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{lenient, openai_calls};
+use crate::media;
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item {
+    Message(Message),
+    Reasoning(Reasoning),
+    #[serde(alias = "custom_tool_call")]
+    FunctionCall(Invocation),
+    #[serde(alias = "custom_tool_call_output", alias = "computer_call_output")]
+    FunctionCallOutput {
+        call_id: String,
+        #[serde(default)]
+        output: Value,
+    },
+    LocalShellCall(BuiltIn),
+    #[serde(alias = "apply_patch_call_output")]
+    LocalShellCallOutput(Outcome),
+    ShellCall(BuiltIn),
+    ShellCallOutput {
+        call_id: String,
+        output: Vec<Printed>,
+    },
+    ApplyPatchCall {
+        call_id: String,
+        operation: Value,
+    },
+    ComputerCall(BuiltIn),
+    McpCall(McpCall),
+    ImageGenerationCall {
+        result: String,
+    },
+    AgentMessage {
+        #[serde(default, deserialize_with = "lenient::maybe")]
+        author: Option<String>,
+        content: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    name: Option<String>,
+    #[serde(default)]
+    content: Value,
+}
+
+#[derive(Deserialize)]
+struct Reasoning {
+    #[serde(default)]
+    summary: Value,
+    #[serde(default)]
+    content: Value,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    encrypted_content: Option<String>,
+}
+
+/// A call of a function, with arguments, or of a custom tool, with free text.
+#[derive(Deserialize)]
+struct Invocation {
+    call_id: String,
+    name: String,
+    /// The server that the tool belongs to.
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    namespace: Option<String>,
+    #[serde(default)]
+    arguments: Value,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    input: Option<String>,
+}
+
+/// A call of a tool that OpenAI defines.
+#[derive(Deserialize)]
+struct BuiltIn {
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    call_id: Option<String>,
+    action: Value,
+}
+
+/// A result that tells how the tool fared.
+#[derive(Deserialize)]
+struct Outcome {
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    call_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    status: Option<String>,
+    #[serde(default)]
+    output: Value,
+}
+
+/// What one command of a shell printed.
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    stdout: String,
+    #[serde(default)]
+    stderr: String,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    outcome: Option<Exit>,
+}
+
+#[derive(Deserialize)]
+struct Exit {
+    /// Absent when the time ran out.
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    exit_code: Option<i64>,
+}
+
+/// A call that the server made, with its result.
+#[derive(Deserialize)]
+struct McpCall {
+    id: String,
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    output: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece {
+    #[serde(alias = "input_text", alias = "output_text", alias = "summary_text", alias = "reasoning_text")]
+    Text {
+        text: String,
+    },
+    Refusal {
+        refusal: String,
+    },
+    #[serde(alias = "computer_screenshot")]
+    InputImage(Address),
+    InputFile(Address),
+    InputAudio {
+        input_audio: Audio,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    image_url: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    file_data: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    file_url: Option<String>,
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    file_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Audio {
+    data: String,
+    format: String,
+}
+
+/// Returns what an item says. One that is not understood is handed on as something of the model.
+pub(crate) fn item(value: Value) -> Entry {
+    let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
+    let entry = match Item::deserialize(&value) {
+        Ok(known) => entry(known),
+        // A message may leave out that it is one.
+        Err(_) if value.get("type").is_none() => Message::deserialize(&value).ok().and_then(message),
+        Err(_) => None,
+    };
+    let entry = entry.unwrap_or_else(|| Entry::new(Role::Assistant, vec![lenient::native(value)]));
+    Entry { id, ..entry }
+}
+
+fn entry(item: Item) -> Option<Entry> {
+    let called = |id: Option<String>, name: &str, input: Value| {
+        let part = Part::ToolCall { id: id?, name: name.to_owned(), input: ToolInput::Json(input) };
+        Some(Entry::new(Role::Assistant, vec![part]))
+    };
+    match item {
+        Item::Message(said) => message(said),
+        Item::Reasoning(reasoning) => Some(Entry::new(Role::Assistant, thinking(reasoning))),
+        Item::FunctionCall(Invocation { call_id, name, namespace, arguments, input }) => {
+            let name = match namespace {
+                Some(namespace) => format!("{namespace}__{name}"),
+                None => name,
+            };
+            let input = input.map_or_else(|| openai_calls::input(arguments), ToolInput::Text);
+            Some(Entry::new(Role::Assistant, vec![Part::ToolCall { id: call_id, name, input }]))
+        }
+        Item::FunctionCallOutput { call_id, output } => Some(answer(call_id, output)),
+        Item::LocalShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "local_shell", action),
+        Item::ShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "shell", action),
+        Item::ComputerCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "computer", action),
+        Item::ApplyPatchCall { call_id, operation } => called(Some(call_id), "apply_patch", operation),
+        Item::LocalShellCallOutput(Outcome { id, call_id, status, output }) => {
+            let mut entry = answer(call_id.or(id)?, output);
+            if let (Some("failed" | "incomplete"), [Part::ToolResult { is_error, .. }]) =
+                (status.as_deref(), &mut entry.parts[..])
+            {
+                *is_error = Some(true);
+            }
+            Some(entry)
+        }
+        Item::ShellCallOutput { call_id, output } => {
+            let failed = |printed: &Printed| printed.outcome.as_ref().is_some_and(|exit| exit.exit_code != Some(0));
+            let is_error = Some(output.iter().any(failed));
+            let texts = output.into_iter().flat_map(|printed| [printed.stdout, printed.stderr]);
+            let content = texts.filter(|text| !text.is_empty()).map(Part::text).collect();
+            Some(Entry::new(Role::Tool, vec![Part::ToolResult { call: call_id, content, is_error }]))
+        }
+        Item::McpCall(McpCall { id, name, arguments, output, error }) => {
+            let is_error = Some(error.is_some());
+            let content = error.or(output).map(Part::text).into_iter().collect();
+            let call = Part::ToolCall { id: id.clone(), name, input: openai_calls::input(arguments) };
+            Some(Entry::new(Role::Assistant, vec![call, Part::ToolResult { call: id, content, is_error }]))
+        }
+        Item::ImageGenerationCall { result } => {
+            let part = Part::Blob { media_type: "image/png".to_owned(), source: BlobSource::Base64(result) };
+            Some(Entry::new(Role::Assistant, vec![part]))
+        }
+        Item::AgentMessage { author, content } => Some(Entry { author, ..Entry::new(Role::User, parts(content)) }),
+        Item::Other => None,
+    }
+}
+
+fn message(Message { role, name, content }: Message) -> Option<Entry> {
+    let role = match role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        _ => return None,
+    };
+    Some(Entry { author: name, ..Entry::new(role, parts(content)) })
+}
+
+/// The reasoning itself is rarely there; then its summary is.
+fn thinking(Reasoning { summary, content, encrypted_content }: Reasoning) -> Vec<Part> {
+    let texts = |value: Value| {
+        let words = parts(value).into_iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join("\n\n")
+    };
+    let content = texts(content);
+    let text = if content.is_empty() { texts(summary) } else { content };
+    let seal = encrypted_content.map(|data| Seal { scheme: SealScheme::OpenaiEncrypted, data });
+    if text.is_empty() && seal.is_none() { Vec::new() } else { vec![Part::Thinking { text, seal }] }
+}
+
+fn answer(call: String, output: Value) -> Entry {
+    let part = match output {
+        // Codex once wrote whether the tool succeeded.
+        Value::Object(mut fields) if fields.contains_key("content") => {
+            let content = fields.remove("content").map(parts).unwrap_or_default();
+            let is_error = fields.get("success").and_then(Value::as_bool).map(|success| !success);
+            Part::ToolResult { call, content, is_error }
+        }
+        output => openai_calls::result(call, parts(output)),
+    };
+    Entry::new(Role::Tool, vec![part])
+}
+
+fn parts(content: Value) -> Vec<Part> {
+    lenient::parts(content, part)
+}
+
+fn part(piece: Value) -> Part {
+    let understood = match Piece::deserialize(&piece) {
+        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(Part::Text { text }),
+        Ok(Piece::InputImage(address)) => blob(address, media::SOME_IMAGE, media::SOME_IMAGE),
+        Ok(Piece::InputFile(address)) => blob(address, media::PDF, media::SOME_BYTES),
+        Ok(Piece::InputAudio { input_audio: Audio { data, format } }) => {
+            Some(Part::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
+        }
+        Ok(Piece::Other) | Err(_) => None,
+    };
+    understood.unwrap_or_else(|| lenient::native(piece))
+}
+
+fn blob(address: Address, type_at_url: &str, type_in_file: &str) -> Option<Part> {
+    if let Some(url) = address.image_url.or(address.file_data).or(address.file_url) {
+        return Some(media::at_url(&url, type_at_url));
+    }
+    Some(Part::Blob { media_type: type_in_file.to_owned(), source: BlobSource::File(address.file_id?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(id: &str, name: &str, input: ToolInput) -> Vec<Part> {
+        vec![Part::ToolCall { id: id.into(), name: name.into(), input }]
+    }
+
+    fn result(call: &str, content: &[&str], is_error: Option<bool>) -> Vec<Part> {
+        let content = content.iter().copied().map(Part::text).collect();
+        vec![Part::ToolResult { call: call.into(), content, is_error }]
+    }
+
+    fn check(value: &Value, role: Role, parts: Vec<Part>) {
+        assert_eq!(item(value.clone()), Entry::new(role, parts), "{value}");
+    }
+
+    #[test]
+    fn messages_have_a_role_and_may_leave_out_their_type() {
+        let words = || vec![Part::text("hi")];
+        let message = |role, kind| json!({"type": "message", "role": role, "content": [{"type": kind, "text": "hi"}]});
+        check(&message("user", "input_text"), Role::User, words());
+        check(&message("assistant", "output_text"), Role::Assistant, words());
+        check(&message("developer", "input_text"), Role::System, words());
+        check(&json!({"role": "system", "content": "hi"}), Role::System, words());
+        let named = item(json!({"type": "message", "id": "msg_1", "role": "user", "name": "ada", "content": "hi"}));
+        let expected =
+            Entry { id: Some("msg_1".into()), author: Some("ada".into()), ..Entry::new(Role::User, words()) };
+        assert_eq!(named, expected);
+    }
+
+    #[test]
+    fn reasoning_is_what_can_be_read_and_what_cannot() {
+        let seal = Some(Seal { scheme: SealScheme::OpenaiEncrypted, data: "x".into() });
+        let summary = json!([{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}]);
+        check(
+            &json!({"type": "reasoning", "summary": summary, "content": null, "encrypted_content": "x"}),
+            Role::Assistant,
+            vec![Part::Thinking { text: "a\n\nb".into(), seal: seal.clone() }],
+        );
+        check(
+            &json!({"type": "reasoning", "summary": summary, "content": [{"type": "reasoning_text", "text": "all"}]}),
+            Role::Assistant,
+            vec![Part::Thinking { text: "all".into(), seal: None }],
+        );
+        check(&json!({"type": "reasoning", "summary": [], "encrypted_content": null}), Role::Assistant, vec![]);
+    }
+
+    #[test]
+    fn functions_and_custom_tools_are_called_and_answer() {
+        let arguments = ToolInput::Json(json!({"a": 1}));
+        check(
+            &json!({"type": "function_call", "call_id": "c", "name": "run", "arguments": "{\"a\":1}"}),
+            Role::Assistant,
+            call("c", "run", arguments.clone()),
+        );
+        check(
+            &json!({"type": "function_call", "call_id": "c", "name": "ask", "namespace": "mcp__wiki", "arguments": "{\"a\":1}"}),
+            Role::Assistant,
+            call("c", "mcp__wiki__ask", arguments),
+        );
+        check(
+            &json!({"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": "*** Begin"}),
+            Role::Assistant,
+            call("c", "apply_patch", ToolInput::Text("*** Begin".into())),
+        );
+        for kind in ["function_call_output", "custom_tool_call_output"] {
+            let output = |output: Value| json!({"type": kind, "call_id": "c", "output": output});
+            check(&output(json!("out")), Role::Tool, result("c", &["out"], None));
+            check(&output(json!([{"type": "input_text", "text": "out"}])), Role::Tool, result("c", &["out"], None));
+            check(&output(json!({"content": "no", "success": false})), Role::Tool, result("c", &["no"], Some(true)));
+            check(&output(json!("[the tool failed]\nno")), Role::Tool, result("c", &["no"], Some(true)));
+        }
+    }
+
+    #[test]
+    fn tools_that_openai_defines_are_tools() {
+        let exec = json!({"type": "exec", "command": ["ls"]});
+        check(
+            &json!({"type": "local_shell_call", "call_id": "c", "status": "completed", "action": exec}),
+            Role::Assistant,
+            call("c", "local_shell", ToolInput::Json(exec.clone())),
+        );
+        check(
+            &json!({"type": "local_shell_call_output", "call_id": "c", "status": "incomplete", "output": "killed"}),
+            Role::Tool,
+            result("c", &["killed"], Some(true)),
+        );
+        let printed =
+            json!([{"stdout": "a", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}, {"stdout": "c"}]);
+        check(
+            &json!({"type": "shell_call_output", "call_id": "c", "output": printed}),
+            Role::Tool,
+            result("c", &["a", "b", "c"], Some(true)),
+        );
+        check(
+            &json!({"type": "apply_patch_call", "call_id": "c", "operation": {"type": "delete_file", "path": "a"}}),
+            Role::Assistant,
+            call("c", "apply_patch", ToolInput::Json(json!({"type": "delete_file", "path": "a"}))),
+        );
+        check(
+            &json!({"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": "ok"}),
+            Role::Tool,
+            result("c", &["ok"], None),
+        );
+        check(
+            &json!({"type": "computer_call", "call_id": "c", "action": {"type": "click"}}),
+            Role::Assistant,
+            call("c", "computer", ToolInput::Json(json!({"type": "click"}))),
+        );
+        let screenshot =
+            Part::Blob { media_type: "image/*".into(), source: BlobSource::Url("https://a.example".into()) };
+        check(
+            &json!({"type": "computer_call_output", "call_id": "c",
+                "output": {"type": "computer_screenshot", "image_url": "https://a.example"}}),
+            Role::Tool,
+            vec![Part::ToolResult { call: "c".into(), content: vec![screenshot], is_error: None }],
+        );
+    }
+
+    #[test]
+    fn what_the_server_called_has_its_result_with_it() {
+        let mcp = item(json!({"type": "mcp_call", "id": "m", "name": "ask", "server_label": "wiki",
+            "arguments": "{}", "output": null, "error": "timeout"}));
+        let parts = [call("m", "ask", ToolInput::Json(json!({}))), result("m", &["timeout"], Some(true))].concat();
+        assert_eq!(mcp, Entry { id: Some("m".into()), ..Entry::new(Role::Assistant, parts) });
+        let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+        check(&json!({"type": "image_generation_call", "result": "AA=="}), Role::Assistant, vec![image]);
+    }
+
+    #[test]
+    fn images_and_files_are_blobs() {
+        let message = item(json!({"role": "user", "content": [
+            {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"},
+            {"type": "input_file", "filename": "a.pdf", "file_url": "https://a.example/a.pdf"},
+            {"type": "input_file", "file_id": "file-1"},
+            {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
+            {"type": "input_image"}]}));
+        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        assert_eq!(
+            message.parts,
+            [
+                blob("image/png", BlobSource::Base64("AA==".into())),
+                blob("application/pdf", BlobSource::Url("https://a.example/a.pdf".into())),
+                blob("application/octet-stream", BlobSource::File("file-1".into())),
+                blob("audio/mp3", BlobSource::Base64("AA==".into())),
+                Part::Native { kind: "input_image".into(), value: json!({"type": "input_image"}) },
+            ]
+        );
+    }
+
+    #[test]
+    fn agents_speak_to_agents() {
+        let value = json!({"type": "agent_message", "author": "ada", "recipient": "bob",
+            "content": [{"type": "input_text", "text": "done"}]});
+        let expected = Entry { author: Some("ada".into()), ..Entry::new(Role::User, vec![Part::text("done")]) };
+        assert_eq!(item(value), expected);
+    }
+
+    #[test]
+    fn the_rest_is_handed_on() {
+        for value in [
+            json!({"type": "compaction", "encrypted_content": "x"}),
+            json!({"type": "web_search_call", "status": "completed"}),
+            json!({"type": "item_reference"}),
+            json!({"type": "function_call", "name": "run"}),
+            json!({"type": "message", "role": "nobody", "content": "x"}),
+            json!({"type": "image_generation_call", "result": null}),
+            json!({"type": "new"}),
+        ] {
+            let kind = value["type"].as_str().unwrap().to_owned();
+            check(&value, Role::Assistant, vec![Part::Native { kind, value: value.clone() }]);
+        }
+        check(&json!(5), Role::Assistant, vec![Part::Native { kind: "unknown".into(), value: json!(5) }]);
+    }
+}

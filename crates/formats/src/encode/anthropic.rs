@@ -1,0 +1,329 @@
+//! `anthropic-messages-v1`: messages that Anthropic's API accepts.
+
+use std::borrow::Cow;
+
+use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    Encoded, Encoder, Target,
+    calls::{self, Limits},
+    told,
+};
+use crate::{
+    Framing,
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    media,
+};
+
+const LIMITS: Limits = Limits { id: 64, name: 128 };
+
+/// Stands before instructions, for which an array of messages has no place.
+const SYSTEM: &str = "[system instructions]";
+
+/// The images that the API reads.
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+pub(super) struct Anthropic;
+
+#[derive(Serialize)]
+struct Message<'d> {
+    role: &'static str,
+    content: Vec<Block<'d>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'d> {
+    Text {
+        text: Cow<'d, str>,
+    },
+    Image {
+        source: Source<'d>,
+    },
+    Document {
+        source: Source<'d>,
+    },
+    Thinking {
+        thinking: &'d str,
+        signature: &'d str,
+    },
+    RedactedThinking {
+        data: &'d str,
+    },
+    ToolUse {
+        id: Cow<'d, str>,
+        name: Cow<'d, str>,
+        input: Cow<'d, Value>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'d, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<Answer<'d>>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Source<'d> {
+    Base64 { media_type: &'d str, data: &'d str },
+    Url { url: &'d str },
+    File { file_id: &'d str },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer<'d> {
+    /// One text, which may be blank here and nowhere else.
+    Text(Cow<'d, str>),
+    Blocks(Vec<Block<'d>>),
+}
+
+impl Encoder for Anthropic {
+    fn framing(&self) -> Framing {
+        Framing::JsonArray
+    }
+
+    fn encode(&self, dialogue: &Dialogue, _: &Target) -> Encoded {
+        let mut losses = Losses::default();
+        let mut messages: Vec<Message<'_>> = dialogue.turns.iter().map(|turn| message(turn, &mut losses)).collect();
+        if !dialogue.system.is_empty() {
+            losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
+            let instructions = dialogue.system.iter().map(|system| text(format!("{SYSTEM}\n{system}")));
+            match messages.first_mut() {
+                Some(first) => drop(first.content.splice(..0, instructions)),
+                None => messages.push(Message { role: "user", content: instructions.collect() }),
+            }
+        }
+        let bytes = serde_json::to_vec(&messages).expect("messages have text keys");
+        Encoded { bytes, losses }
+    }
+}
+
+fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
+    let mut content: Vec<Block<'d>> = match turn.speaker {
+        Speaker::User => turn.parts.iter().filter_map(|part| asked(part, losses)).collect(),
+        Speaker::Assistant => turn.parts.iter().filter_map(|part| answered(part, losses)).collect(),
+    };
+    // The API refuses a message that ends with thinking.
+    while content.pop_if(|last| matches!(last, Block::Thinking { .. } | Block::RedactedThinking { .. })).is_some() {
+        losses.add(Loss::SealedThinking);
+    }
+    if content.is_empty() {
+        content.push(text(told::NO_CONTENT));
+    }
+    let role = match turn.speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    Message { role, content }
+}
+
+fn asked<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+    match part {
+        Part::ToolResult { call, content, is_error } => {
+            let is_error = *is_error == Some(true);
+            Some(Block::ToolResult {
+                tool_use_id: LIMITS.id(call),
+                content: answer(content, is_error, losses),
+                is_error,
+            })
+        }
+        part => shown(part, losses),
+    }
+}
+
+fn answered<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+    match part {
+        Part::ToolCall { id, name, input } => Some(call(id, name, input, losses)),
+        Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::AnthropicSignature, data }) } => {
+            Some(Block::Thinking { thinking: text, signature: data })
+        }
+        Part::Thinking { seal: Some(Seal { scheme: SealScheme::AnthropicRedacted, data }), .. } => {
+            Some(Block::RedactedThinking { data })
+        }
+        // The API takes images from users only.
+        part => told::in_words(part, losses).map(text),
+    }
+}
+
+fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losses) -> Block<'d> {
+    let (id, name) = LIMITS.call(id, name, losses);
+    Block::ToolUse { id, name, input: calls::object_input(input, losses) }
+}
+
+fn answer<'d>(content: &'d [Part], is_error: bool, losses: &mut Losses) -> Option<Answer<'d>> {
+    if let [Part::Text { text }] = content
+        && !text.is_empty()
+    {
+        return Some(Answer::Text(Cow::Borrowed(text)));
+    }
+    let show = |part: &'d Part| if is_error { told::in_words(part, losses).map(text) } else { shown(part, losses) };
+    let blocks: Vec<Block<'d>> = content.iter().filter_map(show).collect();
+    if blocks.is_empty() {
+        // The API wants to know what went wrong.
+        return is_error.then_some(Answer::Text(Cow::Borrowed(told::NO_CONTENT)));
+    }
+    Some(Answer::Blocks(blocks))
+}
+
+/// Returns a part as a block that a user may send.
+fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+    if let Part::Blob { media_type, source } = part
+        && let Some(block) = blob(media_type, source)
+    {
+        return Some(block);
+    }
+    told::in_words(part, losses).map(text)
+}
+
+fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
+    let is_image = media_type.starts_with("image/");
+    let is_pdf = media_type == media::PDF;
+    let source = match source {
+        BlobSource::Base64(data) if is_pdf || IMAGES.contains(&media_type) => Source::Base64 { media_type, data },
+        BlobSource::Url(url) if is_pdf || is_image => Source::Url { url },
+        // Ids of other providers' files look different.
+        BlobSource::File(file_id) if file_id.starts_with("file_") => Source::File { file_id },
+        BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => return None,
+    };
+    Some(if is_image { Block::Image { source } } else { Block::Document { source } })
+}
+
+fn text<'d>(text: impl Into<Cow<'d, str>>) -> Block<'d> {
+    Block::Text { text: text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::{Entry, Role};
+    use serde_json::json;
+
+    use super::*;
+    use crate::encode::samples::{self, assistant, call, result, user};
+
+    fn encode(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+        samples::encode(&Anthropic, entries)
+    }
+
+    fn blob(media_type: &str, source: BlobSource) -> Part {
+        Part::Blob { media_type: media_type.into(), source }
+    }
+
+    #[test]
+    fn results_come_first_in_the_message_after_their_calls() {
+        let (messages, losses) = encode(vec![
+            user(vec![Part::text("go")]),
+            assistant(vec![Part::text("I look."), call("a", json!({"n": 1})), call("b", json!({}))]),
+            user(vec![Part::text("hurry"), result("b", vec![Part::text("no")], Some(true))]),
+            user(vec![result("a", vec![Part::text("x"), Part::text("y")], Some(false))]),
+        ]);
+        let expected = json!([
+            {"role": "user", "content": [{"type": "text", "text": "go"}]},
+            {"role": "assistant", "content": [
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "a", "name": "run", "input": {"n": 1}},
+                {"type": "tool_use", "id": "b", "name": "run", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a",
+                    "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "y"}]},
+                {"type": "tool_result", "tool_use_id": "b", "content": "no", "is_error": true},
+                {"type": "text", "text": "hurry"}]}
+        ]);
+        assert_eq!((messages, losses), (expected, vec![]));
+    }
+
+    #[test]
+    fn thinking_needs_anthropics_seal_and_something_after_it() {
+        let thinking =
+            |text: &str, scheme| Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "sig".into() }) };
+        let (messages, losses) = encode(vec![
+            user(vec![Part::text("go")]),
+            assistant(vec![
+                thinking("signed", SealScheme::AnthropicSignature),
+                thinking("", SealScheme::AnthropicRedacted),
+                thinking("foreign", SealScheme::OpenaiEncrypted),
+                Part::text("done"),
+                thinking("last", SealScheme::AnthropicSignature),
+            ]),
+        ]);
+        let content = json!([
+            {"type": "thinking", "thinking": "signed", "signature": "sig"},
+            {"type": "redacted_thinking", "data": "sig"},
+            {"type": "text", "text": "<thinking>\nforeign\n</thinking>"},
+            {"type": "text", "text": "done"}]);
+        assert_eq!(messages[1]["content"], content);
+        assert_eq!(losses, [(Loss::SealedThinking, 2), (Loss::ThinkingAsText, 1)]);
+    }
+
+    #[test]
+    fn instructions_open_the_first_message() {
+        let system = || Entry::new(Role::System, vec![Part::text("be brief")]);
+        let marked = json!({"type": "text", "text": "[system instructions]\nbe brief"});
+        let (messages, losses) = encode(vec![system(), user(vec![Part::text("hi")])]);
+        assert_eq!(messages, json!([{"role": "user", "content": [marked, {"type": "text", "text": "hi"}]}]));
+        assert_eq!(losses, [(Loss::SystemAsUser, 1)]);
+        assert_eq!(encode(vec![system()]).0, json!([{"role": "user", "content": [marked]}]));
+    }
+
+    #[test]
+    fn what_the_api_refuses_is_changed() {
+        let (messages, losses) = encode(vec![
+            user(vec![Part::Native { kind: "k".into(), value: Value::Null }]),
+            assistant(vec![
+                Part::ToolCall { id: "a|b".into(), name: "a.b".into(), input: ToolInput::Text("x".into()) },
+                call("c", json!({})),
+            ]),
+            user(vec![result("a|b", vec![], Some(true)), result("c", vec![Part::text("")], None)]),
+        ]);
+        let id = messages[1]["content"][0]["id"].clone();
+        assert_eq!(messages[0]["content"], json!([{"type": "text", "text": "(no content)"}]));
+        assert_eq!(
+            messages[1]["content"][0],
+            json!({"type": "tool_use", "id": id, "name": "a_b", "input": {"input": "x"}})
+        );
+        assert_eq!(
+            messages[2]["content"],
+            json!([
+                {"type": "tool_result", "tool_use_id": id, "content": "(no content)", "is_error": true},
+                {"type": "tool_result", "tool_use_id": "c"}])
+        );
+        let changes = [Loss::NativePart, Loss::IdChanged, Loss::ToolRenamed, Loss::InputWrapped];
+        assert_eq!(losses, changes.map(|loss| (loss, 1)));
+    }
+
+    #[test]
+    fn images_and_documents_go_where_the_api_takes_them() {
+        let bytes = || BlobSource::Base64("AA==".into());
+        let image = || blob("image/png", bytes());
+        let (messages, losses) = encode(vec![
+            user(vec![
+                image(),
+                blob("application/pdf", BlobSource::Url("https://a.example/a.pdf".into())),
+                blob("image/*", BlobSource::File("file_1".into())),
+                blob("image/tiff", bytes()),
+                blob("application/octet-stream", BlobSource::File("file-openai".into())),
+            ]),
+            assistant(vec![image(), call("c", json!({})), call("d", json!({}))]),
+            user(vec![result("c", vec![image()], None), result("d", vec![image()], Some(true))]),
+        ]);
+        let shown = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}});
+        let note = json!({"type": "text", "text": "[image/png]"});
+        assert_eq!(
+            messages[0]["content"],
+            json!([
+                shown,
+                {"type": "document", "source": {"type": "url", "url": "https://a.example/a.pdf"}},
+                {"type": "image", "source": {"type": "file", "file_id": "file_1"}},
+                {"type": "text", "text": "[image/tiff]"},
+                {"type": "text", "text": "[application/octet-stream: file-openai]"}])
+        );
+        assert_eq!(messages[1]["content"][0], note);
+        assert_eq!(messages[2]["content"][0]["content"], json!([shown]));
+        assert_eq!(messages[2]["content"][1]["content"], json!([note]));
+        assert_eq!(losses, [(Loss::BlobAsNote, 4)]);
+    }
+}

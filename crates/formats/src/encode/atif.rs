@@ -1,0 +1,363 @@
+//! `atif-v1`: a trajectory by version 1.7 of Harbor's interchange format.
+//!
+//! A trajectory is a report and no session that a runtime resumes, so times are given only where they are known.
+
+use std::borrow::Cow;
+
+use contexture_core::{BlobSource, Part, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Encoded, Encoder, Target, calls, told};
+use crate::{
+    Framing,
+    dialogue::{Dialogue, Losses, Speaker, Turn},
+};
+
+/// The images that the format allows.
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+pub(super) struct Atif;
+
+#[derive(Serialize)]
+struct Trajectory<'d> {
+    schema_version: &'static str,
+    session_id: &'d str,
+    agent: Agent<'d>,
+    steps: Vec<Step<'d>>,
+}
+
+#[derive(Serialize)]
+struct Agent<'d> {
+    name: &'static str,
+    version: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<&'d str>,
+}
+
+#[derive(Serialize)]
+struct Step<'d> {
+    #[serde(rename = "step_id")]
+    number: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<Timestamp>,
+    source: Source,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<&'d str>,
+    message: Content<'d>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observation: Option<Observation<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<StepExtra>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    System,
+    User,
+    Agent,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'d> {
+    Text(Cow<'d, str>),
+    Pieces(Vec<Piece<'d>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece<'d> {
+    Text { text: Cow<'d, str> },
+    Image { source: Image<'d> },
+}
+
+#[derive(Serialize)]
+struct Image<'d> {
+    media_type: &'d str,
+    path: &'d str,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'d> {
+    #[serde(rename = "tool_call_id")]
+    id: &'d str,
+    #[serde(rename = "function_name")]
+    name: &'d str,
+    arguments: Cow<'d, Value>,
+}
+
+#[derive(Serialize)]
+struct Observation<'d> {
+    results: Vec<Observed<'d>>,
+}
+
+#[derive(Serialize)]
+struct Observed<'d> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_call_id: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Content<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<ObservedExtra>,
+}
+
+#[derive(Serialize)]
+struct ObservedExtra {
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct StepExtra {
+    context_management: ContextManagement,
+}
+
+#[derive(Serialize)]
+struct ContextManagement {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    boundary: &'static str,
+}
+
+impl Encoder for Atif {
+    fn framing(&self) -> Framing {
+        Framing::Document
+    }
+
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+        let mut losses = Losses::default();
+        let mut steps: Vec<Step<'_>> =
+            dialogue.system.iter().map(|system| Step::new(Source::System, None, said(system))).collect();
+        for (n, turn) in dialogue.turns.iter().enumerate() {
+            match turn.speaker {
+                Speaker::User => {
+                    let summary = turn.parts.first().filter(|_| steps.is_empty());
+                    let summary = summary.and_then(|part| compaction(part, turn.at));
+                    let rest = &turn.parts[usize::from(summary.is_some())..];
+                    steps.extend(summary);
+                    steps.extend(asked(rest, turn.at, &mut losses));
+                }
+                Speaker::Assistant => steps.push(answered(turn, dialogue.turns.get(n + 1), &mut losses)),
+            }
+        }
+        if steps.is_empty() {
+            // A trajectory has at least one step.
+            steps.push(Step::new(Source::System, None, said("")));
+        }
+        for (n, step) in steps.iter_mut().enumerate() {
+            step.number = n + 1;
+        }
+        let model = dialogue.turns.iter().rev().find_map(|turn| turn.model.as_deref()).or(target.model.as_deref());
+        let version = target.version.as_deref().unwrap_or("unknown");
+        let trajectory = Trajectory {
+            schema_version: "ATIF-v1.7",
+            session_id: &target.session,
+            agent: Agent { name: "contexture", version, model_name: model },
+            steps,
+        };
+        let bytes = serde_json::to_vec(&trajectory).expect("steps have text keys");
+        Encoded { bytes, losses }
+    }
+}
+
+impl<'d> Step<'d> {
+    fn new(source: Source, timestamp: Option<Timestamp>, message: Content<'d>) -> Self {
+        Self {
+            number: 0,
+            timestamp,
+            source,
+            model_name: None,
+            message,
+            reasoning_content: None,
+            tool_calls: Vec::new(),
+            observation: None,
+            extra: None,
+        }
+    }
+}
+
+/// Returns a summary that the whole trajectory begins with as the step that replaces all before it.
+///
+/// Anywhere else such a step would take away more than the summary stands for.
+fn compaction(part: &Part, at: Option<Timestamp>) -> Option<Step<'_>> {
+    let Part::Summary { text } = part else { return None };
+    let result = Observed { source_call_id: None, content: Some(said(text)), extra: None };
+    let context_management = ContextManagement { kind: "compaction", boundary: "replace" };
+    Some(Step {
+        observation: Some(Observation { results: vec![result] }),
+        extra: Some(StepExtra { context_management }),
+        ..Step::new(Source::System, at, said("Context compaction"))
+    })
+}
+
+/// Returns what a user says besides the results of tools, which belong to the step before.
+fn asked<'d>(parts: &'d [Part], at: Option<Timestamp>, losses: &mut Losses) -> Option<Step<'d>> {
+    let (results, words): (Vec<&Part>, _) = parts.iter().partition(|part| matches!(part, Part::ToolResult { .. }));
+    let pieces: Vec<Piece<'d>> = words.into_iter().filter_map(|part| shown(part, losses)).collect();
+    if !pieces.is_empty() {
+        return Some(Step::new(Source::User, at, content(pieces)));
+    }
+    // Without results the turn would be gone and the agent would speak twice in a row.
+    (results.is_empty() && !parts.is_empty()).then(|| Step::new(Source::User, at, said(told::NO_CONTENT)))
+}
+
+fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> Step<'d> {
+    let mut pieces = Vec::new();
+    let mut thoughts = Vec::new();
+    let mut tool_calls = Vec::new();
+    for part in &turn.parts {
+        match part {
+            Part::ToolCall { id, name, input } => {
+                tool_calls.push(ToolCall { id, name, arguments: calls::object_input(input, losses) });
+            }
+            Part::Thinking { text, seal } => {
+                told::note_seal(text, seal.as_ref(), losses);
+                thoughts.extend((!text.is_empty()).then_some(text.as_str()));
+            }
+            part => pieces.extend(shown(part, losses)),
+        }
+    }
+    let results: Vec<Observed<'d>> = observed(&tool_calls, next, losses);
+    Step {
+        model_name: turn.model.as_deref(),
+        reasoning_content: (!thoughts.is_empty()).then(|| thoughts.join("\n\n")),
+        tool_calls,
+        observation: (!results.is_empty()).then_some(Observation { results }),
+        ..Step::new(Source::Agent, turn.at, content(pieces))
+    }
+}
+
+/// Returns the results of these calls, which the next turn begins with.
+fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Losses) -> Vec<Observed<'d>> {
+    let answers = calls::answers(next);
+    let observe = |call: &ToolCall<'d>| {
+        let answer = answers.get(call.id)?;
+        let shown = |part: &'d Part| match part {
+            // Blank output is output.
+            Part::Text { text } => (!text.is_empty()).then_some(Piece::Text { text: Cow::Borrowed(text) }),
+            part => shown(part, losses),
+        };
+        let pieces: Vec<Piece<'d>> = answer.content.iter().filter_map(shown).collect();
+        Some(Observed {
+            source_call_id: Some(call.id),
+            content: (!pieces.is_empty()).then(|| content(pieces)),
+            extra: answer.is_error.then_some(ObservedExtra { is_error: true }),
+        })
+    };
+    called.iter().filter_map(observe).collect()
+}
+
+fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Piece<'d>> {
+    if let Part::Blob { media_type, source: BlobSource::Url(path) | BlobSource::File(path) } = part
+        && IMAGES.contains(&media_type.as_str())
+    {
+        return Some(Piece::Image { source: Image { media_type, path } });
+    }
+    told::in_words(part, losses).map(|text| Piece::Text { text: Cow::Owned(text) })
+}
+
+fn content(mut pieces: Vec<Piece<'_>>) -> Content<'_> {
+    match &mut pieces[..] {
+        [] => said(""),
+        [Piece::Text { text }] => Content::Text(std::mem::take(text)),
+        _ => Content::Pieces(pieces),
+    }
+}
+
+const fn said(text: &str) -> Content<'_> {
+    Content::Text(Cow::Borrowed(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::{Entry, Role, Seal, SealScheme, ToolInput};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        dialogue::Loss,
+        encode::samples::{self, assistant, call, result, user},
+    };
+
+    fn steps(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+        let (mut trajectory, losses) = samples::encode(&Atif, entries);
+        let steps = trajectory["steps"].take();
+        let expected = json!({"schema_version": "ATIF-v1.7", "session_id": "0193c5a0-0000-7000-8000-000000000001",
+            "agent": {"name": "contexture", "version": "unknown"}, "steps": null});
+        assert_eq!(trajectory, expected);
+        (steps, losses)
+    }
+
+    #[test]
+    fn observations_belong_to_the_step_of_their_calls() {
+        let at: Option<Timestamp> = Some("2026-11-15T09:00:00Z".parse().unwrap());
+        let (steps, losses) = steps(vec![
+            Entry::new(Role::System, vec![Part::text("be brief")]),
+            Entry { at, ..user(vec![Part::text("go"), Part::text("now")]) },
+            assistant(vec![
+                Part::Thinking { text: "hm".into(), seal: None },
+                call("a", json!({"n": 1})),
+                Part::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("x".into()) },
+            ]),
+            user(vec![result("b", vec![Part::text("no")], Some(true)), result("a", vec![], None)]),
+            assistant(vec![Part::text("done")]),
+        ]);
+        let expected = json!([
+            {"step_id": 1, "source": "system", "message": "be brief"},
+            {"step_id": 2, "timestamp": "2026-11-15T09:00:00.000000Z", "source": "user",
+                "message": [{"type": "text", "text": "go"}, {"type": "text", "text": "now"}]},
+            {"step_id": 3, "source": "agent", "message": "", "reasoning_content": "hm",
+                "tool_calls": [
+                    {"tool_call_id": "a", "function_name": "run", "arguments": {"n": 1}},
+                    {"tool_call_id": "b", "function_name": "patch", "arguments": {"input": "x"}}],
+                "observation": {"results": [
+                    {"source_call_id": "a"},
+                    {"source_call_id": "b", "content": "no", "extra": {"is_error": true}}]}},
+            {"step_id": 4, "source": "agent", "message": "done"}
+        ]);
+        assert_eq!((steps, losses), (expected, vec![(Loss::InputWrapped, 1)]));
+    }
+
+    #[test]
+    fn a_summary_at_the_beginning_replaces_all_before() {
+        let summary = || Part::Summary { text: "so far".into() };
+        let (with_summary, _) = steps(vec![user(vec![summary(), Part::text("go on")])]);
+        let expected = json!([
+            {"step_id": 1, "source": "system", "message": "Context compaction",
+                "observation": {"results": [{"content": "so far"}]},
+                "extra": {"context_management": {"type": "compaction", "boundary": "replace"}}},
+            {"step_id": 2, "source": "user", "message": "go on"}
+        ]);
+        assert_eq!(with_summary, expected);
+        let system = Entry::new(Role::System, vec![Part::text("be brief")]);
+        let (below, _) = steps(vec![system, user(vec![summary()])]);
+        assert_eq!(below[1], json!({"step_id": 2, "source": "user", "message": "so far"}));
+    }
+
+    #[test]
+    fn images_have_a_path_or_leave_a_note() {
+        let image = |source| Part::Blob { media_type: "image/png".into(), source };
+        let seal = Some(Seal { scheme: SealScheme::AnthropicRedacted, data: "x".into() });
+        let (steps, losses) = steps(vec![
+            user(vec![image(BlobSource::File("a.png".into())), image(BlobSource::Base64("AA==".into()))]),
+            assistant(vec![Part::Thinking { text: String::new(), seal }]),
+        ]);
+        let pieces = json!([
+            {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}},
+            {"type": "text", "text": "[image/png]"}]);
+        let expected = json!([
+            {"step_id": 1, "source": "user", "message": pieces},
+            {"step_id": 2, "source": "agent", "message": ""}]);
+        assert_eq!((steps, losses), (expected, vec![(Loss::BlobAsNote, 1), (Loss::SealedThinking, 1)]));
+    }
+
+    #[test]
+    fn an_empty_conversation_has_a_step() {
+        assert_eq!(steps(vec![]).0, json!([{"step_id": 1, "source": "system", "message": ""}]));
+    }
+}

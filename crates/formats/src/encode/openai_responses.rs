@@ -1,0 +1,313 @@
+//! `openai-responses-v1`: items that OpenAI's Responses API accepts.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+use serde::Serialize;
+
+use super::{Encoded, Encoder, Target, calls::Limits, told};
+use crate::{
+    Framing,
+    codec::openai_calls::FAILED,
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    media,
+};
+
+const LIMITS: Limits = Limits { id: 64, name: 64 };
+
+pub(super) struct OpenaiResponses;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'d> {
+    Message { role: &'static str, content: Vec<Piece<'d>> },
+    Reasoning { summary: Vec<Summary<'d>>, encrypted_content: &'d str },
+    FunctionCall { call_id: Cow<'d, str>, name: Cow<'d, str>, arguments: String },
+    FunctionCallOutput { call_id: Cow<'d, str>, output: Output<'d> },
+    CustomToolCall { call_id: Cow<'d, str>, name: Cow<'d, str>, input: &'d str },
+    CustomToolCallOutput { call_id: Cow<'d, str>, output: Output<'d> },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece<'d> {
+    InputText { text: Cow<'d, str> },
+    OutputText { text: Cow<'d, str> },
+    InputImage { image_url: Cow<'d, str>, detail: &'static str },
+    InputFile(File<'d>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum File<'d> {
+    Bytes { filename: &'static str, file_data: String },
+    Url { file_url: &'d str },
+    Id { file_id: &'d str },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Summary<'d> {
+    SummaryText { text: &'d str },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'d> {
+    Text(Cow<'d, str>),
+    Pieces(Vec<Piece<'d>>),
+}
+
+/// A conversation as far as it is written.
+struct Conversation<'d> {
+    items: Vec<Item<'d>>,
+    /// Calls of custom tools, whose results are items of another type.
+    custom: HashSet<&'d str>,
+    losses: Losses,
+}
+
+impl Encoder for OpenaiResponses {
+    fn framing(&self) -> Framing {
+        Framing::JsonArray
+    }
+
+    fn encode(&self, dialogue: &Dialogue, _: &Target) -> Encoded {
+        let mut conversation = Conversation { items: Vec::new(), custom: HashSet::new(), losses: Losses::default() };
+        for system in &dialogue.system {
+            let content = vec![Piece::InputText { text: Cow::Borrowed(system) }];
+            conversation.items.push(Item::Message { role: "system", content });
+        }
+        for turn in &dialogue.turns {
+            match turn.speaker {
+                Speaker::User => conversation.push_asked(turn),
+                Speaker::Assistant => conversation.push_answered(turn),
+            }
+        }
+        let bytes = serde_json::to_vec(&conversation.items).expect("items have text keys");
+        Encoded { bytes, losses: conversation.losses }
+    }
+}
+
+impl<'d> Conversation<'d> {
+    fn push_asked(&mut self, turn: &'d Turn) {
+        let start = self.items.len();
+        let mut content = Vec::new();
+        for part in &turn.parts {
+            match part {
+                Part::ToolResult { call, content, is_error } => {
+                    let output = self.output(content, *is_error == Some(true));
+                    let call_id = LIMITS.id(call);
+                    self.items.push(if self.custom.contains(call.as_str()) {
+                        Item::CustomToolCallOutput { call_id, output }
+                    } else {
+                        Item::FunctionCallOutput { call_id, output }
+                    });
+                }
+                part => content.extend(self.shown(part)),
+            }
+        }
+        if content.is_empty() && self.items.len() == start {
+            content.push(Piece::InputText { text: Cow::Borrowed(told::NO_CONTENT) });
+        }
+        if !content.is_empty() {
+            self.items.push(Item::Message { role: "user", content });
+        }
+    }
+
+    fn push_answered(&mut self, turn: &'d Turn) {
+        let start = self.items.len();
+        for part in &turn.parts {
+            match part {
+                Part::ToolCall { id, name, input } => {
+                    let (call_id, name) = LIMITS.call(id, name, &mut self.losses);
+                    self.items.push(match input {
+                        ToolInput::Json(arguments) => {
+                            Item::FunctionCall { call_id, name, arguments: arguments.to_string() }
+                        }
+                        ToolInput::Text(input) => {
+                            self.custom.insert(id);
+                            Item::CustomToolCall { call_id, name, input }
+                        }
+                    });
+                }
+                Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
+                    let summary = if text.is_empty() { Vec::new() } else { vec![Summary::SummaryText { text }] };
+                    self.items.push(Item::Reasoning { summary, encrypted_content: data });
+                }
+                part => {
+                    if let Some(text) = told::in_words(part, &mut self.losses) {
+                        self.push_said(Cow::Owned(text), start);
+                    }
+                }
+            }
+        }
+        // The API refuses reasoning that nothing follows.
+        while self.items.len() > start && self.items.pop_if(|item| matches!(item, Item::Reasoning { .. })).is_some() {
+            self.losses.add(Loss::SealedThinking);
+        }
+        if self.items.len() == start {
+            self.push_said(Cow::Borrowed(told::NO_CONTENT), start);
+        }
+    }
+
+    /// Adds words of the model to the message that the turn ends with so far, or begins one.
+    fn push_said(&mut self, text: Cow<'d, str>, turn_start: usize) {
+        let piece = Piece::OutputText { text };
+        match self.items[turn_start..].last_mut() {
+            Some(Item::Message { content, .. }) => content.push(piece),
+            _ => self.items.push(Item::Message { role: "assistant", content: vec![piece] }),
+        }
+    }
+
+    fn output(&mut self, parts: &'d [Part], is_error: bool) -> Output<'d> {
+        let mut pieces = Vec::new();
+        for part in parts {
+            match part {
+                // Blank output is output.
+                Part::Text { text } if text.is_empty() => {}
+                Part::Text { text } => pieces.push(Piece::InputText { text: Cow::Borrowed(text) }),
+                part => pieces.extend(self.shown(part)),
+            }
+        }
+        if is_error {
+            match pieces.first_mut() {
+                Some(Piece::InputText { text }) => text.to_mut().insert_str(0, FAILED),
+                _ => pieces.insert(0, Piece::InputText { text: Cow::Borrowed(FAILED) }),
+            }
+        }
+        match &mut pieces[..] {
+            [] => Output::Text(Cow::Borrowed("")),
+            [Piece::InputText { text }] => Output::Text(std::mem::take(text)),
+            _ => Output::Pieces(pieces),
+        }
+    }
+
+    /// Returns a part as something that a user may send.
+    fn shown(&mut self, part: &'d Part) -> Option<Piece<'d>> {
+        if let Part::Blob { media_type, source } = part
+            && let Some(piece) = blob(media_type, source)
+        {
+            return Some(piece);
+        }
+        told::in_words(part, &mut self.losses).map(|text| Piece::InputText { text: Cow::Owned(text) })
+    }
+}
+
+fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
+    let image = |image_url| Some(Piece::InputImage { image_url, detail: "auto" });
+    match source {
+        BlobSource::Url(url) if media_type.starts_with("image/") => image(Cow::Borrowed(url)),
+        BlobSource::Base64(data) if media_type.starts_with("image/") => {
+            image(Cow::Owned(media::data_url(media_type, data)))
+        }
+        BlobSource::Url(url) if media_type == media::PDF => Some(Piece::InputFile(File::Url { file_url: url })),
+        BlobSource::Base64(data) if media_type == media::PDF => {
+            let file_data = media::data_url(media_type, data);
+            Some(Piece::InputFile(File::Bytes { filename: "document.pdf", file_data }))
+        }
+        // Ids of other providers' files look different.
+        BlobSource::File(file_id) if file_id.starts_with("file-") => Some(Piece::InputFile(File::Id { file_id })),
+        BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::{Entry, Role};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::encode::samples::{self, assistant, call, result, user};
+
+    fn encode(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+        samples::encode(&OpenaiResponses, entries)
+    }
+
+    fn thinking(text: &str, scheme: SealScheme) -> Part {
+        Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "x".into() }) }
+    }
+
+    #[test]
+    fn items_keep_their_order() {
+        let custom =
+            Part::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
+        let (items, losses) = encode(vec![
+            Entry::new(Role::System, vec![Part::text("be brief")]),
+            user(vec![Part::text("go")]),
+            assistant(vec![
+                thinking("hm", SealScheme::OpenaiEncrypted),
+                call("a", json!({"n": 1})),
+                Part::text("I look."),
+                Part::text("Twice."),
+                custom,
+            ]),
+            user(vec![Part::text("hurry"), result("a", vec![Part::text("x")], None)]),
+            user(vec![result("b", vec![Part::text("no")], Some(true))]),
+        ]);
+        let expected = json!([
+            {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "be brief"}]},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "x"},
+            {"type": "function_call", "call_id": "a", "name": "run", "arguments": "{\"n\":1}"},
+            {"type": "message", "role": "assistant", "content": [
+                {"type": "output_text", "text": "I look."}, {"type": "output_text", "text": "Twice."}]},
+            {"type": "custom_tool_call", "call_id": "b", "name": "patch", "input": "*** Begin"},
+            {"type": "function_call_output", "call_id": "a", "output": "x"},
+            {"type": "custom_tool_call_output", "call_id": "b", "output": "[the tool failed]\nno"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hurry"}]}
+        ]);
+        assert_eq!((items, losses), (expected, vec![]));
+    }
+
+    #[test]
+    fn reasoning_needs_openais_seal_and_something_after_it() {
+        let (items, losses) = encode(vec![
+            user(vec![Part::text("go")]),
+            assistant(vec![
+                thinking("signed", SealScheme::AnthropicSignature),
+                thinking("", SealScheme::OpenaiEncrypted),
+            ]),
+            user(vec![Part::text("on")]),
+            assistant(vec![thinking("", SealScheme::OpenaiEncrypted)]),
+        ]);
+        let said = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+        assert_eq!(items[1], said("<thinking>\nsigned\n</thinking>"));
+        assert_eq!(items[3], said("(no content)"));
+        assert_eq!(items.as_array().unwrap().len(), 4);
+        assert_eq!(losses, [(Loss::ThinkingAsText, 1), (Loss::SealedThinking, 2)]);
+    }
+
+    #[test]
+    fn images_and_files_are_shown() {
+        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        let bytes = || BlobSource::Base64("AA==".into());
+        let (items, losses) = encode(vec![
+            user(vec![
+                blob("image/*", BlobSource::Url("https://a.example".into())),
+                blob("application/pdf", BlobSource::Url("https://a.example/a.pdf".into())),
+                blob("application/pdf", bytes()),
+                blob("application/octet-stream", BlobSource::File("file-1".into())),
+                blob("audio/wav", bytes()),
+            ]),
+            assistant(vec![call("a", json!({})), call("b", json!({}))]),
+            user(vec![result("a", vec![blob("image/png", bytes())], Some(true)), result("b", vec![], None)]),
+        ]);
+        assert_eq!(
+            items[0]["content"],
+            json!([
+                {"type": "input_image", "image_url": "https://a.example", "detail": "auto"},
+                {"type": "input_file", "file_url": "https://a.example/a.pdf"},
+                {"type": "input_file", "filename": "document.pdf", "file_data": "data:application/pdf;base64,AA=="},
+                {"type": "input_file", "file_id": "file-1"},
+                {"type": "input_text", "text": "[audio/wav]"}])
+        );
+        assert_eq!(
+            items[3]["output"],
+            json!([
+                {"type": "input_text", "text": "[the tool failed]\n"},
+                {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"}])
+        );
+        assert_eq!(items[4]["output"], json!(""));
+        assert_eq!(losses, [(Loss::BlobAsNote, 1)]);
+    }
+}

@@ -1,0 +1,246 @@
+//! From the bytes of a session to its records.
+
+use crate::{
+    Framing, RecordProblem,
+    cbor::CborArray,
+    error::{FormatError, Place},
+    json::Scanner,
+    scan,
+};
+
+/// Cuts a session into its records as its bytes arrive, in slices of any size.
+///
+/// How the bytes are cut into slices changes nothing. What a slice holds whole is handed on where it lies; only a record
+/// that goes on in the next slice is kept, so memory is bounded by the longest record. Every byte is looked at once.
+///
+/// Lines are not looked into, and a broken one is handed on like any other. Arrays are parsed as far as their ends must
+/// be found: after a byte that cannot be there, every call returns that problem.
+#[derive(Debug)]
+pub struct Splitter {
+    rule: Rule,
+    /// What is there of a record that is not whole yet.
+    open: Vec<u8>,
+    /// Where the open record begins.
+    open_at: u64,
+    /// How many records were handed on.
+    records: u64,
+    /// How many bytes came.
+    taken: u64,
+    failure: Option<RecordProblem>,
+}
+
+/// The bytes of one record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'b> {
+    /// The bytes; a line's with its line feed.
+    pub bytes: &'b [u8],
+    /// How many bytes of the session come before it.
+    pub offset: u64,
+    /// Which record it is, so the number of a line; the first is 1.
+    pub number: u64,
+    /// Whether it is a last line without a line feed, which its runtime may still be writing.
+    pub is_unfinished: bool,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Lines,
+    JsonArray { scanner: Box<Scanner>, phase: Phase },
+    CborArray(CborArray),
+    Document { max_bytes: u64 },
+}
+
+/// Where in a JSON array the bytes so far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Before,
+    /// An element or the closing bracket comes next.
+    Opened,
+    /// After a comma: an element comes next.
+    Next,
+    Element,
+    /// A comma or the closing bracket comes next.
+    Ended,
+    After,
+}
+
+impl Record<'_> {
+    /// Tells whether it holds nothing but white space, as lines between records do.
+    pub fn is_blank(&self) -> bool {
+        scan::space(self.bytes) == self.bytes.len()
+    }
+}
+
+impl Splitter {
+    /// Expects a session whose records are told apart like this.
+    ///
+    /// A session that is one document must be held whole to be read, hence the bound; the others have none.
+    pub fn new(framing: Framing, max_document_bytes: u64) -> Self {
+        let rule = match framing {
+            Framing::Lines => Rule::Lines,
+            Framing::JsonArray => Rule::JsonArray { scanner: Box::new(Scanner::new()), phase: Phase::Before },
+            Framing::CborArray => Rule::CborArray(CborArray::new()),
+            Framing::Document => Rule::Document { max_bytes: max_document_bytes },
+        };
+        Self { rule, open: Vec::new(), open_at: 0, records: 0, taken: 0, failure: None }
+    }
+
+    /// Takes the next bytes and hands on the records that end in them.
+    pub fn push(&mut self, bytes: &[u8], sink: &mut impl FnMut(Record<'_>)) -> Result<(), RecordProblem> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let mut rule = std::mem::replace(&mut self.rule, Rule::Lines);
+        let pushed = match &mut rule {
+            Rule::Lines => {
+                self.push_lines(bytes, sink);
+                Ok(())
+            }
+            Rule::JsonArray { scanner, phase } => self.push_json(scanner, phase, bytes, sink),
+            Rule::CborArray(array) => self.push_cbor(array, bytes, sink),
+            Rule::Document { max_bytes } => self.push_document(bytes, *max_bytes),
+        };
+        self.rule = rule;
+        self.taken += bytes.len() as u64;
+        pushed.inspect_err(|problem| {
+            self.failure = Some(problem.clone());
+            self.open = Vec::new();
+        })
+    }
+
+    /// Ends the session and hands on what is left: a last line without a line feed, or the document.
+    pub fn finish(mut self, sink: &mut impl FnMut(Record<'_>)) -> Result<(), RecordProblem> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        match &self.rule {
+            Rule::Lines if self.open.is_empty() => {}
+            Rule::Lines => self.emit(&[], true, sink),
+            Rule::JsonArray { phase: Phase::After, .. } => {}
+            Rule::JsonArray { scanner, phase } => {
+                let ended = match phase {
+                    Phase::Before => "before the array",
+                    Phase::Element => scanner.unfinished().unwrap_or("inside an array"),
+                    Phase::Opened | Phase::Next | Phase::Ended | Phase::After => "inside an array",
+                };
+                let place = Place::Byte { offset: self.taken };
+                return Err(RecordProblem::format(&FormatError::Truncated { place, ended }));
+            }
+            Rule::CborArray(array) => {
+                array.finish().map_err(|error| RecordProblem::format(&error))?;
+            }
+            Rule::Document { .. } => self.emit(&[], false, sink),
+        }
+        Ok(())
+    }
+
+    fn push_lines(&mut self, bytes: &[u8], sink: &mut impl FnMut(Record<'_>)) {
+        let mut rest = bytes;
+        while let Some(feed) = scan::newline(rest) {
+            let (line, after) = rest.split_at(feed + 1);
+            self.emit(line, false, sink);
+            rest = after;
+        }
+        self.open.extend_from_slice(rest);
+    }
+
+    fn push_json(
+        &mut self,
+        scanner: &mut Scanner,
+        phase: &mut Phase,
+        bytes: &[u8],
+        sink: &mut impl FnMut(Record<'_>),
+    ) -> Result<(), RecordProblem> {
+        let start = self.taken;
+        let place = |at: usize| Place::Byte { offset: start + at as u64 };
+        let mut at = 0;
+        while at < bytes.len() {
+            if *phase == Phase::Element {
+                let begin = at;
+                let scanned = scanner.push(&bytes[at..]);
+                at += scanned.map_err(|fault| RecordProblem::format(&fault.kind.at(place(at + fault.at))))?;
+                if scanner.is_complete() {
+                    *phase = Phase::Ended;
+                    self.emit(&bytes[begin..at], false, sink);
+                } else {
+                    self.open.extend_from_slice(&bytes[begin..]);
+                }
+                continue;
+            }
+            at += scan::space(&bytes[at..]);
+            let Some(&byte) = bytes.get(at) else { break };
+            *phase = match (*phase, byte) {
+                (Phase::Before, b'[') => Phase::Opened,
+                (Phase::Ended, b',') => Phase::Next,
+                (Phase::Opened | Phase::Ended, b']') => Phase::After,
+                (Phase::Opened | Phase::Next | Phase::Element, _) => {
+                    scanner.restart();
+                    self.open_at = start + at as u64;
+                    *phase = Phase::Element;
+                    continue;
+                }
+                (Phase::Before | Phase::Ended | Phase::After, _) => {
+                    return Err(RecordProblem::format(&misplaced(*phase, place(at))));
+                }
+            };
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn push_cbor(
+        &mut self,
+        array: &mut CborArray,
+        bytes: &[u8],
+        sink: &mut impl FnMut(Record<'_>),
+    ) -> Result<(), RecordProblem> {
+        let mut open_from = None;
+        let share = array.push_elements(bytes, |element| {
+            if self.open.is_empty() {
+                self.open_at = self.taken + element.start as u64;
+            }
+            open_from = Some(element.end);
+            self.emit(&bytes[element], false, sink);
+        });
+        let share = share.map_err(|error| RecordProblem::format(&error))?;
+        let rest = open_from.unwrap_or(share.start)..share.end;
+        if self.open.is_empty() {
+            self.open_at = self.taken + rest.start as u64;
+        }
+        self.open.extend_from_slice(&bytes[rest]);
+        Ok(())
+    }
+
+    fn push_document(&mut self, bytes: &[u8], max_bytes: u64) -> Result<(), RecordProblem> {
+        if self.taken + bytes.len() as u64 > max_bytes {
+            return Err(RecordProblem::new(format!("the document has more than {max_bytes} bytes")));
+        }
+        self.open.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Hands on the open record, completed by these bytes.
+    fn emit(&mut self, bytes: &[u8], is_unfinished: bool, sink: &mut impl FnMut(Record<'_>)) {
+        self.records += 1;
+        let (offset, number) = (self.open_at, self.records);
+        if self.open.is_empty() {
+            sink(Record { bytes, offset, number, is_unfinished });
+            self.open_at = offset + bytes.len() as u64;
+        } else {
+            self.open.extend_from_slice(bytes);
+            sink(Record { bytes: &self.open, offset, number, is_unfinished });
+            self.open_at = offset + self.open.len() as u64;
+            self.open.clear();
+        }
+    }
+}
+
+const fn misplaced(phase: Phase, place: Place) -> FormatError {
+    match phase {
+        Phase::Before => FormatError::NotAnArray { place },
+        Phase::After => FormatError::TrailingBytes { place, after: "the array" },
+        Phase::Opened | Phase::Next | Phase::Element | Phase::Ended => {
+            FormatError::NotJson { place, reason: "expected ',' or ']'" }
+        }
+    }
+}
