@@ -13,6 +13,7 @@ mod words;
 
 mod anthropic;
 mod atif;
+mod claude;
 mod openai_chat;
 mod openai_responses;
 mod text;
@@ -70,6 +71,7 @@ pub trait Encoder: Send + Sync {
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
+        "claude-code-v1" => &claude::ClaudeCode,
         "codex-v1" => &codex::Codex,
         "gemini-v1" => &gemini::Gemini,
         "pi-v1" => &pi::Pi,

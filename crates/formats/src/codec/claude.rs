@@ -4,12 +4,15 @@
 
 mod head;
 
+use std::collections::BTreeMap;
+
 use contexture_core::{Entry, Flags, Part, Role, Timestamp, Usage};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step,
     anthropic_content::{self, Message},
+    loose,
 };
 use crate::RecordProblem;
 use head::Head;
@@ -25,21 +28,11 @@ impl Codec for ClaudeCode {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let head = Head::read(record)?;
-        let is_chained = matches!(head.kind(), "user" | "assistant" | "system" | "attachment" | "progress");
-        Ok(Outline {
-            id: head.uuid.owned().filter(|_| is_chained),
-            link: if is_chained { head.link() } else { Link::Previous },
-            lane: head.is_sidechain.0.then(|| head.agent_id.owned().unwrap_or_default()),
-            at: head.timestamp.as_str().and_then(|text| text.parse::<Timestamp>().ok()),
-            has_summary: head.is_compact_summary.0,
-            mark: mark(&head),
-            facts: facts(&head),
-        })
+        loose::decode(record, |record| Head::read(record).map(|head| outline(&head)))
     }
 
     fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let mut line: Value = serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))?;
+        let mut line = loose::decode(record, whole)?;
         Ok(match line["type"].as_str() {
             Some("user") => Step::append(user(&mut line)),
             Some("assistant") => Step::append(assistant(&mut line)),
@@ -49,6 +42,28 @@ impl Codec for ClaudeCode {
             }
             _ => Step::nothing(),
         })
+    }
+}
+
+/// Reads a line. A field that is nested too deep to be held becomes the text of its JSON.
+fn whole(record: &[u8]) -> serde_json::Result<Value> {
+    if let Ok(line @ Value::Object(_)) = serde_json::from_slice(record) {
+        return Ok(line);
+    }
+    let fields: BTreeMap<String, &RawValue> = loose::object(record)?;
+    Ok(fields.into_iter().map(|(name, raw)| (name, loose::value(raw))).collect())
+}
+
+fn outline(head: &Head<'_>) -> Outline {
+    let is_chained = matches!(head.kind(), "user" | "assistant" | "system" | "attachment" | "progress");
+    Outline {
+        id: head.uuid.owned().filter(|_| is_chained),
+        link: if is_chained { head.link() } else { Link::Previous },
+        lane: head.is_sidechain.0.then(|| head.agent_id.owned().unwrap_or_default()),
+        at: head.timestamp.as_str().and_then(|text| text.parse::<Timestamp>().ok()),
+        has_summary: head.is_compact_summary.0,
+        mark: mark(head),
+        facts: facts(head),
     }
 }
 
@@ -104,7 +119,8 @@ fn entry(line: &Value, role: Role, parts: Vec<Part>) -> Entry {
 }
 
 fn user(line: &mut Value) -> Entry {
-    let mut parts = anthropic_content::parts(line["message"]["content"].take());
+    let content = line.get_mut("message").and_then(|message| message.get_mut("content")).map(Value::take);
+    let mut parts = anthropic_content::parts(content.unwrap_or_default());
     let is_summary = line["isCompactSummary"] == true;
     if is_summary {
         parts = parts.into_iter().map(as_summary).collect();
@@ -122,8 +138,8 @@ fn as_summary(part: Part) -> Part {
 }
 
 fn assistant(line: &mut Value) -> Entry {
-    let message: Option<Message> = serde_json::from_value(line["message"].take()).ok();
-    let Some(Message { id, model, content, usage, .. }) = message else {
+    let message = line.get_mut("message").map(Value::take).unwrap_or_default();
+    let Ok(Message { id, model, content, usage, .. }) = serde_json::from_value(message) else {
         return entry(line, Role::Assistant, Vec::new());
     };
     let mut entry = entry(line, Role::Assistant, anthropic_content::parts(content));

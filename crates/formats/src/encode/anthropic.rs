@@ -33,9 +33,10 @@ struct Message<'d> {
     content: Vec<Block<'d>>,
 }
 
+/// A part of a message.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'d> {
+pub(super) enum Block<'d> {
     Text {
         text: Cow<'d, str>,
     },
@@ -68,7 +69,7 @@ enum Block<'d> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Source<'d> {
+pub(super) enum Source<'d> {
     Base64 { media_type: &'d str, data: &'d str },
     Url { url: &'d str },
     File { file_id: &'d str },
@@ -76,7 +77,7 @@ enum Source<'d> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Answer<'d> {
+pub(super) enum Answer<'d> {
     /// One text, which may be blank here and nowhere else.
     Text(Cow<'d, str>),
     Blocks(Vec<Block<'d>>),
@@ -92,7 +93,7 @@ impl Encoder for Anthropic {
         let mut messages: Vec<Message<'_>> = dialogue.turns.iter().map(|turn| message(turn, &mut losses)).collect();
         if !dialogue.system.is_empty() {
             losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
-            let instructions = dialogue.system.iter().map(|system| text(format!("{SYSTEM}\n{system}")));
+            let instructions = dialogue.system.iter().map(|system| instructions(system));
             match messages.first_mut() {
                 Some(first) => drop(first.content.splice(..0, instructions)),
                 None => messages.push(Message { role: "user", content: instructions.collect() }),
@@ -103,7 +104,25 @@ impl Encoder for Anthropic {
     }
 }
 
+/// Returns instructions, told as what a user says.
+fn instructions<'d>(system: &str) -> Block<'d> {
+    text(format!("{SYSTEM}\n{system}"))
+}
+
 fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
+    let role = match turn.speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    let mut content = content(turn, losses);
+    if content.is_empty() {
+        content.push(text(told::NO_CONTENT));
+    }
+    Message { role, content }
+}
+
+/// Returns what is said in a turn, as far as the API takes it.
+pub(super) fn content<'d>(turn: &'d Turn, losses: &mut Losses) -> Vec<Block<'d>> {
     let mut content: Vec<Block<'d>> = match turn.speaker {
         Speaker::User => turn.parts.iter().filter_map(|part| asked(part, losses)).collect(),
         Speaker::Assistant => turn.parts.iter().filter_map(|part| answered(part, losses)).collect(),
@@ -112,17 +131,11 @@ fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
     while content.pop_if(|last| matches!(last, Block::Thinking { .. } | Block::RedactedThinking { .. })).is_some() {
         losses.add(Loss::SealedThinking);
     }
-    if content.is_empty() {
-        content.push(text(told::NO_CONTENT));
-    }
-    let role = match turn.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
-    Message { role, content }
+    content
 }
 
-fn asked<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+/// Returns a part as a block that a user or a tool says.
+pub(super) fn asked<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
     match part {
         Part::ToolResult { call, content, is_error } => {
             let is_error = *is_error == Some(true);
@@ -193,7 +206,8 @@ fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
     Some(if is_image { Block::Image { source } } else { Block::Document { source } })
 }
 
-fn text<'d>(text: impl Into<Cow<'d, str>>) -> Block<'d> {
+/// Returns words as a block.
+pub(super) fn text<'d>(text: impl Into<Cow<'d, str>>) -> Block<'d> {
     Block::Text { text: text.into() }
 }
 

@@ -5,7 +5,7 @@ use contexture_formats::{Codec, Dialogue, Replay, codec};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
-const FORMATS: [&str; 5] = ["codex-v1", "codex-exec-v1", "gemini-v1", "gemini-stream-v1", "pi-v1"];
+const FORMATS: [&str; 6] = ["claude-code-v1", "codex-v1", "codex-exec-v1", "gemini-v1", "gemini-stream-v1", "pi-v1"];
 
 fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
     FORMATS.iter().map(|name| codec(&Format::new(*name).unwrap()).unwrap())
@@ -13,7 +13,7 @@ fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
 
 /// Records in the shapes that runtimes write, of every kind that means something.
 fn records() -> Vec<Value> {
-    let written = ["codex-v1", "gemini-v1", "pi-v1"].map(|name| {
+    let written = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"].map(|name| {
         let path = format!("{}/tests/suite/golden/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).unwrap()
     });

@@ -10,8 +10,9 @@ use std::{
 use contexture_core::{Entry, Format, Part};
 use contexture_formats::{
     Codec, Dialogue, Replay, codec,
-    codec::{Link, Mark, Outline},
+    codec::{Mark, Outline},
     dialogue::Loss,
+    thread::{Placement, Start, Threader},
 };
 use serde_json::Value;
 
@@ -41,7 +42,9 @@ fn every_line_of_real_transcripts_is_understood_and_what_they_say_survives_every
         eprintln!("skipped: there are no transcripts in {}", folder.display());
         return;
     }
-    for (runtime, format) in [("codex", "codex-v1"), ("gemini", "gemini-v1"), ("pi", "pi-v1")] {
+    for (runtime, format) in
+        [("claude", "claude-code-v1"), ("codex", "codex-v1"), ("gemini", "gemini-v1"), ("pi", "pi-v1")]
+    {
         let codec = codec(&Format::new(format).unwrap()).unwrap();
         let mut seen = Seen::default();
         let contents: Vec<(PathBuf, Vec<u8>)> = files(&folder.join(runtime));
@@ -67,7 +70,7 @@ fn look(codec: &dyn Codec, records: &[&[u8]], seen: &mut Seen, path: &Path) {
     for record in records {
         match codec.outline(record) {
             Ok(outline) => good.push((*record, outline)),
-            Err(_) if serde_json::from_slice::<Value>(record).is_err() => seen.broken += 1,
+            Err(_) if !serde_json::from_slice::<Value>(record).is_ok_and(|value| value.is_object()) => seen.broken += 1,
             Err(problem) => panic!("{}: {problem}", path.display()),
         }
     }
@@ -99,21 +102,33 @@ fn look(codec: &dyn Codec, records: &[&[u8]], seen: &mut Seen, path: &Path) {
         dialogue.losses.counts().iter().filter(|count| is_unpaired(count.loss)).map(|count| count.count).sum::<u64>();
 }
 
-/// Tells which records lie on the way from the last one to the root.
+/// Tells which records belong to the conversation that the last one belongs to.
 fn conversation(records: &[(&[u8], Outline)]) -> Vec<bool> {
-    let places: HashMap<&str, usize> =
-        records.iter().enumerate().filter_map(|(n, (_, outline))| Some((outline.id.as_deref()?, n))).collect();
-    let mut on_the_way = vec![false; records.len()];
-    let mut next = records.len().checked_sub(1);
-    while let Some(n) = next.filter(|n| !on_the_way[*n]) {
-        on_the_way[n] = true;
-        next = match &records[n].1.link {
-            Link::Previous => n.checked_sub(1),
-            Link::Root => None,
-            Link::To(id) => places.get(id.as_str()).copied(),
+    let mut threader = Threader::default();
+    let mut starts = Vec::new();
+    let mut places = Vec::new();
+    for (_, outline) in records {
+        let place = match threader.place(outline) {
+            Placement::Aside => None,
+            Placement::Lane(place) => {
+                starts.extend(place.start);
+                Some((place.lane, place.turn))
+            }
+        };
+        places.push(place);
+    }
+    // The lanes that lead to the last record, each with the last turn that counts.
+    let mut lanes = HashMap::new();
+    let mut next = places.iter().rev().flatten().next().map(|(lane, _)| (*lane, u32::MAX));
+    while let Some((lane, turn)) = next {
+        lanes.insert(lane, turn);
+        next = match &starts[lane] {
+            Start::Branch { lane, turn, .. } => Some((*lane, *turn)),
+            Start::Root | Start::Side { .. } => None,
         };
     }
-    on_the_way
+    let counts = |(lane, turn): (usize, u32)| lanes.get(&lane).is_some_and(|last| turn <= *last);
+    places.into_iter().map(|place| place.is_some_and(counts)).collect()
 }
 
 fn records<'a>(path: &Path, content: &'a [u8]) -> Vec<&'a [u8]> {

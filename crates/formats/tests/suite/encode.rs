@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::slices::check;
 
-pub(crate) const FORMATS: [&str; 3] = ["codex-v1", "gemini-v1", "pi-v1"];
+pub(crate) const FORMATS: [&str; 4] = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"];
 
 fn format(name: &str) -> Format {
     Format::new(name).unwrap()
@@ -251,7 +251,7 @@ pub(crate) fn difference(name: &str, dialogue: &Dialogue) -> Option<String> {
         let differs = a.iter().zip(b).find(|(a, b)| a != b);
         differs
             .map(|(a, b)| format!("{a}\nbecame\n{b}"))
-            .or((a.len() != b.len()).then(|| "some are missing".to_owned()))
+            .or((a.len() != b.len()).then(|| format!("{a:?}\nbecame\n{b:?}")))
     };
     let lists = |said: &Said| {
         let list = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
@@ -325,11 +325,14 @@ fn any_dialogue() -> impl Strategy<Value = Dialogue> {
 fn without_notes(said: Said) -> Said {
     let unnoted =
         |text: String| text.replace("\n[image/png]", "").replace("[image/png]\n", "").replace("[image/png]", "");
-    let is_note = |text: &str| text.lines().all(|line| matches!(line, "[image/png]" | "[hologram]" | "[thinking]"));
+    let is_note_line = |line: &str| line.starts_with('[') && line.ends_with(']') && !line.contains(' ');
+    let is_note = |text: &str| text.lines().all(is_note_line);
+    // Anthropic wants to know what went wrong, even if the tool did not say.
+    let unfilled = |text: String| if text == "(no content)" || is_note(&text) { String::new() } else { text };
     Said {
         texts: said.texts.into_iter().filter(|(_, text)| !is_note(text)).collect(),
         calls: said.calls,
-        results: said.results.into_iter().map(|(text, is_error)| (unnoted(text), is_error)).collect(),
+        results: said.results.into_iter().map(|(text, is_error)| (unfilled(unnoted(text)), is_error)).collect(),
     }
 }
 

@@ -8,11 +8,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::super::{Link, Mark};
-use crate::{
-    RecordProblem,
-    lenient::{Flag, Word},
-};
+use super::super::{Link, Mark, loose};
+use crate::lenient::{Flag, Word};
 
 /// Longest title that is taken from what a user says.
 const MAX_TITLE: usize = 500;
@@ -111,8 +108,8 @@ struct Block<'a> {
 }
 
 impl<'a> Head<'a> {
-    pub(super) fn read(record: &'a [u8]) -> Result<Self, RecordProblem> {
-        let mut head: Self = serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))?;
+    pub(super) fn read(record: &'a [u8]) -> serde_json::Result<Self> {
+        let mut head: Self = loose::object(record)?;
         head.forked_from = head.forked_from_raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         Ok(head)
     }

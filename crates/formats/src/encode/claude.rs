@@ -1,0 +1,210 @@
+//! Writing a session that `claude --resume` goes on with: a chain of lines, each with one message of the API.
+
+use contexture_core::{Part, Timestamp};
+use serde::Serialize;
+
+use super::{
+    Encoded, Encoder, Target,
+    anthropic::{self, Block},
+    ids::Ids,
+    lines::Lines,
+    times, words,
+};
+use crate::{
+    Framing,
+    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+};
+
+/// The version that a session says it is of, when nobody knows better. Loaders compare it with nothing.
+const VERSION: &str = "2.1.0";
+/// The model that spoke, where another vendor's did: Claude Code knows no other names.
+const MODEL: &str = "claude-sonnet-4-5";
+
+pub(super) struct ClaudeCode;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the runtime's lines have them")]
+struct Line<'d> {
+    parent_uuid: Option<&'d str>,
+    is_sidechain: bool,
+    user_type: &'static str,
+    cwd: &'d str,
+    session_id: &'d str,
+    version: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_branch: Option<&'d str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    message: Message<'d>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_meta: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_compact_summary: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_visible_in_transcript_only: bool,
+    uuid: &'d str,
+    timestamp: String,
+}
+
+/// What sets a line apart from what a person typed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mood {
+    is_meta: bool,
+    is_summary: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Message<'d> {
+    User { role: &'static str, content: Vec<Block<'d>> },
+    Assistant(Answer<'d>),
+}
+
+/// A message as the API returns it. Without all of these fields the client does not load the line.
+#[derive(Serialize)]
+struct Answer<'d> {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    role: &'static str,
+    model: &'d str,
+    content: Vec<Block<'d>>,
+    stop_reason: &'static str,
+    stop_sequence: Option<String>,
+    usage: Usage,
+}
+
+#[derive(Serialize)]
+struct Usage {
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Title<'d> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(rename = "customTitle")]
+    text: &'d str,
+    session_id: &'d str,
+}
+
+impl Encoder for ClaudeCode {
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+        let mut writer = Writer {
+            target,
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids: Ids::new(&target.session),
+            last: None,
+        };
+        let times = times::of_turns(&dialogue.turns, target.now);
+        let start = times.first().copied().unwrap_or(target.now);
+        if let Some(title) = &target.title {
+            writer.lines.push(&Title { kind: "custom-title", text: title, session_id: &target.session });
+        }
+        if !dialogue.system.is_empty() {
+            // A transcript has no place for instructions; the client sends its own.
+            writer.losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
+            let content = dialogue.system.iter().map(anthropic::text).collect();
+            writer.push(
+                "user",
+                Message::User { role: "user", content },
+                Mood { is_meta: true, is_summary: false },
+                start,
+            );
+        }
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            writer.turn(turn, at);
+        }
+        Encoded { bytes: writer.lines.into_bytes(), losses: writer.losses }
+    }
+}
+
+/// A session as far as it is written.
+struct Writer<'d> {
+    target: &'d Target,
+    lines: Lines,
+    losses: Losses,
+    ids: Ids<'d>,
+    /// The line that the next one follows.
+    last: Option<String>,
+}
+
+impl<'d> Writer<'d> {
+    fn turn(&mut self, turn: &'d Turn, at: Timestamp) {
+        match turn.speaker {
+            Speaker::User => self.user(turn, at),
+            Speaker::Assistant => {
+                let content = anthropic::content(turn, &mut self.losses);
+                if content.is_empty() {
+                    return;
+                }
+                let calls_tools = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+                let model = turn.model.as_deref().filter(|model| model.starts_with("claude"));
+                let answer = Answer {
+                    id: format!("msg_{}", self.ids.uuid().replace('-', "")),
+                    kind: "message",
+                    role: "assistant",
+                    model: model.or(self.target.model.as_deref()).unwrap_or(MODEL),
+                    content,
+                    stop_reason: if calls_tools { "tool_use" } else { "end_turn" },
+                    stop_sequence: None,
+                    usage: Usage { input_tokens: 0, output_tokens: 0 },
+                };
+                self.push("assistant", Message::Assistant(answer), Mood::default(), at);
+            }
+        }
+    }
+
+    /// Writes what a user says. A summary has a line of its own, by which the client knows it.
+    fn user(&mut self, turn: &'d Turn, at: Timestamp) {
+        let mut content = Vec::new();
+        for part in &turn.parts {
+            if let Part::Summary { text } = part {
+                self.ask(&mut content, Mood { is_meta: turn.is_meta, is_summary: false }, at);
+                self.ask(&mut vec![anthropic::text(text)], Mood { is_meta: false, is_summary: true }, at);
+            } else {
+                content.extend(anthropic::asked(part, &mut self.losses));
+            }
+        }
+        if content.is_empty() && !turn.parts.iter().any(|part| matches!(part, Part::Summary { .. })) {
+            content.push(anthropic::text(words::note(&turn.parts)));
+        }
+        self.ask(&mut content, Mood { is_meta: turn.is_meta, is_summary: false }, at);
+    }
+
+    fn ask(&mut self, content: &mut Vec<Block<'_>>, mood: Mood, at: Timestamp) {
+        let content = std::mem::take(content);
+        if !content.is_empty() {
+            self.push("user", Message::User { role: "user", content }, mood, at);
+        }
+    }
+
+    fn push(&mut self, kind: &'static str, message: Message<'_>, mood: Mood, at: Timestamp) {
+        let uuid = self.ids.uuid();
+        self.lines.push(&Line {
+            parent_uuid: self.last.as_deref(),
+            is_sidechain: false,
+            user_type: "external",
+            cwd: &self.target.directory,
+            session_id: &self.target.session,
+            version: self.target.version.as_deref().unwrap_or(VERSION),
+            git_branch: self.target.branch.as_deref(),
+            kind,
+            message,
+            is_meta: mood.is_meta,
+            is_compact_summary: mood.is_summary,
+            is_visible_in_transcript_only: mood.is_summary,
+            uuid: &uuid,
+            timestamp: times::in_millis(at),
+        });
+        self.last = Some(uuid);
+    }
+}
