@@ -12,6 +12,7 @@ mod draft;
 mod look;
 mod verify;
 
+pub mod clients;
 pub mod conformance;
 pub mod fuzzing;
 pub mod model;
