@@ -15,6 +15,7 @@ usage: cargo xtask TASK
   test            checks formatting and lints, then runs every test; before that, installs PostgreSQL's server with
                   apt-get (and sudo) if there is none, and the agent clients
   clients         installs the agent clients that the tests run, from npm into the target directory
+  fixtures        records the clients' transcripts in crates/formats/tests/fixtures anew
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
   fuzz [SECONDS]  fuzzes every decoder for so many seconds each (needs cargo-fuzz and a nightly toolchain)
 ";
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let done = match task {
         "test" => test(),
         "clients" => clients::install(),
+        "fixtures" => fixtures(),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
         _ => {
@@ -47,6 +49,11 @@ fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
     cargo(&["test", "--workspace", "--locked"])
+}
+
+fn fixtures() -> Result<(), String> {
+    clients::install()?;
+    cargo(&["run", "--locked", "--package", "contexture-testkit", "--bin", "ctx-record-fixtures"])
 }
 
 fn bench(arguments: &[String]) -> Result<(), String> {
