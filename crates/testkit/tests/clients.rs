@@ -1,6 +1,9 @@
 //! What the real clients tell a model and keep on disk: the ground that import and resume stand on.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use contexture_testkit::{
     clients::{Client, Resume, Run, Workplace},
@@ -109,6 +112,34 @@ fn a_fork_goes_on_in_a_session_of_its_own() {
         assert_eq!(fs::read(first.transcript()).unwrap(), before);
         assert_eq!(told(&last_turn(&server))[..first_turn(client).len()], first_turn(client));
     }
+}
+
+#[test]
+fn a_transcript_is_all_that_a_client_needs_to_resume() {
+    for client in Client::ALL {
+        if !client.available_or_skip("a_transcript_is_all_that_a_client_needs_to_resume") {
+            continue;
+        }
+        let (workplace, elsewhere, server) = (Workplace::new(), Workplace::new(), ModelServer::start());
+        let first = ask_about_the_door(client, &workplace, &server);
+        move_transcript(first.transcript(), &workplace, &elsewhere);
+        server.script([Step::new().text("About the door.")]);
+        let second = client.run(&elsewhere, &server, "What did I ask?", Resume::Id(first.session()));
+        assert_eq!(second.session(), first.session());
+        assert_eq!(told(&last_turn(&server))[..first_turn(client).len()], first_turn(client), "{client:?}");
+    }
+}
+
+/// Copies a transcript to another home, as if it had been written there.
+fn move_transcript(transcript: &Path, from: &Workplace, to: &Workplace) {
+    let slug = |path: &Path| path.display().to_string().replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let moved = |text: &str| {
+        let text = text.replace(&from.root().display().to_string(), &to.root().display().to_string());
+        text.replace(&slug(from.root()), &slug(to.root()))
+    };
+    let place = PathBuf::from(moved(&transcript.display().to_string()));
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(&place, moved(&fs::read_to_string(transcript).unwrap())).unwrap();
 }
 
 fn resumes_with_what_was_said_and_done(client: Client) {
