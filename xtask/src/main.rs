@@ -1,5 +1,6 @@
-//! Tasks of the project: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! Tasks of the project: `cargo xtask test`, `cargo xtask clients`, `cargo xtask bench`, `cargo xtask fuzz`.
 
+mod clients;
 mod postgres;
 
 use std::{
@@ -12,7 +13,9 @@ const HELP: &str = "\
 usage: cargo xtask TASK
 
   test            checks formatting and lints, then runs every test; before that, installs PostgreSQL's server with
-                  apt-get (and sudo) if there is none
+                  apt-get (and sudo) if there is none, and the agent clients
+  clients         installs the agent clients that the tests run, from npm into the target directory
+  fixtures        records the clients' transcripts in crates/formats/tests/fixtures anew
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
   fuzz [SECONDS]  fuzzes every decoder for so many seconds each (needs cargo-fuzz and a nightly toolchain)
 ";
@@ -22,6 +25,8 @@ fn main() -> ExitCode {
     let (task, rest) = arguments.split_first().map_or(("", &[][..]), |(task, rest)| (task.as_str(), rest));
     let done = match task {
         "test" => test(),
+        "clients" => clients::install(),
+        "fixtures" => fixtures(),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
         _ => {
@@ -40,9 +45,15 @@ fn main() -> ExitCode {
 
 fn test() -> Result<(), String> {
     postgres::install()?;
+    clients::install()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
     cargo(&["test", "--workspace", "--locked"])
+}
+
+fn fixtures() -> Result<(), String> {
+    clients::install()?;
+    cargo(&["run", "--locked", "--package", "contexture-testkit", "--bin", "ctx-record-fixtures"])
 }
 
 fn bench(arguments: &[String]) -> Result<(), String> {

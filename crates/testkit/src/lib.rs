@@ -1,4 +1,4 @@
-//! Test-only: clocks, builders, stores under test, the conformance suite, a naive model.
+//! Test-only: clocks, builders, stores under test, the conformance suite, a naive model, agent clients.
 //!
 //! Everything here panics when it cannot do what a test asks of it.
 
@@ -12,9 +12,11 @@ mod draft;
 mod look;
 mod verify;
 
+pub mod clients;
 pub mod conformance;
 pub mod fuzzing;
 pub mod model;
+pub mod model_server;
 pub mod postgres;
 
 pub use backend::Backend;

@@ -1,0 +1,16 @@
+//! The real agent clients, run without a network against a [`ModelServer`](crate::model_server::ModelServer).
+//!
+//! `cargo xtask clients` installs them from npm, at the versions that `clients/package.json` names.
+
+mod claude_code;
+mod client;
+mod codex;
+mod gemini;
+mod installation;
+mod pi;
+mod process;
+mod workplace;
+
+pub use client::{Client, Resume};
+pub use process::Run;
+pub use workplace::Workplace;

@@ -1,0 +1,42 @@
+//! Claude Code.
+
+use std::{path::PathBuf, process::Command};
+
+use serde_json::Value;
+
+use super::{client::Resume, workplace::Workplace};
+use crate::model_server::ModelServer;
+
+pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
+    command.env("ANTHROPIC_BASE_URL", server.url()).env("CLAUDE_CODE_TMPDIR", workplace.temporary());
+    command.envs([
+        ("ANTHROPIC_API_KEY", "scripted"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        // Otherwise it refuses to work for root without asking.
+        ("IS_SANDBOX", "1"),
+    ]);
+}
+
+pub(super) fn ask(command: &mut Command, prompt: &str, resume: Resume<'_>, options: &[&str]) {
+    command.args(["--print", "--output-format=json", "--dangerously-skip-permissions"]).args(options);
+    match resume {
+        Resume::No => {}
+        Resume::Id(id) => _ = command.args(["--resume", id]),
+        Resume::Fork(id) => _ = command.args(["--fork-session", "--resume", id]),
+    }
+    command.args(["--", prompt]);
+}
+
+pub(super) fn session(stdout: &str) -> Option<String> {
+    let result: Value = serde_json::from_str(stdout).ok()?;
+    Some(result["session_id"].as_str()?.to_owned())
+}
+
+pub(super) fn transcripts(workplace: &Workplace, session: &str) -> Vec<PathBuf> {
+    let is_own = |path: &PathBuf| path.file_stem().is_some_and(|name| name == session);
+    let is_agent = |path: &PathBuf| path.iter().any(|name| name == session);
+    let files = workplace.files(".claude/projects", ".jsonl");
+    let (own, other): (Vec<_>, Vec<_>) = files.into_iter().partition(is_own);
+    own.into_iter().chain(other.into_iter().filter(is_agent)).collect()
+}

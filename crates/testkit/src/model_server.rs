@@ -1,0 +1,18 @@
+//! A model that says what a script says, over the three protocols that agent clients speak.
+//!
+//! It lets tests run the real clients without a network, a key or a model, and see all that a client sends.
+
+mod api;
+mod gemini;
+mod messages;
+mod reply;
+mod request;
+mod responses;
+mod script;
+mod serve;
+mod step;
+
+pub use api::Api;
+pub use request::{Purpose, Request, Role, Said, Utterance};
+pub use serve::ModelServer;
+pub use step::Step;
