@@ -140,7 +140,8 @@ macro_rules! conformance {
                 a_compaction_of_the_runtime_is_one_here,
                 a_copy_of_a_session_joins_the_chain_that_it_continues,
                 garbage_in_a_session_is_named_and_kept,
-                a_session_that_was_rewritten_is_taken_in_anew;
+                a_session_that_was_rewritten_is_taken_in_anew,
+                sessions_that_real_clients_wrote_come_back_byte_for_byte;
             journal:
                 every_mutation_is_one_record_in_order,
                 a_record_says_who_and_when,

@@ -9,8 +9,11 @@ fn formats_are_listed() {
     let user = User::new();
     assert_snapshot!(user.run(&["formats"]), @"
     claude-code-v1         lines       Claude Code transcript (JSONL)
+    claude-stream-v1       lines       Claude Code's stream-json output (JSONL)
     codex-v1               lines       Codex rollout (JSONL)
+    codex-exec-v1          lines       output of codex exec --json (JSONL)
     gemini-v1              lines       Gemini CLI session (JSONL)
+    gemini-stream-v1       lines       Gemini CLI's stream-json output (JSONL)
     pi-v1                  lines       pi session (JSONL)
     opencode-v1            bytes       OpenCode export, one JSON object
     events-v1              lines       Contexture's own capture (JSONL)
@@ -18,6 +21,7 @@ fn formats_are_listed() {
     anthropic-messages-v1  JSON array  messages of Anthropic's API, a JSON array
     openai-chat-v1         JSON array  messages of OpenAI's Chat Completions, a JSON array
     openai-responses-v1    JSON array  items of OpenAI's Responses API, a JSON array
+    atif-v1                bytes       Harbor's trajectory (ATIF), one JSON object
     jsonl                  lines       JSON objects, one a line; so is every name that ends in -jsonl
     text                   bytes       plain text
     ");

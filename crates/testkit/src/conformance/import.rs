@@ -220,3 +220,26 @@ pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
     assert_eq!(texts(&store, "session/s-1").await, ["u1", "a9"]);
     assert_reproduced(&store, &transcript, 0).await;
 }
+
+pub async fn sessions_that_real_clients_wrote_come_back_byte_for_byte<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/fixtures");
+    let mut formats = std::collections::BTreeSet::new();
+    for path in contexture::capture::session_files(&fixtures) {
+        let Ok(format) = contexture::capture::detect(&path) else {
+            continue;
+        };
+        formats.insert(format.to_string());
+        let imported = store.import_session(&path, format, &settings(), &mut |_| {}).await.unwrap();
+        assert_eq!(imported.bad_lines, [], "{}", path.display());
+        let again = store.import_session(&path, imported.format, &settings(), &mut |_| {}).await.unwrap();
+        assert_eq!((again.outcome, again.new_commits), (FileOutcome::Unchanged, 0), "{}", path.display());
+        let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+        let bytes = fs::metadata(&path).unwrap().len();
+        assert_eq!(verified, Verified::Same { bytes, left: 0 }, "{}", path.display());
+    }
+    let expected = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"];
+    assert_eq!(formats.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    assert_whole(&store, &SpaceName::new("default").unwrap()).await;
+}
