@@ -24,6 +24,7 @@ fn normal(statement: &str) -> String {
         (" STRICT", ""),
         (" WITH (toast_tuple_target = 4080)", ""),
         (" WITH (fillfactor = 50)", ""),
+        (" WHERE seq > 0", ""),
     ] {
         text = text.replace(theirs, common);
     }

@@ -50,7 +50,8 @@ const NO_SUMMARY: &str = " AND coalesce((SELECT n.annotation FROM annotations n 
 /// Returns up to `limit` commits that pass the filter, newest first by the time they carry, then by sequence.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, after: Option<PageAfter>, limit: u32) -> Result<Vec<StoredCommit>> {
     let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-    let mut sql = format!("SELECT {} FROM commits WHERE space = ?1", row::COLUMNS);
+    // The second condition always holds; PostgreSQL's index by time asks for it.
+    let mut sql = format!("SELECT {} FROM commits WHERE space = ?1 AND seq > 0", row::COLUMNS);
     let conditions = [
         ("principal =", filter.principal.as_ref().map(|principal| principal.as_str().into())),
         ("session =", filter.session.as_ref().map(|session| session.as_str().into())),

@@ -66,7 +66,9 @@ CREATE TABLE commits (
     PRIMARY KEY (line, position)
 );
 CREATE UNIQUE INDEX commits_by_id ON commits (space, id);
-CREATE INDEX commits_by_time ON commits (space, created_at, seq);
+-- The condition always holds. Without it the planner, which knows nothing of a young table, may look a commit up by its
+-- space alone, keep that plan, and read all of the space for every checkpoint.
+CREATE INDEX commits_by_time ON commits (space, created_at, seq) WHERE seq > 0;
 CREATE INDEX commits_by_principal ON commits (space, principal, created_at, seq) WHERE principal IS NOT NULL;
 CREATE INDEX commits_by_session ON commits (space, session, created_at, seq) WHERE session IS NOT NULL;
 CREATE INDEX commits_by_template ON commits (space, template, created_at, seq) WHERE template IS NOT NULL;
