@@ -116,8 +116,10 @@ impl<'c> Tx<'c> {
             (tx.space, tx.journal_tip) = (entrance.key, entrance.journal_tip);
             return Ok(tx);
         }
-        let sql = "SELECT s.key, j.seq, j.chain FROM spaces s LEFT JOIN journal j ON j.space = s.key \
-                   AND j.seq = (SELECT max(m.seq) FROM journal m WHERE m.space = s.key) WHERE s.name = ?1";
+        // Two look-ups of one row each: as a join, PostgreSQL would compare the tip with every record.
+        let sql = "SELECT s.key, (SELECT j.seq FROM journal j WHERE j.space = s.key ORDER BY j.seq DESC LIMIT 1), \
+                   (SELECT j.chain FROM journal j WHERE j.space = s.key ORDER BY j.seq DESC LIMIT 1) \
+                   FROM spaces s WHERE s.name = ?1";
         match tx.row(sql, &[scope.space.as_str().into()]).await? {
             None => space::create(&mut tx).await?,
             Some(row) => {
