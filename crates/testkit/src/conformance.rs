@@ -141,6 +141,7 @@ macro_rules! conformance {
                 a_copy_of_a_session_joins_the_chain_that_it_continues,
                 garbage_in_a_session_is_named_and_kept,
                 a_session_that_was_rewritten_is_taken_in_anew,
+                what_belongs_to_no_conversation_is_kept_whatever_its_size,
                 sessions_that_real_clients_wrote_come_back_byte_for_byte;
             journal:
                 every_mutation_is_one_record_in_order,

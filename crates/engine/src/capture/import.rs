@@ -27,8 +27,6 @@ use crate::{Contexture, Error, Result};
 
 /// Bytes of content that are stored in one transaction, about.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// Commits that are stored in one transaction.
-const BATCH_COMMITS: usize = 256;
 /// Batches that may wait for the store.
 const BATCHES_WAITING: usize = 2;
 /// Most lines that a report names.
@@ -314,10 +312,7 @@ fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
         size = line.start + line.bytes.len() as u64;
         if size - batched >= BATCH_BYTES {
             batched = size;
-            let batch = steps.batch();
-            if batch.commits.len() >= BATCH_COMMITS || !batch.commits.is_empty() {
-                send(messages, Message::Batch(batch, size))?;
-            }
+            send(messages, Message::Batch(steps.batch(), size))?;
         }
     }
     steps.finish();

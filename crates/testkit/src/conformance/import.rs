@@ -221,6 +221,23 @@ pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
     assert_reproduced(&store, &transcript, 0).await;
 }
 
+pub async fn what_belongs_to_no_conversation_is_kept_whatever_its_size<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    let record = |kind: &str, payload: &str| {
+        format!("{{\"timestamp\":\"2026-01-02T03:04:05Z\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+    };
+    let asked =
+        record("response_item", r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}"#);
+    let padding = "x".repeat(5_000_000);
+    let taken_back = format!(r#"{{"type":"thread_rolled_back","num_turns":1,"padding":"{padding}"}}"#);
+    transcript.append(&asked).append(&record("event_msg", &taken_back)).append(&asked);
+    let format = Format::new("codex-v1").unwrap();
+    store.import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap();
+    assert_reproduced(&store, &transcript, 0).await;
+}
+
 pub async fn sessions_that_real_clients_wrote_come_back_byte_for_byte<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
