@@ -11,7 +11,7 @@ use contexture_core::{
 };
 use contexture_formats::{Checker, Concatenation, FormatError, Measure};
 use contexture_store::{
-    Tx, annotation,
+    Foresight, Tx, annotation,
     artifact::{self, Hot, MAX_HOT_BYTES},
     commit::{self, Inserted},
     head::{self, Expect},
@@ -167,8 +167,9 @@ impl Contexture {
     pub async fn checkpoint(&self, request: Checkpoint, content: Content) -> Result<Checkpointed> {
         let mut prepared = self.prepare(&request, content).await?;
         prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
+        let foresight = Foresight { head: request.head.clone(), parent: request.parent };
         let request = Arc::new((request, prepared));
-        let writing = self.store.write(self.scope(), move |tx| {
+        let writing = self.store.write_foreseen(self.scope(), foresight, move |tx| {
             let request = Arc::clone(&request);
             async move { write(tx, &request.0, &request.1).await }.boxed()
         });

@@ -57,7 +57,9 @@ pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
 /// Stores a small artifact, new or not.
 pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
     let space = tx.space;
-    tx.post(INSERT, &columns(space, hot.id(), hot.size(), hot.encoding(), Some(hot.body()))).await
+    tx.post(INSERT, &columns(space, hot.id(), hot.size(), hot.encoding(), Some(hot.body()))).await?;
+    tx.known.ensured(*hot.id());
+    Ok(())
 }
 
 /// Stores small artifacts. Returns them as parts, in order, and how many bytes of them are new.

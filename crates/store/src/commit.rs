@@ -19,7 +19,7 @@ pub use walk::{
 
 use crate::{
     Error, Result, journal,
-    sql::{Param, Tx},
+    sql::{Param, Row, Tx},
 };
 pub(crate) use row::{COLUMNS, commit_id, decode, place};
 
@@ -65,14 +65,17 @@ pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inser
     if survey.already_there {
         return Ok((id, Inserted::AlreadyThere));
     }
+    if survey.artifact_key.is_none() && !tx.known.has_artifact(&commit.artifact) {
+        return Err(Error::NoArtifact(commit.artifact));
+    }
     for merged in &commit.merges {
         find_place(tx, merged).await?.ok_or(Error::NoMerged(*merged))?;
     }
-    let artifact_key = survey.artifact_key.ok_or(Error::NoArtifact(commit.artifact))?;
     let site = site(tx, commit, survey.parent).await?;
     let mutation = Mutation { kind: JournalKind::CommitCreated, subject: id.to_string(), digest: ChainDigest(encoded) };
     let seq = journal::append(tx, mutation).await?;
-    row::insert(tx, row::NewRow { id: &id, commit, site, artifact_key, seq }).await?;
+    row::insert(tx, row::NewRow { id: &id, commit, site, artifact_key: survey.artifact_key, seq }).await?;
+    tx.known.stored(id, commit.parent.as_ref(), Tip { site, is_continued: false });
     Ok((id, Inserted::New))
 }
 
@@ -86,7 +89,7 @@ pub enum Inserted {
 }
 
 /// Where a new commit goes and what it inherits.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     place: Place,
     depth: i64,
@@ -96,45 +99,67 @@ pub(crate) struct Site {
 /// What the store knows of a commit before it is stored, asked in one statement: this is the hot path.
 struct Survey {
     already_there: bool,
+    /// The key of the artifact's row; none also when the artifact was only just made sure of.
     artifact_key: Option<i64>,
-    parent: Option<ParentSite>,
+    parent: Option<Tip>,
 }
 
-struct ParentSite {
+/// A commit as something to go on from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tip {
     site: Site,
-    /// Whether another commit lies behind it on its line.
-    is_continued: bool,
+    /// Whether another commit lies behind it on its line. Only then may it have other children.
+    pub(crate) is_continued: bool,
+}
+
+/// The columns that [`Tip::decode`] reads, in its order, of the commit `p`.
+pub(crate) const TIP_COLUMNS: &str = "p.line, p.position, p.depth, p.reset_line, p.reset_position, \
+     (SELECT 1 FROM commits n WHERE n.line = p.line AND n.position = p.position + 1)";
+
+impl Tip {
+    /// Reads [`TIP_COLUMNS`] from a column on.
+    pub(crate) fn decode(row: &Row, column: usize) -> Result<Option<Self>> {
+        let Some(place) = row::place(row, column)? else {
+            return Ok(None);
+        };
+        let site = Site { place, depth: row.integer(column + 2)?, reset: row::place(row, column + 3)? };
+        Ok(Some(Self { site, is_continued: row.optional_integer(column + 5)?.is_some() }))
+    }
 }
 
 async fn survey(tx: &mut Tx<'_>, id: &CommitId, commit: &Commit) -> Result<Survey> {
+    // What has no children is not the parent of this commit.
+    let parent = commit.parent.as_ref().and_then(|parent| tx.known.tip(parent));
+    if let Some(parent) = parent.filter(|tip| !tip.is_continued)
+        && tx.known.has_artifact(&commit.artifact)
+    {
+        return Ok(Survey { already_there: false, artifact_key: None, parent: Some(parent) });
+    }
     let space = tx.space;
-    let sql = "SELECT (SELECT 1 FROM commits c WHERE c.space = ?1 AND c.id = ?2), \
-               (SELECT a.key FROM artifacts a WHERE a.space = ?1 AND a.digest = ?3), \
-               p.line, p.position, p.depth, p.reset_line, p.reset_position, \
-               (SELECT 1 FROM commits n WHERE n.line = p.line AND n.position = p.position + 1) \
-               FROM spaces s LEFT JOIN commits p ON p.space = s.key AND p.id = ?4 WHERE s.key = ?1";
+    let sql = format!(
+        "SELECT (SELECT 1 FROM commits c WHERE c.space = ?1 AND c.id = ?2), \
+         (SELECT a.key FROM artifacts a WHERE a.space = ?1 AND a.digest = ?3), {TIP_COLUMNS} \
+         FROM spaces s LEFT JOIN commits p ON p.space = s.key AND p.id = ?4 WHERE s.key = ?1"
+    );
     let params = [
         space.into(),
         Param::Blob(id.as_bytes()),
         Param::Blob(commit.artifact.as_bytes()),
         commit.parent.as_ref().map(|parent| parent.as_bytes().as_slice()).into(),
     ];
-    let row = tx.one(sql, &params).await?;
-    let parent = match row::place(&row, 2)? {
-        None => None,
-        Some(place) => Some(ParentSite {
-            site: Site { place, depth: row.integer(4)?, reset: row::place(&row, 5)? },
-            is_continued: row.optional_integer(7)?.is_some(),
-        }),
-    };
-    Ok(Survey { already_there: row.optional_integer(0)?.is_some(), artifact_key: row.optional_integer(1)?, parent })
+    let row = tx.one(&sql, &params).await?;
+    Ok(Survey {
+        already_there: row.optional_integer(0)?.is_some(),
+        artifact_key: row.optional_integer(1)?,
+        parent: Tip::decode(&row, 2)?,
+    })
 }
 
-async fn site(tx: &mut Tx<'_>, commit: &Commit, parent: Option<ParentSite>) -> Result<Site> {
+async fn site(tx: &mut Tx<'_>, commit: &Commit, parent: Option<Tip>) -> Result<Site> {
     let (place, depth, inherited) = match (&commit.parent, parent) {
         (None, _) => (Place { line: open_line(tx, None).await?, position: 0 }, 0, None),
         (Some(missing), None) => return Err(Error::NoParent(*missing)),
-        (Some(_), Some(ParentSite { site, is_continued })) => {
+        (Some(_), Some(Tip { site, is_continued })) => {
             let place = if is_continued {
                 Place { line: open_line(tx, Some(site.place)).await?, position: 0 }
             } else {

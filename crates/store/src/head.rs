@@ -65,6 +65,9 @@ impl Expect {
 
 /// Returns where a head points.
 pub async fn find(tx: &mut Tx<'_>, name: &HeadName) -> Result<Option<CommitId>> {
+    if let Some(target) = tx.known.head(name) {
+        return Ok(*target);
+    }
     let space = tx.space;
     let sql = "SELECT commit_id FROM heads WHERE space = ?1 AND name = ?2";
     let row = tx.row(sql, &[space.into(), name.as_str().into()]).await?;
@@ -107,6 +110,7 @@ pub async fn advance(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>,
                ON CONFLICT (space, name) DO UPDATE SET commit_id = excluded.commit_id, moved_at = excluded.moved_at";
     let params = [space.into(), name.as_str().into(), Param::Blob(target.as_bytes()), now.as_micros().into()];
     tx.post(sql, &params).await?;
+    tx.known.moved(name, Some(target));
     record(tx, name, origin, Some(target)).await
 }
 
@@ -116,6 +120,7 @@ pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<
     expect.check(name, Some(origin))?;
     let space = tx.space;
     tx.post("DELETE FROM heads WHERE space = ?1 AND name = ?2", &[space.into(), name.as_str().into()]).await?;
+    tx.known.moved(name, None);
     record(tx, name, Some(origin), None).await?;
     Ok(origin)
 }

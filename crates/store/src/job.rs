@@ -1,10 +1,11 @@
 //! Jobs that change the store: how they wait, run and are answered, whatever the engine.
 
+use contexture_core::ChainDigest;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::{
-    Error, Result,
+    Error, Foresight, Result,
     sql::{Connection, Entrance, Scope, Tx},
 };
 
@@ -12,12 +13,16 @@ use crate::{
 pub(crate) trait Job: Send {
     /// Does the work inside the open transaction and tells whether it is to be kept.
     ///
-    /// When it is, `entrance` is what the next job of the transaction may take as known; otherwise it stays as it was.
+    /// Afterwards `entrance` is what the next job of the transaction may take as known, unless what this one did is
+    /// taken back.
     fn run<'a>(
         &'a mut self,
         connection: &'a mut dyn Connection,
         entrance: &'a mut Option<Entrance>,
     ) -> BoxFuture<'a, bool>;
+
+    /// Tells what the work will look for.
+    fn foresight(&self) -> &Foresight;
 
     /// Tells the submitter how it went, after the transaction ended.
     fn answer(self: Box<Self>, committed: Result<()>);
@@ -48,27 +53,34 @@ pub(crate) trait Session: Connection {
 
 /// What a group leaves in its open transaction.
 pub(crate) enum Kept {
-    /// The work of at least one job; the space as the last of them left it.
-    Something(Entrance),
+    /// The work of at least one job; the last journal record that came with it.
+    Something(JournalTip),
     /// Nothing, because every job failed by itself.
     Nothing,
 }
 
+type JournalTip = Option<(u64, ChainDigest)>;
+
 impl Kept {
-    fn of(entrance: Option<Entrance>) -> Self {
-        entrance.map_or(Self::Nothing, Self::Something)
+    fn add(&mut self, entrance: Option<&Entrance>) {
+        *self = Self::Something(entrance.and_then(|entrance| entrance.journal_tip));
     }
 }
 
 /// Runs the jobs of a group in the open transaction, none of which takes anything of the others with it when it fails.
 ///
 /// Jobs fail nearly always before they change anything, so they run bare first; nested transactions, which cost, are
-/// for a group in which one failed after a change.
-pub(crate) async fn run_group(session: &mut impl Session, group: &mut Group) -> Result<Kept> {
-    let mut entrance = None;
+/// for a group in which one failed after a change. `entrance` is what is known of the space before the first of them.
+pub(crate) async fn run_group(
+    session: &mut impl Session,
+    group: &mut Group,
+    mut entrance: Option<Entrance>,
+) -> Result<Kept> {
+    let mut kept = Kept::Nothing;
     for job in &mut *group {
         let changes = session.changes();
         if job.run(session, &mut entrance).await {
+            kept.add(entrance.as_ref());
             continue;
         }
         if let Some(failure) = session.failure() {
@@ -80,28 +92,31 @@ pub(crate) async fn run_group(session: &mut impl Session, group: &mut Group) -> 
             return run_nested(session, group).await;
         }
     }
-    Ok(Kept::of(entrance))
+    Ok(kept)
 }
 
 /// Runs each job in a transaction of its own inside the group's.
 async fn run_nested(session: &mut impl Session, group: &mut Group) -> Result<Kept> {
-    let mut entrance = None;
+    let (mut kept, mut entrance) = (Kept::Nothing, None);
     for job in group {
         session.begin_job().await?;
         if job.run(session, &mut entrance).await {
             session.keep_job().await?;
+            kept.add(entrance.as_ref());
         } else if let Some(failure) = session.failure() {
             return Err(failure);
         } else {
             session.drop_job().await?;
+            entrance = None;
         }
     }
-    Ok(Kept::of(entrance))
+    Ok(kept)
 }
 
 /// A job whose submitter waits.
 pub(crate) struct Pending<F, T, E> {
     scope: Scope,
+    foresight: Foresight,
     job: F,
     outcome: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
@@ -109,9 +124,9 @@ pub(crate) struct Pending<F, T, E> {
 
 impl<F, T, E> Pending<F, T, E> {
     /// Returns the job and where its answer will be.
-    pub(crate) fn new(scope: Scope, job: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(scope: Scope, foresight: Foresight, job: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { scope, job, outcome: None, reply }, answer)
+        (Self { scope, foresight, job, outcome: None, reply }, answer)
     }
 }
 
@@ -127,13 +142,11 @@ where
         entrance: &'a mut Option<Entrance>,
     ) -> BoxFuture<'a, bool> {
         Box::pin(async move {
-            let outcome = match Tx::writing(connection, &self.scope, entrance.as_ref()).await {
+            let outcome = match Tx::writing(connection, &self.scope, entrance.take()).await {
                 Err(error) => Err(error.into()),
                 Ok(mut tx) => {
                     let outcome = (self.job)(&mut tx).await;
-                    if outcome.is_ok() {
-                        *entrance = Some(tx.entrance());
-                    }
+                    *entrance = Some(tx.entrance());
                     outcome
                 }
             };
@@ -141,6 +154,10 @@ where
             self.outcome = Some(outcome);
             keep
         })
+    }
+
+    fn foresight(&self) -> &Foresight {
+        &self.foresight
     }
 
     fn answer(self: Box<Self>, committed: Result<()>) {

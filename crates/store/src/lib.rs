@@ -4,6 +4,7 @@
 
 mod error;
 mod job;
+mod known;
 mod location;
 mod pool;
 mod postgres;
@@ -28,6 +29,7 @@ pub mod spaces {
 pub mod stats;
 
 pub use error::{Cause, Error, Result};
+pub use known::Foresight;
 pub use location::{Location, LocationError};
 pub use postgres::{PostgresUrl, UrlError};
 pub use sql::{Scope, Tx};

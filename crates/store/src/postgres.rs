@@ -2,7 +2,9 @@
 //!
 //! Everything that only PostgreSQL needs is in this module.
 
+mod batch;
 mod connection;
+mod foresight;
 pub(crate) mod inspect;
 mod rights;
 mod schema;
@@ -22,7 +24,7 @@ use tokio::sync::SemaphorePermit;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
-    Error, Result,
+    Error, Foresight, Result,
     pool::Pool,
     sql::{Connection as _, NO_SPACE, Scope, Tx},
     stats::Footprint,
@@ -102,13 +104,13 @@ impl Postgres {
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub(crate) async fn write<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.writers.submit(&self.server, scope, job).await
+        self.writers.submit(&self.server, scope, foresight, job).await
     }
 
     /// Measures the tables, their indexes and what they hold outside their rows.

@@ -5,7 +5,7 @@
 use contexture_core::{Actor, ChainDigest, SpaceName, Timestamp};
 use futures_util::future::BoxFuture;
 
-use crate::{Error, Result, journal, space};
+use crate::{Error, Result, journal, known::Known, space};
 
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy)]
@@ -65,13 +65,14 @@ pub struct Scope {
     pub now: Timestamp,
 }
 
-/// The space that a write transaction is in and what it has written there so far.
-#[derive(Debug, Clone)]
+/// The space that a write transaction is in and what it knows of it.
+#[derive(Debug)]
 pub(crate) struct Entrance {
-    name: SpaceName,
-    key: i64,
+    pub(crate) name: SpaceName,
+    pub(crate) key: i64,
     /// The last journal record of the space.
     pub(crate) journal_tip: Option<(u64, ChainDigest)>,
+    pub(crate) known: Known,
 }
 
 /// A transaction on one space. What a job does with it happens whole or not at all.
@@ -81,6 +82,8 @@ pub struct Tx<'c> {
     pub(crate) space: i64,
     /// The last journal record, known while writing.
     pub(crate) journal_tip: Option<(u64, ChainDigest)>,
+    /// What else is known while writing.
+    pub(crate) known: Known,
 }
 
 /// Space key that no row has; a space nobody has written to yet reads as empty.
@@ -89,7 +92,7 @@ pub(crate) const NO_SPACE: i64 = 0;
 impl<'c> Tx<'c> {
     /// Enters the scope's space to read.
     pub(crate) async fn reading(connection: &'c mut dyn Connection, scope: &'c Scope) -> Result<Self> {
-        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None };
+        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None, known: Known::default() };
         let row = tx.row("SELECT key FROM spaces WHERE name = ?1", &[scope.space.as_str().into()]).await?;
         if let Some(row) = row {
             tx.space = row.integer(0)?;
@@ -99,7 +102,7 @@ impl<'c> Tx<'c> {
 
     /// Enters the scope's space, whose key is known, to read.
     pub(crate) fn reading_in(connection: &'c mut dyn Connection, scope: &'c Scope, space: i64) -> Self {
-        Self { connection, scope, space, journal_tip: None }
+        Self { connection, scope, space, journal_tip: None, known: Known::default() }
     }
 
     /// Enters the scope's space to write, making it if need be.
@@ -109,11 +112,11 @@ impl<'c> Tx<'c> {
     pub(crate) async fn writing(
         connection: &'c mut dyn Connection,
         scope: &'c Scope,
-        earlier: Option<&Entrance>,
+        earlier: Option<Entrance>,
     ) -> Result<Self> {
-        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None };
+        let mut tx = Self { connection, scope, space: NO_SPACE, journal_tip: None, known: Known::default() };
         if let Some(entrance) = earlier.filter(|entrance| entrance.name == scope.space) {
-            (tx.space, tx.journal_tip) = (entrance.key, entrance.journal_tip);
+            (tx.space, tx.journal_tip, tx.known) = (entrance.key, entrance.journal_tip, entrance.known);
             return Ok(tx);
         }
         // Two look-ups of one row each: as a join, PostgreSQL would compare the tip with every record.
@@ -131,8 +134,9 @@ impl<'c> Tx<'c> {
     }
 
     /// Returns what the next job of the same transaction may take as known.
-    pub(crate) fn entrance(&self) -> Entrance {
-        Entrance { name: self.scope.space.clone(), key: self.space, journal_tip: self.journal_tip }
+    pub(crate) fn entrance(self) -> Entrance {
+        let Self { scope, space, journal_tip, known, .. } = self;
+        Entrance { name: scope.space.clone(), key: space, journal_tip, known }
     }
 
     /// Returns the time at which the transaction happens.

@@ -17,7 +17,7 @@ use std::{
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    Error, Result,
+    Error, Foresight, Result,
     pool::Pool,
     sql::{Scope, Tx},
     stats::Footprint,
@@ -74,13 +74,13 @@ impl Sqlite {
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub(crate) async fn write<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.writer.submit(scope, job).await
+        self.writer.submit(scope, foresight, job).await
     }
 
     /// Measures the database file and its log.

@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Error, Location, Result,
+    Error, Foresight, Location, Result,
     postgres::Postgres,
     sql::{Scope, Tx},
     sqlite::Sqlite,
@@ -75,9 +75,19 @@ impl Store {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
+        self.write_foreseen(scope, Foresight::default(), job).await
+    }
+
+    /// Runs a job like [`Store::write`] and tells beforehand what it will look for.
+    pub async fn write_foreseen<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
+    {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.write(scope, job).await,
-            Engine::Postgres(engine) => engine.write(scope, job).await,
+            Engine::Sqlite(engine) => engine.write(scope, foresight, job).await,
+            Engine::Postgres(engine) => engine.write(scope, foresight, job).await,
         }
     }
 

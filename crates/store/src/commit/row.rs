@@ -24,7 +24,8 @@ pub(super) struct NewRow<'r> {
     pub(super) id: &'r CommitId,
     pub(super) commit: &'r Commit,
     pub(super) site: Site,
-    pub(super) artifact_key: i64,
+    /// None is looked up.
+    pub(super) artifact_key: Option<i64>,
     pub(super) seq: u64,
 }
 
@@ -36,7 +37,8 @@ pub(super) async fn insert(tx: &mut Tx<'_>, new: NewRow<'_>) -> Result<()> {
     let space = tx.space;
     let sql = "INSERT INTO commits (line, position, space, id, parent, kind, artifact, artifact_key, format, template, \
                principal, machine, session, ticket, thread, cause, merges, message_count, token_count, created_at, \
-               seq, depth, reset_line, reset_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+               seq, depth, reset_line, reset_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+               COALESCE(?8, (SELECT a.key FROM artifacts a WHERE a.space = ?3 AND a.digest = ?7)), ?9, ?10, ?11, ?12, \
                ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
     let params = [
         site.place.line.into(),

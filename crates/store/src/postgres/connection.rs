@@ -13,7 +13,11 @@ use tokio_postgres::{
     types::{FromSql, IsNull, ToSql, Type, private::BytesMut},
 };
 
-use super::{trouble::Trouble, url::PostgresUrl};
+use super::{
+    batch::{self, Batch, Delayed},
+    trouble::Trouble,
+    url::PostgresUrl,
+};
 use crate::{
     Error, Result,
     job::Session,
@@ -30,6 +34,10 @@ pub(super) struct PgConnection {
     /// The space that write transactions of this connection lock.
     space: Option<SpaceName>,
     statements: HashMap<Box<str>, Preparation>,
+    /// Statements that insert many rows, by the one that inserts one.
+    batches: HashMap<Box<str>, Statement>,
+    /// Rows that are not sent yet.
+    delayed: Delayed,
     /// Answers that nobody has waited for yet, in the order in which they come.
     unanswered: VecDeque<BoxFuture<'static, Result<(), tokio_postgres::Error>>>,
     /// The first failure of the transaction.
@@ -50,6 +58,8 @@ impl PgConnection {
             url,
             space: None,
             statements: HashMap::new(),
+            batches: HashMap::new(),
+            delayed: Delayed::default(),
             unanswered: VecDeque::new(),
             trouble: None,
             changes: 0,
@@ -79,7 +89,9 @@ impl PgConnection {
 
     /// Ends the transaction and waits until it is durable.
     pub(super) async fn commit(&mut self) -> Result<(), Trouble> {
-        self.send("COMMIT");
+        if self.flush().await.is_ok() {
+            self.send("COMMIT");
+        }
         self.settle("commit").await
     }
 
@@ -146,6 +158,73 @@ impl PgConnection {
         }
     }
 
+    /// Returns a statement that the server has prepared.
+    async fn prepared(&mut self, sql: &str) -> Result<Statement> {
+        loop {
+            if let Some(statement) = self.statement(sql).await? {
+                return Ok(statement);
+            }
+        }
+    }
+
+    /// Sends the rows that wait.
+    async fn flush(&mut self) -> Result<()> {
+        for Batch { sql, mut rows } in self.delayed.take() {
+            match rows.pop() {
+                Some(only) if rows.is_empty() => self.transmit(&sql, only).await?,
+                Some(last) => {
+                    rows.push(last);
+                    self.transmit_many(&sql, rows).await?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a statement and does not wait for it.
+    async fn transmit(&mut self, sql: &str, values: Vec<Value>) -> Result<()> {
+        let statement = self.statement(sql).await?;
+        let client = Arc::clone(&self.client);
+        let text = if statement.is_none() { dialect(sql) } else { String::new() };
+        let request = async move {
+            match statement {
+                Some(statement) => client.execute_raw(&statement, &values).await,
+                None => client.execute_typed(&text, &typed(&values)).await,
+            }
+        };
+        self.enqueue(request.map(|answer| answer.map(drop)).boxed());
+        Ok(())
+    }
+
+    async fn transmit_many(&mut self, sql: &str, rows: Vec<Vec<Value>>) -> Result<()> {
+        let one = self.prepared(sql).await?;
+        let many = if let Some(statement) = self.batches.get(sql) {
+            statement.clone()
+        } else {
+            let text = batch::many(sql, one.params())
+                .ok_or_else(|| Error::damaged("a statement that inserts a row has no values"))?;
+            let client = Arc::clone(&self.client);
+            let statement = self.answer("prepare a statement", async move { client.prepare(&text).await }).await?;
+            self.batches.insert(sql.into(), statement.clone());
+            statement
+        };
+        let columns = batch::columns(rows);
+        let client = Arc::clone(&self.client);
+        let request = async move { client.execute_raw(&many, &columns).await };
+        self.enqueue(request.map(|answer| answer.map(drop)).boxed());
+        Ok(())
+    }
+
+    /// Runs a query that takes a value and two arrays, and returns all its rows.
+    pub(super) async fn ask(&mut self, sql: &str, params: (Value, Vec<Value>, Vec<Value>)) -> Result<Vec<Row>> {
+        let statement = self.prepared(sql).await?;
+        let client = Arc::clone(&self.client);
+        let (first, second, third) = params;
+        let request = async move { client.query(&statement, &[&first, &second, &third]).await };
+        self.answer("answer a query", request).await?.iter().map(decoded).collect()
+    }
+
     /// Sends a request, then waits for all earlier answers and for its own.
     async fn answer<T>(
         &mut self,
@@ -170,16 +249,14 @@ impl Connection for PgConnection {
     fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>> {
         let post = async move {
             self.changes += 1;
-            let statement = self.statement(sql).await?;
-            let (client, values) = (Arc::clone(&self.client), owned(params));
-            let text = if statement.is_none() { dialect(sql) } else { String::new() };
-            let request = async move {
-                match statement {
-                    Some(statement) => client.execute_raw(&statement, &values).await,
-                    None => client.execute_typed(&text, &typed(&values)).await,
-                }
-            };
-            self.enqueue(request.map(|answer| answer.map(drop)).boxed());
+            if !Delayed::suits(sql) {
+                self.flush().await?;
+                return self.transmit(sql, owned(params)).await;
+            }
+            if self.delayed.take_first(sql) {
+                self.flush().await?;
+            }
+            self.delayed.add(sql, params);
             Ok(())
         };
         post.boxed()
@@ -188,6 +265,7 @@ impl Connection for PgConnection {
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<u64>> {
         let execute = async move {
             self.changes += 1;
+            self.flush().await?;
             let statement = self.statement(sql).await?;
             let (client, values) = (Arc::clone(&self.client), owned(params));
             let request = async move {
@@ -206,6 +284,7 @@ impl Connection for PgConnection {
             if !sql.starts_with("SELECT") {
                 self.changes += 1;
             }
+            self.flush().await?;
             let statement = self.statement(sql).await?;
             let (client, values) = (Arc::clone(&self.client), owned(params));
             let request = async move {
@@ -227,6 +306,7 @@ impl Connection for PgConnection {
 impl Session for PgConnection {
     async fn begin_write(&mut self) -> Result<()> {
         self.trouble = None;
+        drop(self.delayed.take());
         self.send("BEGIN");
         // Each statement sees what was committed before it began, so the lock comes in one of its own.
         if let Some(space) = self.space.clone() {
@@ -237,21 +317,25 @@ impl Session for PgConnection {
     }
 
     async fn roll_back(&mut self) -> Result<()> {
+        drop(self.delayed.take());
         self.send("ROLLBACK");
         Ok(())
     }
 
     async fn begin_job(&mut self) -> Result<()> {
+        self.flush().await?;
         self.send("SAVEPOINT job");
         Ok(())
     }
 
     async fn keep_job(&mut self) -> Result<()> {
+        self.flush().await?;
         self.send("RELEASE job");
         Ok(())
     }
 
     async fn drop_job(&mut self) -> Result<()> {
+        drop(self.delayed.take());
         self.send("ROLLBACK TO job; RELEASE job");
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::{
     trouble::{Patience, Remedy, Trouble},
 };
 use crate::{
-    Error, Result,
+    Error, Foresight, Result,
     job::{self, Group, Job, Kept, Pending, Session as _},
     sql::{Connection as _, Param, Scope, Tx},
 };
@@ -39,14 +39,20 @@ enum Failure {
 }
 
 impl Writers {
-    pub(super) async fn submit<T, E, F>(self: &Arc<Self>, server: &Arc<Server>, scope: Scope, job: F) -> Result<T, E>
+    pub(super) async fn submit<T, E, F>(
+        self: &Arc<Self>,
+        server: &Arc<Server>,
+        scope: Scope,
+        foresight: Foresight,
+        job: F,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         let space = scope.space.clone();
-        let (pending, answer) = Pending::new(scope, job);
+        let (pending, answer) = Pending::new(scope, foresight, job);
         let is_served = {
             let mut waiting = self.waiting();
             let is_served = waiting.contains_key(&space);
@@ -136,9 +142,11 @@ impl Server {
         let mut lease = self.lease().await.map_err(Failure::Nothing)?;
         let session = &mut lease.connection;
         session.write_to(space);
+        let foresight = group.iter().map(|job| job.foresight().clone()).collect();
         let run = async {
             session.begin_write().await?;
-            job::run_group(session, group).await
+            let entrance = session.foresee(space, foresight).await?;
+            job::run_group(session, group, entrance).await
         };
         let kept = run.await;
         let kept = match kept {
@@ -152,9 +160,9 @@ impl Server {
                 // Nobody waits for this answer; a connection that fails here is found out when it is used next.
                 drop(session.roll_back().await);
             }
-            Kept::Something(entrance) => {
+            Kept::Something(journal_tip) => {
                 if let Err(trouble) = session.commit().await {
-                    return Err(match (trouble.remedy, entrance.journal_tip) {
+                    return Err(match (trouble.remedy, journal_tip) {
                         (Remedy::Reconnect, Some(tip)) => Failure::Unknown(trouble, tip),
                         _ => Failure::Nothing(trouble),
                     });

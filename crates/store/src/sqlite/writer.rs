@@ -12,7 +12,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::connection::SqliteConnection;
 use crate::{
-    Error, Result,
+    Error, Foresight, Result,
     job::{self, Group, Job, Kept, Pending, Session as _},
     sql::{Scope, Tx},
 };
@@ -40,13 +40,13 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(super) async fn submit<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub(super) async fn submit<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let (pending, answer) = Pending::new(scope, job);
+        let (pending, answer) = Pending::new(scope, foresight, job);
         let jobs = self.jobs.as_ref().ok_or(Error::Closed)?;
         jobs.send(Box::new(pending)).map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
@@ -107,7 +107,7 @@ fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group:
 fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
     let ended = async {
         connection.begin_write().await?;
-        match job::run_group(connection, group).await? {
+        match job::run_group(connection, group, None).await? {
             Kept::Something(_) => connection.commit(),
             Kept::Nothing => connection.roll_back().await,
         }

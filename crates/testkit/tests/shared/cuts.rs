@@ -135,7 +135,8 @@ async fn a_retry_with_a_key_finds_what_a_lost_connection_hid() {
     let (mut lost, mut hidden) = (0, 0);
     // The last bytes are the answer to the commit.
     for (n, at) in (4..).zip((answer.saturating_sub(60)..answer).step_by(5)) {
-        // There is a connection, and once it is cut there will be no other.
+        // There is a new connection, and once it is cut there will be no other.
+        proxy.cut();
         store.head(&head("main")).await.unwrap();
         proxy.refuse(true);
         proxy.cut_after_received(at);
