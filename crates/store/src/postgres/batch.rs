@@ -91,6 +91,8 @@ fn replacing_key(sql: &str) -> Option<usize> {
 }
 
 /// Turns a statement that inserts one row into one that inserts as many as its parameters, which are arrays, hold.
+///
+/// The planner must not see the arrays: it would make a plan for each length, which takes longer than the plan saves.
 pub(super) fn many(sql: &str, kinds: &[Type]) -> Option<String> {
     let (head, rest) = sql.split_once(VALUES)?;
     let (values, tail) = match rest.find(") ON CONFLICT ") {
@@ -98,7 +100,8 @@ pub(super) fn many(sql: &str, kinds: &[Type]) -> Option<String> {
         None => rest.split_at(rest.rfind(')')?),
     };
     let values = values.replace('?', "v.c");
-    let arrays: Vec<String> = (1..).zip(kinds).map(|(number, kind)| format!("${number}::{}[]", kind.name())).collect();
+    let arrays: Vec<String> =
+        (1..).zip(kinds).map(|(number, kind)| format!("(SELECT ${number}::{}[])", kind.name())).collect();
     let names: Vec<String> = (1..=kinds.len()).map(|number| format!("c{number}")).collect();
     let (arrays, names, tail) = (arrays.join(", "), names.join(", "), &tail[1..]);
     Some(format!("{head} SELECT {values} FROM unnest({arrays}) AS v ({names}){tail}"))
@@ -127,13 +130,13 @@ mod tests {
         assert_eq!(
             many(HEADS, &[Type::INT8, Type::TEXT, Type::BYTEA]).unwrap(),
             "INSERT INTO heads (space, name, target) SELECT v.c1, v.c2, v.c3 \
-             FROM unnest($1::int8[], $2::text[], $3::bytea[]) AS v (c1, c2, c3) \
+             FROM unnest((SELECT $1::int8[]), (SELECT $2::text[]), (SELECT $3::bytea[])) AS v (c1, c2, c3) \
              ON CONFLICT (space, name) DO UPDATE SET target = excluded.target"
         );
         assert_eq!(
             many(ROWS, &[Type::TEXT, Type::INT8]).unwrap(),
             "INSERT INTO rows (a, b) SELECT v.c1, COALESCE(v.c2, (SELECT key FROM heads WHERE name = v.c1)) \
-             FROM unnest($1::text[], $2::int8[]) AS v (c1, c2)"
+             FROM unnest((SELECT $1::text[]), (SELECT $2::int8[])) AS v (c1, c2)"
         );
     }
 

@@ -20,13 +20,14 @@ impl PgConnection {
             heads.push(head.as_ref().map_or(Value::Null, |head| Value::Text(head.as_str().to_owned())));
             parents.push(parent.map_or(Value::Null, |parent| Value::Blob(parent.as_bytes().to_vec())));
         }
-        // Limits keep the planner from reading whole tables for what are look-ups of one row each.
+        // Limits keep the planner from reading whole tables for what are look-ups of one row each, and the arrays are
+        // hidden from it so that it keeps its plan.
         let sql = format!(
             "SELECT s.key, s.seq, s.chain, w.head, h.commit_id, w.parent, p.* \
              FROM (SELECT s.key, (SELECT j.seq FROM journal j WHERE j.space = s.key ORDER BY j.seq DESC LIMIT 1), \
                   (SELECT j.chain FROM journal j WHERE j.space = s.key ORDER BY j.seq DESC LIMIT 1) \
                   FROM spaces s WHERE s.name = $1 LIMIT 1) s \
-             LEFT JOIN unnest($2::text[], $3::bytea[]) AS w (head, parent) ON true \
+             LEFT JOIN unnest((SELECT $2::text[]), (SELECT $3::bytea[])) AS w (head, parent) ON true \
              LEFT JOIN LATERAL (SELECT h.commit_id FROM heads h \
                   WHERE h.space = s.key AND h.name = w.head LIMIT 1) h ON true \
              LEFT JOIN LATERAL (SELECT {TIP_COLUMNS} FROM commits p \
