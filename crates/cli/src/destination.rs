@@ -91,6 +91,18 @@ impl Draft {
         }
     }
 
+    /// Writes content that is at hand.
+    pub(crate) fn write_all(&mut self, content: &[u8]) -> Result<()> {
+        let written = self.file().write_all(content);
+        written.map_err(|source| Error::Write { path: self.path().to_owned(), source })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Beside { path, .. } | Self::Direct { path, .. } => path,
+        }
+    }
+
     /// Makes the file durable and puts it under its name, in the place of what was there.
     pub(crate) fn publish(self) -> Result<()> {
         match self {

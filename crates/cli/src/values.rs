@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
-    Contexture, Expect, PageAfter, Reference, Stop,
+    Contexture, Expect, PageAfter, Reference, Stop, Tier,
     core::{
         Annotation, AnnotationError, CommitId, CommitKind, Count, HeadName, LabelKey, NameError, SummaryText,
         Timestamp, Trigger,
@@ -160,6 +160,12 @@ pub(crate) fn commit_kind() -> impl TypedValueParser<Value = CommitKind> {
 /// Reads what caused a checkpoint, and lists the words in help texts.
 pub(crate) fn trigger() -> impl TypedValueParser<Value = Trigger> {
     PossibleValuesParser::new(Trigger::ALL.iter().map(|trigger| trigger.as_str())).try_map(|word| word.parse())
+}
+
+/// Reads how faithful a translation must be, and lists the words in help texts.
+pub(crate) fn tier() -> impl TypedValueParser<Value = Tier> {
+    let parse = |word: String| Tier::ALL.iter().copied().find(|tier| tier.as_str() == word).ok_or("no tier");
+    PossibleValuesParser::new(Tier::ALL.iter().map(|tier| tier.as_str())).try_map(parse)
 }
 
 /// Returns the commit that a reference names and, when it does so by the name of a head, that head.

@@ -70,15 +70,23 @@ pub enum Error {
         /// What it refers to.
         artifact: ArtifactId,
     },
-    /// A chain is not in the format that was asked for.
-    #[error("the chain of {commit} is {}, which cannot be given as {wanted}", list(found))]
-    Untranslatable {
+    /// A chain is not in the format that was asked for, and may not be translated.
+    #[error("the chain of {commit} is {}, which is not {wanted} without a translation", list(found))]
+    NotNative {
         /// The commit.
         commit: CommitId,
         /// The formats in the chain.
         found: Vec<Format>,
         /// The format that was asked for.
         wanted: Format,
+    },
+    /// Nothing writes the format that was asked for.
+    #[error("no conversation can be written as {wanted}; the formats that can be written are {}", writable.join(", "))]
+    Unwritable {
+        /// The format that was asked for.
+        wanted: Format,
+        /// The formats that can be written.
+        writable: Vec<&'static str>,
     },
     /// A chain mixes formats and none was asked for.
     #[error("the chain of {commit} mixes the formats {}", list(found))]

@@ -10,8 +10,11 @@ mod annotate;
 mod artifact;
 mod bundle;
 pub mod capture;
+mod chain;
 mod checkpoint;
 mod compact;
+mod entries;
+mod excerpt;
 mod head;
 mod health;
 mod history;
@@ -19,6 +22,7 @@ mod journal;
 mod lines;
 mod materialize;
 mod pieces;
+mod translate;
 pub mod wire;
 
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
@@ -36,8 +40,10 @@ pub use contexture_store::{
     spaces::Space,
     stats,
 };
+pub use entries::{CommitContent, Entries, Said};
 pub use error::{BundleProblem, Error, Result};
 pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
-pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Tier};
+pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Stretch, Tier};
 pub use reference::Reference;
+pub use translate::Translation;

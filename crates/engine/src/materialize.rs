@@ -1,22 +1,17 @@
 //! Materialize: a chain becomes the conversation it stands for.
 
-use std::{collections::VecDeque, io::Write};
+use std::{fmt, io::Write};
 
-use contexture_core::{CommitId, CommitKind, Format};
-use contexture_formats::{Checker, Concatenation, JoinError, JoinPlan, Joiner, Measure};
-use contexture_store::{
-    Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, Encoded, Encoding, Payload},
-    commit::{self, Segment},
-};
-use futures_util::FutureExt as _;
+use contexture_core::{CommitId, Format};
+use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::Loss as LossKind};
+use contexture_store::{Error as StoreError, artifact::ArtifactReader};
 use serde::Serialize;
-use tokio::task::JoinHandle;
 
-use crate::{Contexture, Error, Result};
-
-/// Commits whose artifacts are read in one query.
-const COMMITS_PER_PAGE: u32 = 64;
+use crate::{
+    Contexture, Error, Result,
+    chain::{Body, Detail, Part, Parts, Plan},
+    translate::Translation,
+};
 
 /// How far back to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,29 +24,81 @@ pub enum Stop {
     At(CommitId),
 }
 
-/// How faithfully a chain was turned into the format that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// How faithfully content was turned into the format that was asked for, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
     /// The same format: the stored bytes, joined.
     Native,
+    /// Entry by entry, tool calls and results included.
+    Mapped,
+    /// As text to be read.
+    Rendered,
+    /// As a note that says where the content is.
+    Raw,
 }
 
-/// Something that was in the chain and is not in the result.
+impl Tier {
+    /// Every tier, best first.
+    pub const ALL: &'static [Self] = &[Self::Native, Self::Mapped, Self::Rendered, Self::Raw];
+
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Mapped => "mapped",
+            Self::Rendered => "rendered",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A stretch of a chain whose content is in one format and was treated in one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stretch {
+    /// The format that its commits are in.
+    pub format: Format,
+    /// Commits whose content is part of the result.
+    pub commits: u64,
+    /// How faithful the result is to them.
+    pub tier: Tier,
+}
+
+/// Something that was in the chain and is not in the result, or not as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// The commit it was in.
-    pub commit: CommitId,
-    /// What is missing.
-    pub what: String,
+    /// What.
+    pub kind: LossKind,
+    /// How often.
+    pub count: u64,
+    /// The commit that it was in, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
 }
 
 /// A conversation on its way out.
 ///
-/// The stored bytes of the chain are the result; nothing is copied to make it, so it starts at once at any length.
-pub struct Materialization {
+/// In the chain's own format the stored bytes are the result; nothing is copied to make it, so it starts at once at any
+/// length. A translation is held whole, like what a model is given.
+pub struct Materialization(Source);
+
+enum Source {
+    Stored(Box<Stored>),
+    /// Taken once it was returned.
+    Translated(Option<Translation>),
+}
+
+/// The stored bytes of a chain on their way out.
+struct Stored {
     format: Option<Format>,
     commits: u64,
+    stretches: Vec<Stretch>,
     joiner: Option<Joiner>,
     parts: Parts,
     /// The artifact that is being read and the commit it belongs to.
@@ -63,9 +110,11 @@ pub struct Materialization {
 pub struct Materialized {
     /// The format; none when there was no commit to take it from.
     pub format: Option<Format>,
-    /// How faithful it is.
+    /// How faithful it is: the worst of its segments.
     pub tier: Tier,
-    /// What it leaves out.
+    /// What it was made of, oldest first.
+    pub segments: Vec<Stretch>,
+    /// What it leaves out or changes.
     pub losses: Vec<Loss>,
     /// Commits that were walked.
     pub commits: u64,
@@ -82,6 +131,8 @@ pub struct Materialized {
 impl Contexture {
     /// Starts to materialize a commit; no commit is a fresh start and gives an empty conversation.
     ///
+    /// In another format than its own a chain is translated, for the session that [`Contexture::target_of`] describes.
+    ///
     /// A compaction or snapshot counts only where the walk begins: what comes after it in the walk is the history it
     /// would repeat.
     pub async fn materialize(
@@ -90,21 +141,53 @@ impl Contexture {
         stop: Stop,
         format: Option<Format>,
     ) -> Result<Materialization> {
-        let scope = self.scope();
-        let plan = match commit {
-            None => Plan::default(),
-            Some(id) => {
-                let wanted = format.clone();
-                let planning = self.store.read(scope.clone(), move |tx| {
-                    let wanted = wanted.clone();
-                    async move { plan(tx, id, stop, wanted).await }.boxed()
-                });
-                planning.await?
+        let plan = self.plan(commit, stop).await?;
+        let format = plan.wanted(commit, format)?;
+        match format {
+            Some(format) if !plan.is_in(&format) => self.materialize_translated(commit, stop, &format, None).await,
+            format => Ok(Materialization(Source::Stored(Box::new(self.stored(plan, format).await?)))),
+        }
+    }
+
+    /// Starts to materialize a commit like [`Contexture::materialize`] in no better tier than this one.
+    ///
+    /// In [`Tier::Native`] a chain that is not in the format is refused; nothing is worse than its best tier otherwise.
+    pub async fn materialize_as(
+        &self,
+        commit: Option<CommitId>,
+        stop: Stop,
+        format: Option<Format>,
+        best: Tier,
+    ) -> Result<Materialization> {
+        let plan = self.plan(commit, stop).await?;
+        match (plan.wanted(commit, format)?, commit, best) {
+            (Some(wanted), Some(commit), Tier::Native) if !plan.is_in(&wanted) => {
+                Err(Error::NotNative { commit, found: plan.formats, wanted })
             }
-        };
-        let format = plan.format.or(format);
+            (Some(format), Some(_), Tier::Mapped | Tier::Rendered | Tier::Raw) => {
+                self.materialize_translated(commit, stop, &format, Some(best)).await
+            }
+            (format, _, _) => Ok(Materialization(Source::Stored(Box::new(self.stored(plan, format).await?)))),
+        }
+    }
+
+    async fn materialize_translated(
+        &self,
+        commit: Option<CommitId>,
+        stop: Stop,
+        format: &Format,
+        best: Option<Tier>,
+    ) -> Result<Materialization> {
+        let target = self.target_of(commit).await?;
+        let best = best.unwrap_or(Tier::Native);
+        let translation = self.translate_as(commit, stop, format, &target, best).await?;
+        Ok(Materialization(Source::Translated(Some(translation))))
+    }
+
+    /// Starts to join the stored bytes of a chain that is in one format.
+    async fn stored(&self, plan: Plan, format: Option<Format>) -> Result<Stored> {
         let rule = format.as_ref().map_or(Concatenation::Bytes, Concatenation::of);
-        let parts = Parts::new(self.store.clone(), scope, plan.segments);
+        let parts = self.parts(&plan, Detail::Ids);
         let join = match rule {
             Concatenation::Lines => JoinPlan::Lines,
             Concatenation::Bytes => JoinPlan::Bytes,
@@ -113,30 +196,47 @@ impl Contexture {
                 JoinPlan::CborArray { parts: plan.parts, elements: parts.again().count_elements().await? }
             }
         };
-        Ok(Materialization { format, commits: plan.commits, joiner: Some(Joiner::new(join)), parts, open: None })
+        let stretch = |format: &Format| Stretch { format: format.clone(), commits: plan.parts, tier: Tier::Native };
+        let stretches = format.as_ref().filter(|_| plan.parts > 0).map(stretch).into_iter().collect();
+        let joiner = Some(Joiner::new(join));
+        Ok(Stored { format, commits: plan.commits, stretches, joiner, parts, open: None })
+    }
+
+    /// Returns the stored bytes of a chain that is in one format, whole.
+    pub(crate) async fn stored_whole(&self, plan: Plan, format: Format) -> Result<Translation> {
+        let stored = self.stored(plan, Some(format)).await?;
+        let mut bytes = Vec::new();
+        let report = Materialization(Source::Stored(Box::new(stored))).write_to(&mut bytes).await?;
+        Ok(Translation { bytes, report })
+    }
+}
+
+impl Plan {
+    /// Tells whether all content is in a format.
+    pub(crate) fn is_in(&self, format: &Format) -> bool {
+        self.formats.iter().all(|found| found == format)
+    }
+
+    /// Returns the format to materialize in: the one that was asked for, or else the chain's own, if it has one.
+    fn wanted(&self, commit: Option<CommitId>, format: Option<Format>) -> Result<Option<Format>> {
+        match (format, self.formats.as_slice(), commit) {
+            (Some(format), ..) => Ok(Some(format)),
+            (None, [only], _) => Ok(Some(only.clone())),
+            (None, _, None) => Ok(None),
+            (None, found, Some(commit)) => Err(Error::Mixed { commit, found: found.to_vec() }),
+        }
     }
 }
 
 impl Materialization {
-    /// Returns the next bytes of the conversation, in pieces of bounded size, or what was counted at the end.
+    /// Returns the next bytes of the conversation, in pieces of bounded size where they were stored so, or what was
+    /// counted at the end.
     pub async fn next(&mut self) -> Result<Piece> {
-        loop {
-            if let Some((commit, reader)) = &mut self.open {
-                let commit = *commit;
-                if let Some(piece) = reader.next().await? {
-                    return self.join(commit, piece);
-                }
-                self.open = None;
-                self.end_part(commit)?;
-            }
-            match self.parts.next().await? {
-                None => return self.end(),
-                Some((commit, Body::Large(row))) => self.open = Some((commit, self.parts.reader(row))),
-                Some((commit, Body::Whole(bytes))) => {
-                    let piece = self.join(commit, bytes)?;
-                    self.end_part(commit)?;
-                    return Ok(piece);
-                }
+        match &mut self.0 {
+            Source::Stored(stored) => stored.next().await,
+            Source::Translated(translation) => {
+                let Translation { bytes, report } = translation.take().expect("the end is returned once");
+                Ok(Piece::End(bytes, report))
             }
         }
     }
@@ -150,6 +250,32 @@ impl Materialization {
                 Piece::End(tail, counted) => {
                     sink.write_all(&tail).and_then(|()| sink.flush()).map_err(failed)?;
                     return Ok(counted);
+                }
+            }
+        }
+    }
+}
+
+impl Stored {
+    async fn next(&mut self) -> Result<Piece> {
+        loop {
+            if let Some((commit, reader)) = &mut self.open {
+                let commit = *commit;
+                if let Some(piece) = reader.next().await? {
+                    return self.join(commit, piece);
+                }
+                self.open = None;
+                self.end_part(commit)?;
+            }
+            match self.parts.next().await? {
+                None => return self.end(),
+                Some(Part { commit, body: Body::Large(row), .. }) => {
+                    self.open = Some((commit, self.parts.reader(row)));
+                }
+                Some(Part { commit, body: Body::Whole(bytes), .. }) => {
+                    let piece = self.join(commit, bytes)?;
+                    self.end_part(commit)?;
+                    return Ok(piece);
                 }
             }
         }
@@ -177,18 +303,45 @@ impl Materialization {
         let joiner = self.joiner.take().expect("the end is returned once");
         // The plan counted the parts and they never change, so a miscount means that rows went missing.
         let ending = joiner.finish().map_err(|error| StoreError::Damaged { what: error.to_string() })?;
-        let Measure { messages, bytes, chars } = ending.measure;
-        let counted = Materialized {
-            format: self.format.clone(),
-            tier: Tier::Native,
-            losses: Vec::new(),
-            commits: self.commits,
+        let stretches = std::mem::take(&mut self.stretches);
+        let counted = Materialized::new(self.format.clone(), self.commits, ending.measure, stretches, Vec::new());
+        Ok(Piece::End(ending.glue.to_vec(), counted))
+    }
+}
+
+impl Materialized {
+    fn new(format: Option<Format>, commits: u64, measure: Measure, segments: Vec<Stretch>, losses: Vec<Loss>) -> Self {
+        let Measure { messages, bytes, chars } = measure;
+        Self {
+            format,
+            tier: segments.iter().map(|stretch| stretch.tier).max().unwrap_or(Tier::Native),
+            segments,
+            losses,
+            commits,
             messages,
             bytes,
             tokens: chars.div_ceil(4),
             token_counter: "chars4",
+        }
+    }
+
+    /// Counts what is in a translation.
+    pub(crate) fn of_translation(
+        format: &Format,
+        content: &[u8],
+        commits: u64,
+        segments: Vec<Stretch>,
+        losses: Vec<Loss>,
+    ) -> Self {
+        let measured = |rule| {
+            let mut checker = Checker::new(rule);
+            checker.push(content).and_then(|()| checker.finish())
         };
-        Ok(Piece::End(ending.glue.to_vec(), counted))
+        // Content that nests deeper than is read back can only be counted as bytes.
+        let measure = measured(Concatenation::of(format)).or_else(|_| measured(Concatenation::Bytes));
+        let bytes = content.len() as u64;
+        let measure = measure.unwrap_or(Measure { messages: None, bytes, chars: bytes });
+        Self::new(Some(format.clone()), commits, measure, segments, losses)
     }
 }
 
@@ -198,177 +351,4 @@ pub enum Piece {
     Bytes(Vec<u8>),
     /// The last bytes and what was counted in all.
     End(Vec<u8>, Materialized),
-}
-
-/// What to walk, known before the first byte is read.
-#[derive(Debug, Default)]
-struct Plan {
-    /// The stretches, oldest first.
-    segments: VecDeque<Segment>,
-    format: Option<Format>,
-    commits: u64,
-    /// Commits whose bytes are part of the result.
-    parts: u64,
-}
-
-async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop, wanted: Option<Format>) -> Result<Plan> {
-    let tip = commit::show(tx, &id).await?;
-    let mut segments = match stop {
-        Stop::Root => commit::segments(tx, tip.place).await?,
-        Stop::Compaction => match tip.reset {
-            None => commit::segments(tx, tip.place).await?,
-            Some(reset) => commit::ancestry(tx, tip.place, reset)
-                .await?
-                .ok_or_else(|| StoreError::Damaged { what: format!("the reset of {id} is not among its ancestors") })?,
-        },
-        Stop::At(stop) => {
-            let place = commit::require(tx, &stop).await?;
-            commit::ancestry(tx, tip.place, place).await?.ok_or(Error::NotAnAncestor { stop, commit: id })?
-        }
-    };
-    segments.reverse();
-    let mut found: Vec<Format> = Vec::new();
-    let (mut commits, mut parts) = (0, 0);
-    if let Some(oldest) = segments.first() {
-        let first = commit::at(tx, commit::Place { line: oldest.line, position: oldest.first }).await?;
-        if first.commit.kind != CommitKind::Delta {
-            found.push(first.commit.format);
-            parts += 1;
-        }
-    }
-    for segment in &segments {
-        commits += (segment.last - segment.first + 1).cast_unsigned();
-        for (format, deltas) in commit::deltas_by_format(tx, *segment).await? {
-            parts += deltas;
-            if !found.contains(&format) {
-                found.push(format);
-            }
-        }
-    }
-    let format = match (found.as_slice(), wanted) {
-        ([only], None) => only.clone(),
-        ([only], Some(wanted)) if *only == wanted => wanted,
-        (_, Some(wanted)) => return Err(Error::Untranslatable { commit: id, found, wanted }),
-        (_, None) => return Err(Error::Mixed { commit: id, found }),
-    };
-    Ok(Plan { segments: segments.into(), format: Some(format), commits, parts })
-}
-
-/// The bytes of a commit.
-enum Body {
-    /// All of them, decoded and checked.
-    Whole(Vec<u8>),
-    /// Too many to hold: the row that lists the parts.
-    Large(Encoded),
-}
-
-type Page = JoinHandle<contexture_store::Result<Vec<Payload>>>;
-
-/// The parts of a plan, read page by page: the next page is fetched while one is decoded and checked.
-struct Parts {
-    store: Store,
-    scope: Scope,
-    whole: VecDeque<Segment>,
-    left: VecDeque<Segment>,
-    ready: std::vec::IntoIter<Payload>,
-    coming: Option<Page>,
-    at_start: bool,
-}
-
-impl Parts {
-    fn new(store: Store, scope: Scope, segments: VecDeque<Segment>) -> Self {
-        Self {
-            store,
-            scope,
-            left: segments.clone(),
-            whole: segments,
-            ready: Vec::new().into_iter(),
-            coming: None,
-            at_start: true,
-        }
-    }
-
-    /// Returns the same parts from the start.
-    fn again(&self) -> Self {
-        Self::new(self.store.clone(), self.scope.clone(), self.whole.clone())
-    }
-
-    /// Returns the next commit whose bytes belong to the result, with its bytes.
-    async fn next(&mut self) -> Result<Option<(CommitId, Body)>> {
-        loop {
-            if let Some(payload) = self.ready.next() {
-                let keep = payload.kind == CommitKind::Delta || self.at_start;
-                self.at_start = false;
-                if keep {
-                    return body(payload).map(Some);
-                }
-                continue;
-            }
-            let Some(page) = self.coming.take().or_else(|| self.fetch()) else {
-                return Ok(None);
-            };
-            self.ready = page.await.map_err(|_| StoreError::Closed)??.into_iter();
-            self.coming = self.fetch();
-        }
-    }
-
-    fn reader(&self, row: Encoded) -> ArtifactReader {
-        ArtifactReader::of(&self.store, &self.scope, row)
-    }
-
-    /// Starts to read the next page, if there is one.
-    fn fetch(&mut self) -> Option<Page> {
-        let segment = self.left.front_mut()?;
-        let page = *segment;
-        segment.first += i64::from(COMMITS_PER_PAGE);
-        if segment.first > segment.last {
-            self.left.pop_front();
-        }
-        let (store, scope) = (self.store.clone(), self.scope.clone());
-        Some(tokio::spawn(async move {
-            let reading = store
-                .read(scope, move |tx| async move { artifact::payloads(tx, page, COMMITS_PER_PAGE).await }.boxed());
-            reading.await
-        }))
-    }
-
-    /// Counts the elements of all parts, which a CBOR array must announce.
-    async fn count_elements(mut self) -> Result<u64> {
-        let mut elements = 0;
-        while let Some((commit, body)) = self.next().await? {
-            let unjoinable = |source| Error::Unjoinable { commit, source: JoinError::Part { part: 1, source } };
-            let mut checker = Checker::new(Concatenation::CborArray);
-            match body {
-                Body::Whole(bytes) => checker.push(&bytes).map_err(unjoinable)?,
-                Body::Large(row) => {
-                    let mut reader = self.reader(row);
-                    while let Some(piece) = reader.next().await? {
-                        checker.push(&piece).map_err(unjoinable)?;
-                    }
-                }
-            }
-            elements += checker.finish().map_err(unjoinable)?.messages.unwrap_or(0);
-        }
-        Ok(elements)
-    }
-}
-
-impl Drop for Parts {
-    fn drop(&mut self) {
-        if let Some(page) = &self.coming {
-            page.abort();
-        }
-    }
-}
-
-/// Decodes and checks a commit's bytes. Here and not where they are read: buffers that are filled on one thread and
-/// freed on another cost more than the second thread gains.
-fn body(payload: Payload) -> Result<(CommitId, Body)> {
-    let Payload { commit, artifact, content, .. } = payload;
-    let row = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
-    let body = match row.encoding {
-        Encoding::Parts => Body::Large(row),
-        Encoding::Raw | Encoding::Lz4 => Body::Whole(row.decode()?),
-    };
-    Ok((commit, body))
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use contexture_core::{Entry, Part, Role, Timestamp};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "[no result: the call was interrupted]";
@@ -62,8 +62,7 @@ pub struct LossCount {
 }
 
 /// What a translation can lose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Loss {
     /// Reasoning that only its provider can read was left out.
     SealedThinking,
@@ -91,6 +90,39 @@ pub enum Loss {
     Clipped,
     /// An opening was put before a conversation that starts with an answer.
     OpeningInvented,
+    /// A record that is broken was left out.
+    RecordUnreadable,
+    /// Content that is neither understood nor text became a note that says where it is.
+    ContentAsNote,
+}
+
+impl Loss {
+    /// Returns the word that reports use for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SealedThinking => "sealed_thinking",
+            Self::ThinkingAsText => "thinking_as_text",
+            Self::ResultInvented => "result_invented",
+            Self::ResultAsText => "result_as_text",
+            Self::BlobAsNote => "blob_as_note",
+            Self::NativePart => "native_part",
+            Self::SyntheticMessage => "synthetic_message",
+            Self::SystemAsUser => "system_as_user",
+            Self::ToolRenamed => "tool_renamed",
+            Self::IdChanged => "id_changed",
+            Self::InputWrapped => "input_wrapped",
+            Self::Clipped => "clipped",
+            Self::OpeningInvented => "opening_invented",
+            Self::RecordUnreadable => "record_unreadable",
+            Self::ContentAsNote => "content_as_note",
+        }
+    }
+}
+
+impl Serialize for Loss {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl Losses {

@@ -38,6 +38,8 @@ pub mod references;
 pub mod spaces;
 #[doc(hidden)]
 pub mod together;
+#[doc(hidden)]
+pub mod translate;
 
 /// Makes one test of each fact for a backend. The calling crate needs `tokio` with its macros.
 #[macro_export]
@@ -106,7 +108,6 @@ macro_rules! conformance {
                 bytes_of_other_formats_are_appended,
                 large_parts_join_like_small_ones,
                 a_chain_of_several_formats_is_not_guessed_at,
-                a_format_that_the_chain_is_not_in_is_refused,
                 a_part_that_is_no_array_cannot_be_joined;
             heads:
                 a_head_is_made_moved_and_deleted,
@@ -180,6 +181,18 @@ macro_rules! conformance {
                 concurrent_retries_of_one_request_make_one_commit,
                 a_refused_checkpoint_takes_nothing_of_its_neighbours_with_it,
                 everything_is_there_after_reopening;
+            translate:
+                a_chain_is_mapped_entry_by_entry,
+                a_chain_in_the_wanted_format_is_not_touched,
+                stretches_of_several_formats_become_one_conversation,
+                a_summary_comes_first_whatever_its_format,
+                what_a_compaction_keeps_is_found_before_it,
+                text_that_is_not_understood_is_rendered_within_bounds,
+                what_is_no_text_is_named_with_the_way_to_it,
+                broken_records_and_provider_secrets_are_reported,
+                a_tier_may_be_forced,
+                a_format_that_nothing_writes_is_refused_with_those_that_can_be,
+                each_commit_of_a_chain_is_read_by_its_own_format;
         }
     };
     (@areas $backend:ty; $($area:ident: $($fact:ident),+;)+) => {

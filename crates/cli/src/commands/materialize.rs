@@ -1,14 +1,16 @@
 //! `ctx materialize`: a chain becomes the conversation it stands for.
 
+use std::path::PathBuf;
+
 use clap::Args;
-use contexture::{Materialized, core::Format};
+use contexture::{Materialized, Stretch, Tier, core::Format, wire::Document};
 
 use crate::{
     destination::{Destination, Draft},
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
-    values::{Start, StopAt},
+    values::{self, Start, StopAt},
 };
 
 const EXAMPLES: &str = "\
@@ -17,6 +19,8 @@ Examples:
       what an agent must read to go on from `main`
   ctx materialize main --stop root -o everything.jsonl
       every entry since the beginning, compacted or not
+  ctx materialize main --format codex-v1 --report losses.json -o rollout.jsonl
+      the same conversation for another runtime, and what it loses on the way
   ctx materialize main --stop ctx-8d3f
       only what came since that commit, that commit included
   ctx materialize none
@@ -24,7 +28,8 @@ Examples:
 
 /// Writes the conversation of a commit
 ///
-/// The stored bytes are joined as their format asks; they stream through bounded memory at any length.
+/// The stored bytes are joined as their format asks; they stream through bounded memory at any length. In another format
+/// the conversation is translated, as faithfully as each of its stretches allows; the report tells how.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Materialize {
@@ -37,6 +42,13 @@ pub(crate) struct Materialize {
     /// The format to give it in [default: its own]
     #[arg(long, value_name = "F")]
     format: Option<Format>,
+    /// The best tier allowed: `native` refuses to translate, `mapped` writes every entry anew, `rendered` tells all in one
+    /// message, `raw` only says where the content is [default: the best for each stretch]
+    #[arg(long, value_name = "TIER", value_parser = values::tier())]
+    tier: Option<Tier>,
+    /// Where to write what came out and what was lost, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Where to write it; a file appears once it is whole
     #[arg(short, long, value_name = "FILE", default_value = "-", value_parser = Destination::parser())]
     output: Destination,
@@ -51,11 +63,17 @@ impl Materialize {
             Start::At(reference) => Some(engine.find(reference).await?),
         };
         let stop = self.stop.resolve(&engine).await?;
-        let materialization = engine.materialize(commit, stop, self.format).await?;
+        let materialization = match self.tier {
+            None => engine.materialize(commit, stop, self.format).await?,
+            Some(best) => engine.materialize_as(commit, stop, self.format, best).await?,
+        };
+        // A report that cannot be written is told before anything else is.
+        let report = self.report.as_deref().map(Draft::start).transpose()?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
             let counted = materialization.write_to(output.data()).await.map_err(failed)?;
             output.flush()?;
+            publish_report(report, &counted)?;
             output.remark(told(&counted));
             return Ok(());
         };
@@ -65,6 +83,7 @@ impl Materialize {
             materialization.write_to(&mut sink).await.map_err(failed)?
         };
         draft.publish()?;
+        publish_report(report, &counted)?;
         match output.shape() {
             Shape::Json => output.document(&counted)?,
             Shape::Text => output.status(told(&counted)),
@@ -73,14 +92,44 @@ impl Materialize {
     }
 }
 
+fn publish_report(draft: Option<Draft>, counted: &Materialized) -> Result<()> {
+    let Some(mut draft) = draft else { return Ok(()) };
+    let mut report = serde_json::to_vec(&Document::new(counted)).expect("a report has a JSON form");
+    report.push(b'\n');
+    draft.write_all(&report)?;
+    draft.publish()
+}
+
 /// Tells what came out.
 fn told(counted: &Materialized) -> String {
     let Materialized { commits, messages, bytes, tokens, .. } = counted;
     let messages = messages.map(|messages| output::counted(messages, "message") + ", ").unwrap_or_default();
-    format!(
+    let told = format!(
         "Materialized {}, {messages}{}, about {} tokens.",
         output::counted(*commits, "commit"),
         output::size(*bytes),
         output::about(*tokens),
-    )
+    );
+    if counted.tier == Tier::Native { told } else { told + "\n" + &translated(counted) }
+}
+
+/// Tells how a conversation was translated.
+fn translated(counted: &Materialized) -> String {
+    let stretch = |Stretch { format, commits, tier }: &Stretch| {
+        format!("{} of {format} ({tier})", output::counted(*commits, "commit"))
+    };
+    let mut told = format!("Translated {}.", counted.segments.iter().map(stretch).collect::<Vec<_>>().join(", "));
+    let mut losses: Vec<(String, u64)> = Vec::new();
+    for loss in &counted.losses {
+        let word = loss.kind.as_str().replace('_', " ");
+        match losses.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += loss.count,
+            None => losses.push((word, loss.count)),
+        }
+    }
+    if !losses.is_empty() {
+        let losses: Vec<_> = losses.iter().map(|(word, count)| format!("{word} ({})", output::count(*count))).collect();
+        told = format!("{told}\nLost or changed: {}.", losses.join(", "));
+    }
+    told
 }

@@ -2,7 +2,11 @@
 
 use std::io;
 
-use contexture::{BundleProblem, Error as EngineError, StoreError, core::RecordError};
+use contexture::{
+    BundleProblem, Error as EngineError, StoreError,
+    core::{Format, RecordError},
+    formats,
+};
 
 use super::Exit;
 
@@ -58,10 +62,16 @@ impl Verdict {
                 Self::failed("not-an-ancestor").hint(format!("`ctx log {}` shows its ancestors", commit.short()))
             }
             EngineError::AbsentArtifact { .. } => Self::damaged("absent-artifact"),
-            EngineError::Untranslatable { .. } => Self::failed("untranslatable"),
-            EngineError::Mixed { commit, .. } => {
-                Self::failed("mixed-formats").hint(format!("`ctx log {}` shows where it changes", commit.short()))
+            EngineError::NotNative { .. } => Self::failed("not-native")
+                .hint("`--tier mapped` allows a translation, and no `--tier` the best there is"),
+            EngineError::Unwritable { .. } => {
+                Self::usage("unwritable").hint("name one of them: `--format claude-code-v1`")
             }
+            EngineError::Mixed { commit, found } => Self::failed("mixed-formats").hint(format!(
+                "`--format {}` translates all of it; `ctx log {}` shows where it changes",
+                found.iter().find(|format| formats::encoder(format).is_some()).map_or("text", Format::as_str),
+                commit.short()
+            )),
             EngineError::Unjoinable { commit, .. } => {
                 Self::failed("unjoinable").hint(format!("`ctx show {}` tells where it came from", commit.short()))
             }

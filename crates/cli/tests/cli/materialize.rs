@@ -33,7 +33,7 @@ fn a_file_is_written_and_its_counts_are_told() {
     Materialized 3 commits, 3 messages, 51 bytes, about 13 tokens.
     ");
     assert_eq!(user.read("out.jsonl"), user.done(&["materialize", "review"]) + "\n");
-    assert_snapshot!(user.run(&["materialize", "review", "-o", "out.jsonl", "--json"]), @r#"{"schema":"contexture/1","format":"claude-code-v1","tier":"native","losses":[],"commits":3,"messages":3,"bytes":51,"tokens":13,"token_counter":"chars4"}"#);
+    assert_snapshot!(user.run(&["materialize", "review", "-o", "out.jsonl", "--json"]), @r#"{"schema":"contexture/1","format":"claude-code-v1","tier":"native","segments":[{"format":"claude-code-v1","commits":3,"tier":"native"}],"losses":[],"commits":3,"messages":3,"bytes":51,"tokens":13,"token_counter":"chars4"}"#);
     assert_snapshot!(user.run(&["materialize", "review", "-o", "out.jsonl", "--quiet"]), @"");
 }
 
@@ -55,10 +55,17 @@ fn what_cannot_be_given_is_told() {
     error: ctx-bacf8294d2ccae76ed055e62c8e46c63 is not an ancestor of ctx-beead0152a71de0963f456082660f6aa
       hint: `ctx log ctx-beead0152a` shows its ancestors
     ");
-    assert_snapshot!(user.run(&["materialize", "main", "--format", "codex-v1"]), @"
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "codex-v1", "--tier", "native"]), @"
     [exit 1]
     [stderr]
-    error: the chain of ctx-beead0152a71de0963f456082660f6aa is claude-code-v1, which cannot be given as codex-v1
+    error: the chain of ctx-beead0152a71de0963f456082660f6aa is claude-code-v1, which is not codex-v1 without a translation
+      hint: `--tier mapped` allows a translation, and no `--tier` the best there is
+    ");
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "bureau-agent-v1"]), @"
+    [exit 2]
+    [stderr]
+    error: no conversation can be written as bureau-agent-v1; the formats that can be written are claude-code-v1, codex-v1, gemini-v1, pi-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1, text
+      hint: name one of them: `--format claude-code-v1`
     ");
     assert_snapshot!(user.run(&["materialize", "nobody"]), @"
     [exit 1]
@@ -95,6 +102,67 @@ fn devices_and_links_are_written_through() {
 fn a_failure_leaves_no_file() {
     let user = User::with_history();
     let before = std::fs::read_dir(user.path("")).unwrap().count();
-    assert_eq!(user.run(&["materialize", "main", "--format", "codex-v1", "-o", "out.jsonl"]).code, 1);
+    let refused = ["materialize", "main", "--format", "codex-v1", "--tier", "native", "-o", "out.jsonl"];
+    assert_eq!(user.run(&refused).code, 1);
+    assert_eq!(user.run(&["materialize", "main", "--report", "absent/report.json", "-o", "out.jsonl"]).code, 1);
     assert_eq!(std::fs::read_dir(user.path("")).unwrap().count(), before);
+}
+
+/// Returns a user with a conversation in two formats on `main`.
+fn mixed() -> User {
+    let user = User::new();
+    let claude = |role: &str, id: u8, text: &str| {
+        format!(
+            "{{\"type\":\"{role}\",\"uuid\":\"00000000-0000-4000-8000-00000000000{id}\",\
+             \"message\":{{\"role\":\"{role}\",\"content\":[{text}]}}}}\n"
+        )
+    };
+    let question = claude("user", 1, "{\"type\":\"text\",\"text\":\"Why?\"}");
+    let thought = "{\"type\":\"redacted_thinking\",\"data\":\"eA==\"},{\"type\":\"text\",\"text\":\"Because.\"}";
+    user.file("one.jsonl", question + &claude("assistant", 2, thought));
+    let labels = ["--label", "cwd=/src", "--label", "branch=main"];
+    let one = ["checkpoint", "--head", "main", "--format", "claude-code-v1", "one.jsonl"];
+    user.done(&[&one[..], &labels].concat());
+    user.file("two.json", "[{\"role\":\"user\",\"content\":\"Sure?\"}]");
+    user.done(&["checkpoint", "--head", "main", "--format", "openai-chat-v1", "two.json"]);
+    user
+}
+
+#[test]
+fn a_conversation_is_translated_and_its_losses_are_told() {
+    let user = mixed();
+    assert_snapshot!(user.run(&["materialize", "main"]), @"
+    [exit 1]
+    [stderr]
+    error: the chain of ctx-e84c5eef91474164178799dee88962e6 mixes the formats claude-code-v1 and openai-chat-v1
+      hint: `--format claude-code-v1` translates all of it; `ctx log ctx-e84c5eef91` shows where it changes
+    ");
+    let chat = ["materialize", "main", "--format", "openai-chat-v1"];
+    assert_snapshot!(user.run(&chat), @r#"[{"role":"user","content":"Why?"},{"role":"assistant","content":"Because."},{"role":"user","content":"Sure?"}]"#);
+    assert_snapshot!(user.run(&[&chat[..], &["-o", "out.json", "--report", "report.json"]].concat()), @"
+    [stderr]
+    Materialized 2 commits, 3 messages, 110 bytes, about 28 tokens.
+    Translated 1 commit of claude-code-v1 (mapped), 1 commit of openai-chat-v1 (mapped).
+    Lost or changed: sealed thinking (1).
+    ");
+    assert_snapshot!(user.read("report.json"), @r#"{"schema":"contexture/1","format":"openai-chat-v1","tier":"mapped","segments":[{"format":"claude-code-v1","commits":1,"tier":"mapped"},{"format":"openai-chat-v1","commits":1,"tier":"mapped"}],"losses":[{"kind":"sealed_thinking","count":1}],"commits":2,"messages":3,"bytes":110,"tokens":28,"token_counter":"chars4"}"#);
+    assert_eq!(user.read("report.json"), user.done(&[&chat[..], &["-o", "out.json", "--json"]].concat()) + "\n");
+    assert_eq!(user.read("out.json"), user.done(&chat));
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "claude-code-v1"]), @r#"
+    {"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/src","sessionId":"e84c5eef-9147-8164-9787-99dee88962e6","version":"2.1.0","gitBranch":"main","type":"user","message":{"role":"user","content":[{"type":"text","text":"Why?"}]},"uuid":"c1c703ec-c7cc-883a-8afa-b4b6ec5dde7c","timestamp":"2026-11-15T20:10:00.000Z"}
+    {"parentUuid":"c1c703ec-c7cc-883a-8afa-b4b6ec5dde7c","isSidechain":false,"userType":"external","cwd":"/src","sessionId":"e84c5eef-9147-8164-9787-99dee88962e6","version":"2.1.0","gitBranch":"main","type":"assistant","message":{"id":"msg_2fb72daacaaf8445a7a4e823b3d1337d","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"redacted_thinking","data":"eA=="},{"type":"text","text":"Because."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}},"uuid":"6e60aab5-4318-8552-8a1c-f23a130a8ffb","timestamp":"2026-11-15T20:10:00.000Z"}
+    {"parentUuid":"6e60aab5-4318-8552-8a1c-f23a130a8ffb","isSidechain":false,"userType":"external","cwd":"/src","sessionId":"e84c5eef-9147-8164-9787-99dee88962e6","version":"2.1.0","gitBranch":"main","type":"user","message":{"role":"user","content":[{"type":"text","text":"Sure?"}]},"uuid":"898160b1-2084-8a1e-8bdf-7948088988a1","timestamp":"2026-11-15T20:10:00.000Z"}
+    "#);
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "text"]), @"
+    User:
+      Why?
+
+    Assistant:
+      Because.
+
+    User:
+      Sure?
+    ");
+    assert_snapshot!(user.run(&[&chat[..], &["--tier", "rendered"]].concat()), @r#"[{"role":"user","content":"[an earlier conversation, told as text]\n\nUser:\n  Why?\n\nAssistant:\n  Because.\n\nUser:\n  Sure?\n"}]"#);
+    assert_snapshot!(user.run(&[&chat[..], &["--tier", "raw"]].concat()), @r#"[{"role":"user","content":[{"type":"text","text":"[317 bytes in the format claude-code-v1, checked in as ctx-6c7b386e25e82dc9782bab42abb3dc79; `ctx artifact get art-2146678edfddf74453d885ef7fb820222906ac788088dfd2fd6b2c1e7c307103` gives them]"},{"type":"text","text":"[35 bytes in the format openai-chat-v1, checked in as ctx-e84c5eef91474164178799dee88962e6; `ctx artifact get art-ad8f57416e9aa0b7b53643456e7e016725b311f789f2d434ccc5ccb610d120dd` gives them]"}]}]"#);
 }

@@ -113,20 +113,6 @@ pub async fn a_chain_of_several_formats_is_not_guessed_at<B: Backend>() {
     assert_eq!(materialized(&store, lines, Stop::Root).await.0, b"{}\n{}\n");
 }
 
-pub async fn a_format_that_the_chain_is_not_in_is_refused<B: Backend>() {
-    let harness = Harness::<B>::new().await;
-    let store = harness.open().await;
-    let lines = chain(&store, "claude-code-v1", &[b"{}\n", b"{}\n"]).await;
-    let same = Format::new("claude-code-v1").unwrap();
-    let mut bytes = Vec::new();
-    let materialization = store.materialize(Some(lines), Stop::Root, Some(same)).await.unwrap();
-    materialization.write_to(&mut bytes).await.unwrap();
-    assert_eq!(bytes, b"{}\n{}\n");
-    let other = Format::new("codex-v1").unwrap();
-    let error = store.materialize(Some(lines), Stop::Root, Some(other.clone())).await.err().unwrap();
-    assert!(matches!(&error, Error::Untranslatable { commit, wanted, .. } if (*commit, wanted) == (lines, &other)));
-}
-
 pub async fn a_part_that_is_no_array_cannot_be_joined<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;

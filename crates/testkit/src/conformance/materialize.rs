@@ -1,6 +1,6 @@
 //! Materialize: how far it goes back, and what it leaves out.
 
-use contexture::{Error, Expect, Materialized, Stop, StoreError, Tier};
+use contexture::{Error, Expect, Materialized, Stop, StoreError, Stretch, Tier};
 use contexture_core::{ArtifactId, CommitId, CommitKind, Format};
 
 use crate::{Backend, Harness, head, materialized, say, spoken, write};
@@ -29,6 +29,7 @@ pub async fn nothing_materializes_to_an_empty_conversation<B: Backend>() {
             Materialized {
                 format,
                 tier: Tier::Native,
+                segments: Vec::new(),
                 losses: Vec::new(),
                 commits: 0,
                 messages,
@@ -50,11 +51,13 @@ pub async fn counts_are_measured_and_not_what_commits_claim<B: Backend>() {
     let expected = spoken(&["grüße", "two", "three"]);
     assert_eq!(bytes, expected);
     let chars = String::from_utf8(expected.clone()).unwrap().chars().count() as u64;
+    let format = Format::new("claude-code-v1").unwrap();
     assert_eq!(
         counted,
         Materialized {
-            format: Some(Format::new("claude-code-v1").unwrap()),
+            format: Some(format.clone()),
             tier: Tier::Native,
+            segments: vec![Stretch { format, commits: 2, tier: Tier::Native }],
             losses: Vec::new(),
             commits: 2,
             messages: Some(3),

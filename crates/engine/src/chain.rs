@@ -1,0 +1,247 @@
+//! The parts of a chain: which commits a conversation is made of, and their bytes in order.
+
+use std::collections::VecDeque;
+
+use contexture_core::{CommitId, CommitKind, Format};
+use contexture_formats::{Checker, Concatenation, JoinError};
+use contexture_store::{
+    Error as StoreError, Scope, Store, Tx,
+    artifact::{self, ArtifactReader, Encoded, Encoding, Payload},
+    commit::{self, Segment, StoredCommit},
+};
+use futures_util::FutureExt as _;
+use tokio::task::JoinHandle;
+
+use crate::{Contexture, Error, Result, Stop};
+
+/// Commits whose artifacts are read in one query.
+const COMMITS_PER_PAGE: u32 = 64;
+
+/// What to walk, known before the first byte is read.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The stretches, oldest first.
+    pub(crate) segments: VecDeque<Segment>,
+    /// The formats of the commits whose bytes are part of the result.
+    pub(crate) formats: Vec<Format>,
+    /// Commits that are walked.
+    pub(crate) commits: u64,
+    /// Commits whose bytes are part of the result.
+    pub(crate) parts: u64,
+}
+
+impl Contexture {
+    /// Plans the walk from a commit back to a stop; no commit is a walk over nothing.
+    pub(crate) async fn plan(&self, commit: Option<CommitId>, stop: Stop) -> Result<Plan> {
+        let Some(id) = commit else { return Ok(Plan::default()) };
+        self.store.read(self.scope(), move |tx| async move { plan(tx, id, stop).await }.boxed()).await
+    }
+
+    /// Starts to read the parts of a plan.
+    pub(crate) fn parts(&self, plan: &Plan, detail: Detail) -> Parts {
+        Parts::new(self.store.clone(), self.scope(), plan.segments.clone(), detail)
+    }
+}
+
+/// Where a compaction or snapshot counts is decided here and in [`Parts`]: only where the walk begins, because what comes
+/// after it in the walk is the history that it would repeat.
+async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
+    let tip = commit::show(tx, &id).await?;
+    let mut segments = match stop {
+        Stop::Root => commit::segments(tx, tip.place).await?,
+        Stop::Compaction => match tip.reset {
+            None => commit::segments(tx, tip.place).await?,
+            Some(reset) => commit::ancestry(tx, tip.place, reset)
+                .await?
+                .ok_or_else(|| StoreError::Damaged { what: format!("the reset of {id} is not among its ancestors") })?,
+        },
+        Stop::At(stop) => {
+            let place = commit::require(tx, &stop).await?;
+            commit::ancestry(tx, tip.place, place).await?.ok_or(Error::NotAnAncestor { stop, commit: id })?
+        }
+    };
+    segments.reverse();
+    let mut formats: Vec<Format> = Vec::new();
+    let (mut commits, mut parts) = (0, 0);
+    if let Some(oldest) = segments.first() {
+        let first = commit::at(tx, commit::Place { line: oldest.line, position: oldest.first }).await?;
+        if first.commit.kind != CommitKind::Delta {
+            formats.push(first.commit.format);
+            parts += 1;
+        }
+    }
+    for segment in &segments {
+        commits += (segment.last - segment.first + 1).cast_unsigned();
+        for (format, deltas) in commit::deltas_by_format(tx, *segment).await? {
+            parts += deltas;
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+    }
+    Ok(Plan { segments: segments.into(), formats, commits, parts })
+}
+
+/// A commit whose bytes are part of the result.
+pub(crate) struct Part {
+    pub(crate) commit: CommitId,
+    /// The whole commit, where [`Detail::Commits`] asks for it.
+    pub(crate) stored: Option<StoredCommit>,
+    pub(crate) body: Body,
+}
+
+/// The bytes of a commit.
+pub(crate) enum Body {
+    /// All of them, decoded and checked.
+    Whole(Vec<u8>),
+    /// Too many to hold: the row that lists the parts.
+    Large(Encoded),
+}
+
+impl Body {
+    /// Returns how many bytes there are.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Large(row) => row.size,
+        }
+    }
+}
+
+/// How much is read of each commit beside its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Its id.
+    Ids,
+    /// All of it.
+    Commits,
+}
+
+type Page = JoinHandle<contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>>>;
+
+/// The parts of a plan, read page by page: the next page is fetched while one is decoded and checked.
+pub(crate) struct Parts {
+    store: Store,
+    scope: Scope,
+    whole: VecDeque<Segment>,
+    left: VecDeque<Segment>,
+    detail: Detail,
+    ready: std::vec::IntoIter<(Payload, Option<StoredCommit>)>,
+    coming: Option<Page>,
+    at_start: bool,
+}
+
+impl Parts {
+    fn new(store: Store, scope: Scope, segments: VecDeque<Segment>, detail: Detail) -> Self {
+        Self {
+            store,
+            scope,
+            left: segments.clone(),
+            whole: segments,
+            detail,
+            ready: Vec::new().into_iter(),
+            coming: None,
+            at_start: true,
+        }
+    }
+
+    /// Returns the same parts from the start.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(self.store.clone(), self.scope.clone(), self.whole.clone(), self.detail)
+    }
+
+    /// Returns the next commit whose bytes belong to the result, with its bytes.
+    pub(crate) async fn next(&mut self) -> Result<Option<Part>> {
+        loop {
+            if let Some((payload, stored)) = self.ready.next() {
+                let keep = payload.kind == CommitKind::Delta || self.at_start;
+                self.at_start = false;
+                if keep {
+                    return part(payload, stored).map(Some);
+                }
+                continue;
+            }
+            let Some(page) = self.coming.take().or_else(|| self.fetch()) else {
+                return Ok(None);
+            };
+            self.ready = page.await.map_err(|_| StoreError::Closed)??.into_iter();
+            self.coming = self.fetch();
+        }
+    }
+
+    pub(crate) fn reader(&self, row: Encoded) -> ArtifactReader {
+        ArtifactReader::of(&self.store, &self.scope, row)
+    }
+
+    /// Starts to read the next page, if there is one.
+    fn fetch(&mut self) -> Option<Page> {
+        let segment = self.left.front_mut()?;
+        let page = *segment;
+        segment.first += i64::from(COMMITS_PER_PAGE);
+        if segment.first > segment.last {
+            self.left.pop_front();
+        }
+        let (store, scope, detail) = (self.store.clone(), self.scope.clone(), self.detail);
+        Some(tokio::spawn(async move {
+            let reading = store.read(scope, move |tx| async move { read_page(tx, page, detail).await }.boxed());
+            reading.await
+        }))
+    }
+
+    /// Counts the elements of all parts, which a CBOR array must announce.
+    pub(crate) async fn count_elements(mut self) -> Result<u64> {
+        let mut elements = 0;
+        while let Some(Part { commit, body, .. }) = self.next().await? {
+            let unjoinable = |source| Error::Unjoinable { commit, source: JoinError::Part { part: 1, source } };
+            let mut checker = Checker::new(Concatenation::CborArray);
+            match body {
+                Body::Whole(bytes) => checker.push(&bytes).map_err(unjoinable)?,
+                Body::Large(row) => {
+                    let mut reader = self.reader(row);
+                    while let Some(piece) = reader.next().await? {
+                        checker.push(&piece).map_err(unjoinable)?;
+                    }
+                }
+            }
+            elements += checker.finish().map_err(unjoinable)?.messages.unwrap_or(0);
+        }
+        Ok(elements)
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        if let Some(page) = &self.coming {
+            page.abort();
+        }
+    }
+}
+
+async fn read_page(
+    tx: &mut Tx<'_>,
+    page: Segment,
+    detail: Detail,
+) -> contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>> {
+    let payloads = artifact::payloads(tx, page, COMMITS_PER_PAGE).await?;
+    if detail == Detail::Ids {
+        return Ok(payloads.into_iter().map(|payload| (payload, None)).collect());
+    }
+    let mut commits = commit::page_forward(tx, page, COMMITS_PER_PAGE).await?.into_iter().peekable();
+    let described = |payload: Payload| {
+        let stored = commits.next_if(|stored| stored.id == payload.commit);
+        (payload, stored)
+    };
+    Ok(payloads.into_iter().map(described).collect())
+}
+
+/// Decodes and checks a commit's bytes. Here and not where they are read: buffers that are filled on one thread and
+/// freed on another cost more than the second thread gains.
+fn part(payload: Payload, stored: Option<StoredCommit>) -> Result<Part> {
+    let Payload { commit, artifact, content, .. } = payload;
+    let row = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
+    let body = match row.encoding {
+        Encoding::Parts => Body::Large(row),
+        Encoding::Raw | Encoding::Lz4 => Body::Whole(row.decode()?),
+    };
+    Ok(Part { commit, stored, body })
+}

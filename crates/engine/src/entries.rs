@@ -1,0 +1,118 @@
+//! Entries: what the commits of a chain say, each read by its own format.
+
+use contexture_core::CommitId;
+use contexture_formats::{self as formats, Reading, codec::Step};
+use contexture_store::{Error as StoreError, commit::StoredCommit};
+
+use crate::{
+    Contexture, Result, Stop,
+    chain::{Body, Detail, Part, Parts, Plan},
+    excerpt::Excerpt,
+};
+
+/// How many characters are kept of content that is text but not understood.
+pub(crate) const MAX_TEXT_CHARS: usize = 64 * 1024;
+
+/// What the commits of a chain say, oldest first, one commit at a time.
+pub struct Entries {
+    parts: Parts,
+}
+
+/// What one commit says.
+#[derive(Debug, Clone)]
+pub struct CommitContent {
+    /// The commit.
+    pub commit: StoredCommit,
+    /// How many bytes its content has.
+    pub size: u64,
+    /// What its content says.
+    pub said: Said,
+}
+
+/// What content says, as far as it can be told.
+#[derive(Debug, Clone)]
+pub enum Said {
+    /// It is understood.
+    Steps {
+        /// What its records say, in order.
+        steps: Vec<Step>,
+        /// How many records are broken and say nothing.
+        unreadable: u64,
+    },
+    /// It is text in a format that is not understood.
+    Text {
+        /// The text, without its middle when it is long.
+        text: String,
+        /// How many characters were left out.
+        left_out: u64,
+    },
+    /// It is neither.
+    Opaque,
+}
+
+impl Contexture {
+    /// Starts to read what a chain says, from the commit where a materialization would begin.
+    pub async fn entries(&self, commit: Option<CommitId>, stop: Stop) -> Result<Entries> {
+        Ok(self.entries_of(&self.plan(commit, stop).await?))
+    }
+
+    pub(crate) fn entries_of(&self, plan: &Plan) -> Entries {
+        Entries { parts: self.parts(plan, Detail::Commits) }
+    }
+}
+
+impl Entries {
+    /// Returns what the next commit says; nothing at the end. Memory is bounded by the content of one commit.
+    pub async fn next(&mut self) -> Result<Option<CommitContent>> {
+        let Some(Part { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
+        // Both rows were read in one transaction, so one without the other means that the store is damaged.
+        let commit = stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?;
+        let size = body.size();
+        let said = match formats::codec(&commit.commit.format) {
+            Some(codec) => read(codec, &self.whole(body).await?),
+            None => self.excerpt(body).await?,
+        };
+        Ok(Some(CommitContent { commit, size, said }))
+    }
+
+    async fn whole(&self, body: Body) -> Result<Vec<u8>> {
+        let row = match body {
+            Body::Whole(bytes) => return Ok(bytes),
+            Body::Large(row) => row,
+        };
+        let mut reader = self.parts.reader(row);
+        let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
+        while let Some(piece) = reader.next().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    }
+
+    async fn excerpt(&self, body: Body) -> Result<Said> {
+        let mut excerpt = Excerpt::new(MAX_TEXT_CHARS);
+        match body {
+            Body::Whole(bytes) => excerpt.push(&bytes),
+            Body::Large(row) => {
+                let mut reader = self.parts.reader(row);
+                while let Some(piece) = reader.next().await? {
+                    excerpt.push(&piece);
+                }
+            }
+        }
+        Ok(match excerpt.finish() {
+            Some((text, left_out)) => Said::Text { text, left_out },
+            None => Said::Opaque,
+        })
+    }
+}
+
+fn read(codec: &dyn formats::Codec, content: &[u8]) -> Said {
+    let (mut steps, mut unreadable) = (Vec::new(), 0);
+    let ended = formats::read(codec, content, &mut |Reading { step, .. }| match step {
+        Ok(step) => steps.push(step),
+        Err(_) => unreadable += 1,
+    });
+    // What comes after a place where no further record can be told apart counts as one.
+    unreadable += u64::from(ended.is_err());
+    Said::Steps { steps, unreadable }
+}

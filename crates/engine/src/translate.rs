@@ -1,0 +1,315 @@
+//! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
+
+use contexture_core::{CommitId, CommitKind, Entry, Flags, Format, LabelKey, Part, Role, Timestamp};
+use contexture_formats::{
+    self as formats, Concatenation, Dialogue, Encoded, Replay, Target,
+    codec::{Effect, Keep, Step},
+    dialogue::{Loss as LossKind, Losses},
+};
+use contexture_store::{
+    Tx,
+    commit::{self, Segment, StoredCommit},
+};
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use crate::{
+    Contexture, Error, Loss, Materialized, Result, Stop, Stretch, Tier,
+    entries::{CommitContent, MAX_TEXT_CHARS, Said},
+    excerpt::Excerpt,
+};
+
+/// How many commits are looked at for what they tell about their session.
+const MAX_LABELLED_COMMITS: i64 = 1024;
+/// Commits that are looked at in one query.
+const LABELS_PER_PAGE: u32 = 64;
+
+/// What opens a conversation that is told in one message.
+const NARRATIVE: &str = "[an earlier conversation, told as text]";
+
+/// A conversation in the format that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Translation {
+    /// The content: what a file of the runtime holds, or an array of messages.
+    pub bytes: Vec<u8>,
+    /// How faithful it is, and what was counted in it.
+    pub report: Materialized,
+}
+
+impl Contexture {
+    /// Gives a chain in a format, for a session to go on with. No commit gives an empty conversation.
+    ///
+    /// A chain that is in the format comes out as it was stored, whatever the target. The same chain and target give the
+    /// same bytes.
+    pub async fn translate(
+        &self,
+        commit: Option<CommitId>,
+        stop: Stop,
+        format: &Format,
+        target: &Target,
+    ) -> Result<Translation> {
+        self.translate_as(commit, stop, format, target, Tier::Native).await
+    }
+
+    /// Gives a chain like [`Contexture::translate`], no stretch of it in a better tier than this one.
+    pub async fn translate_as(
+        &self,
+        commit: Option<CommitId>,
+        stop: Stop,
+        format: &Format,
+        target: &Target,
+        best: Tier,
+    ) -> Result<Translation> {
+        let plan = self.plan(commit, stop).await?;
+        let is_native = best == Tier::Native && plan.is_in(format);
+        let Some(commit) = commit.filter(|_| !is_native) else {
+            return self.stored_whole(plan, format.clone()).await;
+        };
+        let Some(encoder) = formats::encoder(format) else {
+            return Err(Error::Unwritable { wanted: format.clone(), writable: writable() });
+        };
+        // A narrative in a message in a narrative would say nothing more.
+        let is_text = format.as_str() == "text";
+        let best = if is_text { best.max(Tier::Rendered) } else { best };
+        let Gathered { replay, stretches, mut losses, commits, .. } = self.gather(commit, stop, best).await?;
+        let mut dialogue = Dialogue::of(replay.into_entries());
+        let mut counted = dialogue.losses.clone();
+        if best == Tier::Rendered && !is_text {
+            dialogue = told(&dialogue, target, &mut counted);
+        }
+        let Encoded { bytes, losses: encoding } = encoder.encode(&dialogue, target);
+        counted.extend(&encoding);
+        let counts = counted.counts().iter();
+        losses.extend(counts.map(|count| Loss { kind: count.loss, count: count.count, commit: None }));
+        losses.sort_by_key(|loss| loss.kind);
+        let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
+        Ok(Translation { bytes, report })
+    }
+
+    /// Describes the session that a commit was made in, as far as its chain tells, for a deterministic translation.
+    pub async fn target_of(&self, commit: Option<CommitId>) -> Result<Target> {
+        let mut target = Target {
+            session: uuid([0; CommitId::LEN]),
+            directory: "/".to_owned(),
+            branch: None,
+            version: None,
+            model: None,
+            title: None,
+            now: Timestamp::from_micros(0).expect("the epoch is an instant"),
+        };
+        let Some(id) = commit else { return Ok(target) };
+        let stored = self.show(id).await?;
+        target.session = uuid(*id.as_bytes());
+        target.now = stored.commit.created_at;
+        let reading = self.store.read(self.scope(), move |tx| async move { labelled(tx, stored.place).await }.boxed());
+        let [directory, branch, model] = reading.await?;
+        Ok(Target { directory: directory.unwrap_or(target.directory), branch, model, ..target })
+    }
+
+    /// Replays a chain.
+    fn gather(&self, commit: CommitId, stop: Stop, best: Tier) -> BoxFuture<'_, Result<Gathered>> {
+        async move {
+            let plan = self.plan(Some(commit), stop).await?;
+            let mut entries = self.entries_of(&plan);
+            let mut gathered = Gathered::new(best);
+            let mut is_first = true;
+            while let Some(content) = entries.next().await? {
+                if is_first {
+                    if let Some(before) = reaches_back(&content).filter(|_| stop == Stop::Compaction) {
+                        // What the compaction keeps lies before it, where the walk does not go by itself.
+                        gathered = self.gather(before, Stop::Compaction, best).await?;
+                    }
+                    gathered.start(content);
+                } else {
+                    gathered.take(content);
+                }
+                is_first = false;
+            }
+            gathered.end_text();
+            gathered.commits += plan.commits;
+            Ok(gathered)
+        }
+        .boxed()
+    }
+}
+
+/// A chain on its way to a conversation.
+struct Gathered {
+    best: Tier,
+    replay: Replay,
+    stretches: Vec<Stretch>,
+    losses: Vec<Loss>,
+    commits: u64,
+    /// The text of the last stretch, when it is rendered.
+    text: Option<(CommitId, Format, Excerpt)>,
+}
+
+impl Gathered {
+    fn new(best: Tier) -> Self {
+        Self { best, replay: Replay::default(), stretches: Vec::new(), losses: Vec::new(), commits: 0, text: None }
+    }
+
+    /// Takes the content where the walk begins: what stands for all before it is a summary.
+    fn start(&mut self, content: CommitContent) {
+        let CommitContent { commit, size, said } = content;
+        let kind = commit.commit.kind;
+        match said {
+            Said::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
+                self.count(&commit, Tier::Mapped);
+                self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
+                self.replay.take(Step::append(summary(text)));
+            }
+            Said::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
+                let said = Said::Steps { steps: summed_up(steps), unreadable };
+                self.take(CommitContent { commit, size, said });
+            }
+            said => self.take(CommitContent { commit, size, said }),
+        }
+    }
+
+    fn take(&mut self, content: CommitContent) {
+        let CommitContent { commit, size, said } = content;
+        match said {
+            Said::Steps { steps, unreadable } if self.best < Tier::Raw => {
+                self.count(&commit, Tier::Mapped);
+                self.lose(LossKind::RecordUnreadable, unreadable, &commit);
+                for step in steps {
+                    self.replay.take(step);
+                }
+            }
+            Said::Text { text, left_out } if self.best < Tier::Raw => {
+                self.count(&commit, Tier::Rendered);
+                self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
+                self.add_text(&commit, &text);
+            }
+            Said::Opaque | Said::Steps { .. } | Said::Text { .. } => {
+                self.count(&commit, Tier::Raw);
+                self.lose(LossKind::ContentAsNote, 1, &commit);
+                self.replay.take(Step::append(told_by_runtime(note(&commit, size))));
+            }
+        }
+    }
+
+    /// Counts a commit, in a tier that is no better than allowed.
+    fn count(&mut self, commit: &StoredCommit, tier: Tier) {
+        let (format, tier) = (&commit.commit.format, tier.max(self.best));
+        match self.stretches.last_mut() {
+            Some(last) if last.format == *format && last.tier == tier => last.commits += 1,
+            _ => {
+                self.end_text();
+                self.stretches.push(Stretch { format: format.clone(), commits: 1, tier });
+            }
+        }
+    }
+
+    fn lose(&mut self, kind: LossKind, count: u64, commit: &StoredCommit) {
+        if count > 0 {
+            self.losses.push(Loss { kind, count, commit: Some(commit.id) });
+        }
+    }
+
+    fn add_text(&mut self, commit: &StoredCommit, text: &str) {
+        let format = &commit.commit.format;
+        let (.., excerpt) = self.text.get_or_insert_with(|| (commit.id, format.clone(), Excerpt::new(MAX_TEXT_CHARS)));
+        excerpt.push_text(text);
+        if Concatenation::of(format) == Concatenation::Lines && !text.ends_with('\n') {
+            excerpt.push_text("\n");
+        }
+    }
+
+    /// Ends a stretch of text: it becomes what a user says.
+    fn end_text(&mut self) {
+        let Some((commit, format, excerpt)) = self.text.take() else { return };
+        let Some((text, left_out)) = excerpt.finish() else { return };
+        if left_out > 0 {
+            self.losses.push(Loss { kind: LossKind::Clipped, count: 1, commit: Some(commit) });
+        }
+        let heading = match format.as_str() {
+            "text" => "[plain text]".to_owned(),
+            format => format!("[content in the format {format}, as text]"),
+        };
+        self.replay.take(Step::append(told_by_runtime(format!("{heading}\n{text}"))));
+    }
+}
+
+/// Returns the names of the formats that can be written.
+fn writable() -> Vec<&'static str> {
+    let can_write = |name: &&str| Format::new(*name).is_ok_and(|format| formats::encoder(&format).is_some());
+    formats::known().iter().map(|known| known.name).filter(can_write).collect()
+}
+
+/// Returns where the conversation before a compaction ends, if the compaction keeps some of it.
+fn reaches_back(content: &CommitContent) -> Option<CommitId> {
+    let Said::Steps { steps, .. } = &content.said else { return None };
+    let keeps = |step: &Step| match &step.effect {
+        Effect::Boundary(keep) | Effect::Replace(keep) => *keep != Keep::Nothing,
+        Effect::Nothing | Effect::Append | Effect::Continue | Effect::Upsert | Effect::Rewind(_) => false,
+    };
+    let commit = &content.commit.commit;
+    commit.parent.filter(|_| commit.kind == CommitKind::Compaction && steps.iter().any(keeps))
+}
+
+/// Takes a single message as the summary that it is, where the format has no other form for one.
+fn summed_up(mut steps: Vec<Step>) -> Vec<Step> {
+    let is_text = |part: &Part| matches!(part, Part::Text { .. });
+    if let [Step { effect: Effect::Append, entries }] = steps.as_mut_slice()
+        && let [entry] = entries.as_mut_slice()
+        && entry.role == Role::User
+        && entry.parts.iter().all(is_text)
+    {
+        *entry = Entry { id: entry.id.take(), at: entry.at, ..summary(entry.text()) };
+    }
+    steps
+}
+
+fn summary(text: String) -> Entry {
+    let flags = Flags { compact_summary: true, ..Flags::default() };
+    Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text }]) }
+}
+
+fn told_by_runtime(text: String) -> Entry {
+    let flags = Flags { meta: true, ..Flags::default() };
+    Entry { flags, ..Entry::new(Role::User, vec![Part::text(text)]) }
+}
+
+/// Says what content is and how to get it.
+fn note(commit: &StoredCommit, size: u64) -> String {
+    let (id, artifact, format) = (commit.id, commit.commit.artifact, &commit.commit.format);
+    format!("[{size} bytes in the format {format}, checked in as {id}; `ctx artifact get {artifact}` gives them]")
+}
+
+/// Tells a conversation in one message.
+fn told(dialogue: &Dialogue, target: &Target, losses: &mut Losses) -> Dialogue {
+    let text = Format::new("text").ok();
+    let Some(encoder) = text.as_ref().and_then(formats::encoder) else { return dialogue.clone() };
+    let encoded = encoder.encode(dialogue, target);
+    losses.extend(&encoded.losses);
+    let narrative = String::from_utf8_lossy(&encoded.bytes);
+    Dialogue::of(vec![told_by_runtime(format!("{NARRATIVE}\n\n{narrative}"))])
+}
+
+/// Returns what the last commits up to a place say about directory, branch and model; the newest word counts.
+async fn labelled(tx: &mut Tx<'_>, from: commit::Place) -> contexture_store::Result<[Option<String>; 3]> {
+    let keys = ["cwd", "branch", "model"].map(|key| LabelKey::new(key).ok());
+    let mut found = [const { None }; 3];
+    let mut left = MAX_LABELLED_COMMITS;
+    for Segment { line, first, mut last } in commit::segments(tx, from).await? {
+        while last >= first && left > 0 && found.iter().any(Option::is_none) {
+            for stored in commit::page_back(tx, Segment { line, first, last }, LABELS_PER_PAGE).await? {
+                for (found, key) in found.iter_mut().zip(&keys) {
+                    let label = key.as_ref().and_then(|key| stored.annotations.labels.get(key));
+                    *found = found.take().or_else(|| label.map(|value| value.as_str().to_owned()));
+                }
+            }
+            last -= i64::from(LABELS_PER_PAGE);
+            left -= i64::from(LABELS_PER_PAGE);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes a version 8 UUID (RFC 9562) of an id.
+fn uuid(bytes: [u8; CommitId::LEN]) -> String {
+    let bits = u128::from_be_bytes(bytes) & !(0xF << 76) & !(0b11 << 62) | 8 << 76 | 0b10 << 62;
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}

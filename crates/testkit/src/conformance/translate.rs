@@ -1,0 +1,287 @@
+//! Translate: a chain in another format, as faithfully as each stretch allows.
+
+use contexture::{
+    Contexture, Error, Loss, Materialized, Said, Stop, Stretch, Tier,
+    formats::{dialogue::Loss as LossKind, summary_entry},
+};
+use contexture_core::{CommitId, CommitKind, Format};
+use serde_json::Value;
+
+use crate::{Backend, Harness, materialized, noise, write};
+
+fn format(name: &str) -> Format {
+    Format::new(name).unwrap()
+}
+
+/// Drafts a Claude Code line in which somebody says something.
+fn claude(role: &str, id: u8, text: &str) -> String {
+    let content = format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#);
+    let uuid = format!("00000000-0000-4000-8000-0000000000{id:02x}");
+    format!("{{\"type\":\"{role}\",\"uuid\":\"{uuid}\",\"message\":{content}}}\n")
+}
+
+fn chat(role: &str, text: &str) -> String {
+    format!(r#"[{{"role":"{role}","content":"{text}"}}]"#)
+}
+
+/// A question and an answer of Claude Code, a commit each.
+async fn question_and_answer(store: &Contexture) -> (CommitId, CommitId) {
+    let question = write("claude-code-v1", claude("user", 1, "why?")).commit(store).await;
+    (question, write("claude-code-v1", claude("assistant", 2, "because")).after(question).commit(store).await)
+}
+
+async fn translated(store: &Contexture, commit: CommitId, stop: Stop, name: &str) -> (String, Materialized) {
+    let target = store.target_of(Some(commit)).await.unwrap();
+    let translation = store.translate(Some(commit), stop, &format(name), &target).await.unwrap();
+    let mut bytes = Vec::new();
+    let materialization = store.materialize(Some(commit), stop, Some(format(name))).await.unwrap();
+    let report = materialization.write_to(&mut bytes).await.unwrap();
+    assert_eq!((&bytes, &report), (&translation.bytes, &translation.report), "both ways lead to the same");
+    (String::from_utf8(bytes).unwrap(), report)
+}
+
+/// Returns who says what in OpenAI's chat, one `role: text` each.
+async fn as_chat(store: &Contexture, commit: CommitId, stop: Stop) -> (Vec<String>, Materialized) {
+    let (text, report) = translated(store, commit, stop, "openai-chat-v1").await;
+    let messages: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let told = |message: &Value| {
+        let words = match &message["content"] {
+            Value::Array(parts) => {
+                parts.iter().map(|part| part["text"].as_str().unwrap()).collect::<Vec<_>>().join("|")
+            }
+            content => content.as_str().unwrap().to_owned(),
+        };
+        format!("{}: {words}", message["role"].as_str().unwrap())
+    };
+    (messages.iter().map(told).collect(), report)
+}
+
+fn stretch(name: &str, commits: u64, tier: Tier) -> Stretch {
+    Stretch { format: format(name), commits, tier }
+}
+
+pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (question, answer) = question_and_answer(&store).await;
+    let (text, report) = translated(&store, answer, Stop::Compaction, "openai-chat-v1").await;
+    let expected = r#"[{"role":"user","content":"why?"},{"role":"assistant","content":"because"}]"#;
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), serde_json::from_str::<Value>(expected).unwrap());
+    assert_eq!(
+        report,
+        Materialized {
+            format: Some(format("openai-chat-v1")),
+            tier: Tier::Mapped,
+            segments: vec![stretch("claude-code-v1", 2, Tier::Mapped)],
+            losses: vec![],
+            commits: 2,
+            messages: Some(2),
+            bytes: text.len() as u64,
+            tokens: (text.chars().count() as u64).div_ceil(4),
+            token_counter: "chars4",
+        }
+    );
+    let (told, _) = as_chat(&store, answer, Stop::At(answer)).await;
+    assert_eq!(told, ["user: [the conversation starts here]", "assistant: because"]);
+    let (told, _) = as_chat(&store, question, Stop::Root).await;
+    assert_eq!(told, ["user: why?"]);
+    let (narrative, report) = translated(&store, answer, Stop::Root, "text").await;
+    assert_eq!(narrative, "User:\n  why?\n\nAssistant:\n  because\n");
+    assert_eq!((report.tier, report.messages), (Tier::Rendered, None));
+}
+
+pub async fn a_chain_in_the_wanted_format_is_not_touched<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let (native, counted) = materialized(&store, answer, Stop::Compaction).await;
+    let (text, report) = translated(&store, answer, Stop::Compaction, "claude-code-v1").await;
+    assert_eq!((text.as_bytes(), &report), (&*native, &counted));
+    assert_eq!(report.segments, [stretch("claude-code-v1", 2, Tier::Native)]);
+    let target = store.target_of(None).await.unwrap();
+    let nothing = store.translate(None, Stop::Compaction, &format("openai-chat-v1"), &target).await.unwrap();
+    assert_eq!((&*nothing.bytes, nothing.report.tier, nothing.report.segments), (&b"[]"[..], Tier::Native, vec![]));
+}
+
+pub async fn stretches_of_several_formats_become_one_conversation<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let more = write("openai-chat-v1", chat("user", "sure?")).after(answer).commit(&store).await;
+    let yes = write("openai-chat-v1", chat("assistant", "yes")).after(more).commit(&store).await;
+    let tip = write("claude-code-v1", claude("user", 3, "thanks")).after(yes).commit(&store).await;
+    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(told, ["user: why?", "assistant: because", "user: sure?", "assistant: yes", "user: thanks"]);
+    let mapped = |name, commits| stretch(name, commits, Tier::Mapped);
+    let expected = [mapped("claude-code-v1", 2), mapped("openai-chat-v1", 2), mapped("claude-code-v1", 1)];
+    assert_eq!((&*report.segments, report.tier, report.commits), (&expected[..], Tier::Mapped, 5));
+    let (told, report) = as_chat(&store, tip, Stop::At(more)).await;
+    assert_eq!((told.len(), report.commits), (3, 3));
+    let error = store.materialize(Some(tip), Stop::Root, None).await.err().unwrap();
+    assert!(matches!(error, Error::Mixed { commit, .. } if commit == tip), "{error:?}");
+}
+
+pub async fn a_summary_comes_first_whatever_its_format<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    for name in ["text", "anthropic-messages-v1", "claude-code-v1", "codex-v1", "bureau-agent-v1"] {
+        let summary = summary_entry(&format(name), "so far").unwrap();
+        let (_, answer) = question_and_answer(&store).await;
+        let sum = write(name, summary).kind(CommitKind::Compaction).after(answer).commit(&store).await;
+        let tip = write("claude-code-v1", claude("assistant", 9, "on")).after(sum).commit(&store).await;
+        let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
+        assert_eq!(told, ["user: so far", "assistant: on"], "{name}");
+        assert_eq!((report.tier, report.losses, report.commits), (Tier::Mapped, vec![], 2), "{name}");
+        let (narrative, _) = translated(&store, tip, Stop::Compaction, "text").await;
+        assert_eq!(narrative, "Summary of the conversation so far:\n  so far\n\nAssistant:\n  on\n", "{name}");
+        let (told, report) = as_chat(&store, tip, Stop::Root).await;
+        assert_eq!(told, ["user: why?", "assistant: because|on"], "a root never repeats what was compacted");
+        assert_eq!((report.segments, report.commits), (vec![stretch("claude-code-v1", 3, Tier::Mapped)], 4));
+    }
+}
+
+pub async fn what_a_compaction_keeps_is_found_before_it<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let line = |id: &str, parent: &str, role: &str, text: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:00.000Z\",\
+             \"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+        )
+    };
+    let one = write("pi-v1", line("00000001", "null", "user", "one")).commit(&store).await;
+    let two = write("pi-v1", line("00000002", "\"00000001\"", "user", "two")).after(one).commit(&store).await;
+    let compaction = "{\"type\":\"compaction\",\"id\":\"00000003\",\"parentId\":\"00000002\",\
+                      \"timestamp\":\"2026-01-01T00:00:00.000Z\",\"summary\":\"sum\",\"firstKeptEntryId\":\"00000002\",\
+                      \"tokensBefore\":9}\n";
+    let sum = write("pi-v1", compaction).kind(CommitKind::Compaction).after(two).commit(&store).await;
+    let tip = write("pi-v1", line("00000004", "\"00000003\"", "user", "four")).after(sum).commit(&store).await;
+    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(told, ["user: sum|two|four"]);
+    assert_eq!((report.commits, report.segments), (4, vec![stretch("pi-v1", 4, Tier::Mapped)]));
+    let (told, _) = as_chat(&store, tip, Stop::At(sum)).await;
+    assert_eq!(told, ["user: sum|four"], "a stop that was named is kept");
+}
+
+pub async fn text_that_is_not_understood_is_rendered_within_bounds<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let one = write("somebody-elses-v9", "a > b\n").after(answer).commit(&store).await;
+    let two = write("somebody-elses-v9", "c > d\n").after(one).commit(&store).await;
+    let (told, report) = as_chat(&store, two, Stop::Compaction).await;
+    let expected = "user: [content in the format somebody-elses-v9, as text]\na > b\nc > d\n";
+    assert_eq!(told, ["user: why?", "assistant: because", expected]);
+    let foreign = |commits| stretch("somebody-elses-v9", commits, Tier::Rendered);
+    let native = || stretch("claude-code-v1", 2, Tier::Mapped);
+    assert_eq!((report.tier, report.segments), (Tier::Rendered, vec![native(), foreign(2)]));
+    assert_eq!(report.losses, []);
+    let long = format!("begin{}end", noise("long", 300_000));
+    let three = write("somebody-elses-v9", long).after(two).commit(&store).await;
+    let (told, report) = as_chat(&store, three, Stop::Compaction).await;
+    let clipped = &told[2];
+    assert!(clipped.len() < 70_000 && clipped.ends_with("end") && clipped.contains("begin"), "{}", clipped.len());
+    assert_eq!(report.segments, [native(), foreign(3)]);
+    let kinds: Vec<_> = report.losses.iter().map(|loss| (loss.kind, loss.count, loss.commit)).collect();
+    assert_eq!(kinds, [(LossKind::Clipped, 1, Some(three)), (LossKind::Clipped, 1, Some(one))]);
+}
+
+pub async fn what_is_no_text_is_named_with_the_way_to_it<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let binary = write("core-dump", b"\x7fELF\0\xff".as_slice()).after(answer).commit(&store).await;
+    let artifact = store.show(binary).await.unwrap().commit.artifact;
+    let (told, report) = as_chat(&store, binary, Stop::Compaction).await;
+    let note = format!(
+        "user: [6 bytes in the format core-dump, checked in as {binary}; `ctx artifact get {artifact}` gives them]"
+    );
+    assert_eq!(told[2], note);
+    assert_eq!((report.tier, report.segments.last()), (Tier::Raw, Some(&stretch("core-dump", 1, Tier::Raw))));
+    assert_eq!(report.losses, [Loss { kind: LossKind::ContentAsNote, count: 1, commit: Some(binary) }]);
+}
+
+pub async fn broken_records_and_provider_secrets_are_reported<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let broken = format!("not json\n{}", claude("user", 4, "go on"));
+    let broken = write("claude-code-v1", broken).unchecked().after(answer).commit(&store).await;
+    let sealed = "{\"type\":\"assistant\",\"uuid\":\"00000000-0000-4000-8000-000000000005\",\"message\":\
+                  {\"role\":\"assistant\",\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"eA==\"},\
+                  {\"type\":\"text\",\"text\":\"done\"}]}}\n";
+    let tip = write("claude-code-v1", sealed).after(broken).commit(&store).await;
+    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(told[2..], ["user: go on", "assistant: done"]);
+    let expected = [
+        Loss { kind: LossKind::SealedThinking, count: 1, commit: None },
+        Loss { kind: LossKind::RecordUnreadable, count: 1, commit: Some(broken) },
+    ];
+    assert_eq!(report.losses, expected);
+}
+
+pub async fn a_tier_may_be_forced<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (question, answer) = question_and_answer(&store).await;
+    let chat = Some(format("openai-chat-v1"));
+    let as_tier = async |format: Option<Format>, tier| {
+        let materialization = store.materialize_as(Some(answer), Stop::Root, format, tier).await?;
+        let mut bytes = Vec::new();
+        let report = materialization.write_to(&mut bytes).await?;
+        Ok::<_, Error>((String::from_utf8(bytes).unwrap(), report))
+    };
+    let error = as_tier(chat.clone(), Tier::Native).await.unwrap_err();
+    assert!(matches!(&error, Error::NotNative { commit, .. } if *commit == answer), "{error:?}");
+    let (native, _) = as_tier(None, Tier::Native).await.unwrap();
+    assert_eq!(native.as_bytes(), materialized(&store, answer, Stop::Root).await.0);
+    let (mapped, report) = as_tier(None, Tier::Mapped).await.unwrap();
+    assert!(mapped != native && report.tier == Tier::Mapped, "{mapped}");
+    let (rendered, report) = as_tier(chat.clone(), Tier::Rendered).await.unwrap();
+    let messages: Vec<Value> = serde_json::from_str(&rendered).unwrap();
+    let narrative = "[an earlier conversation, told as text]\n\nUser:\n  why?\n\nAssistant:\n  because\n";
+    assert_eq!((messages.len(), messages[0]["content"].as_str()), (1, Some(narrative)));
+    assert_eq!(report.segments, [stretch("claude-code-v1", 2, Tier::Rendered)]);
+    let (raw, report) = as_tier(chat, Tier::Raw).await.unwrap();
+    assert!(raw.contains(&question.to_string()) && raw.contains(&answer.to_string()) && !raw.contains("why"), "{raw}");
+    assert_eq!((report.tier, report.losses.len()), (Tier::Raw, 2));
+}
+
+pub async fn a_format_that_nothing_writes_is_refused_with_those_that_can_be<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    for name in ["bureau-agent-v1", "nobodys-v1"] {
+        let error = store.materialize(Some(answer), Stop::Root, Some(format(name))).await.err().unwrap();
+        match error {
+            Error::Unwritable { wanted, writable } => {
+                assert_eq!(wanted, format(name));
+                assert!(writable.contains(&"codex-v1") && !writable.contains(&name), "{writable:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub async fn each_commit_of_a_chain_is_read_by_its_own_format<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (question, answer) = question_and_answer(&store).await;
+    let large = noise("large", 400_000);
+    let three = write("openai-chat-v1", chat("user", &large)).after(answer).commit(&store).await;
+    let four = write("note", "by hand").after(three).commit(&store).await;
+    let mut entries = store.entries(Some(four), Stop::Root).await.unwrap();
+    let mut read = Vec::new();
+    while let Some(content) = entries.next().await.unwrap() {
+        let text = match content.said {
+            Said::Steps { steps, unreadable: 0 } => {
+                steps.iter().flat_map(|step| &step.entries).map(contexture_core::Entry::text).collect()
+            }
+            Said::Text { text, left_out: 0 } => text,
+            other => panic!("{other:?}"),
+        };
+        read.push((content.commit.id, text));
+    }
+    let text = str::to_owned;
+    assert_eq!(read, [(question, text("why?")), (answer, text("because")), (three, large), (four, text("by hand"))]);
+}
