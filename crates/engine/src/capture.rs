@@ -3,6 +3,7 @@
 mod detect;
 mod discover;
 mod import;
+mod input;
 mod lines;
 mod steps;
 mod verify;

@@ -143,6 +143,8 @@ macro_rules! conformance {
                 garbage_in_a_session_is_named_and_kept,
                 a_session_that_was_rewritten_is_taken_in_anew,
                 what_belongs_to_no_conversation_is_kept_whatever_its_size,
+                a_rollout_that_was_compressed_is_the_same_session,
+                damage_in_a_compressed_rollout_spares_what_comes_before,
                 sessions_that_real_clients_wrote_come_back_byte_for_byte;
             journal:
                 every_mutation_is_one_record_in_order,

@@ -222,7 +222,8 @@ async fn take_in(
             runtime: runtime.as_str().to_owned(),
             agent: agent_of(&path),
         };
-        let mut progress = |at: u64| bar.set(before + at);
+        // What comes out of a compressed file is more than the file.
+        let mut progress = |at: u64| bar.set(before + at.min(bytes));
         match engine.import_session(&path, format, &settings, &mut progress).await {
             Ok(file) => {
                 runtimes.entry(runtime).or_default().add(&file);
@@ -244,7 +245,11 @@ async fn take_in(
         }
         return output.document(Closing { runtimes, skipped });
     }
-    for file in imported.iter().filter(|file| !file.bad_lines.is_empty()) {
+    for file in &imported {
+        if let Some(damage) = &file.damage {
+            let reason = output::first_line(damage).into_owned();
+            output.status(format_args!("{}: only the start could be read: {reason}", file.path.display()));
+        }
         for bad in &file.bad_lines {
             let reason = output::first_line(&bad.reason).into_owned();
             output.status(format_args!("{}: line {} is no record: {reason}", file.path.display(), bad.line));

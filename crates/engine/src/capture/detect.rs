@@ -1,13 +1,14 @@
 //! Which runtime wrote a file.
 
 use std::{
-    fs::File,
-    io::{self, BufRead as _, BufReader, Read as _},
+    io::{self, BufRead as _, Read as _},
     path::Path,
 };
 
 use contexture_core::Format;
 use serde_json::Value;
+
+use super::input::Input;
 
 /// Lines that are looked at before a file is taken for something else.
 const MAX_LINES: usize = 64;
@@ -30,8 +31,7 @@ pub enum NotASession {
 
 /// Tells which format a file is in by what it holds, whatever its name.
 pub fn detect(path: &Path) -> Result<Format, NotASession> {
-    let file = File::open(path).map_err(NotASession::Unreadable)?;
-    let mut reader = BufReader::new(file.take(MAX_BYTES));
+    let mut reader = Input::open(path).map_err(NotASession::Unreadable)?.take(MAX_BYTES);
     let mut line = Vec::new();
     let mut is_empty = true;
     for _ in 0..MAX_LINES {

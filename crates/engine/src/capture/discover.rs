@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::input::known_as;
+
 /// Directories in which to look.
 #[derive(Debug, Clone, Default)]
 pub struct Homes {
@@ -51,7 +53,7 @@ pub fn discover(homes: &Homes) -> Vec<Found> {
 pub fn session_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(directory, &mut |path| {
-        if path.extension().is_some_and(|extension| extension == "jsonl") {
+        if is_lines(path) {
             files.push(path.to_owned());
         }
     });
@@ -61,12 +63,19 @@ pub fn session_files(directory: &Path) -> Vec<PathBuf> {
 
 fn is_session(runtime: &str, path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+    let is_lines = is_lines(path);
     match runtime {
         "codex" => name.starts_with("rollout-") && is_lines,
         "gemini" => is_lines && path.components().any(|part| part.as_os_str() == "chats"),
         _ => is_lines,
     }
+}
+
+/// Tells by its name whether a file holds lines, be it compressed.
+fn is_lines(path: &Path) -> bool {
+    let plain = known_as(path);
+    // Codex takes the plain file too when it finds both.
+    plain.extension().is_some_and(|extension| extension == "jsonl") && (plain == path || !plain.exists())
 }
 
 /// Visits every file below a directory. What cannot be read is not there.

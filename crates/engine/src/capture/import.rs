@@ -20,7 +20,8 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
-    lines::{Lines, tail_digest},
+    input::{Input, Tail, known_as},
+    lines::Lines,
     steps::{Batch, State, Steps},
 };
 use crate::{Contexture, Error, Result};
@@ -68,6 +69,9 @@ pub struct ImportedFile {
     pub bad_lines: Vec<BadLine>,
     /// How many further such lines there are.
     pub bad_lines_left_out: u64,
+    /// Why the rest of a compressed file cannot be read; what comes before it was taken in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
 }
 
 /// What a file was to the store.
@@ -101,6 +105,7 @@ enum Message {
 
 struct Done {
     batch: Batch,
+    outcome: FileOutcome,
     state: String,
     size: u64,
     tail: [u8; 32],
@@ -115,6 +120,7 @@ struct Report {
     bytes: u64,
     bad_lines: Vec<BadLine>,
     bad_lines_left_out: u64,
+    damage: Option<String>,
 }
 
 /// What is to be read.
@@ -122,8 +128,7 @@ struct Job {
     path: PathBuf,
     format: Format,
     settings: ImportSettings,
-    from: u64,
-    state: Option<State>,
+    known: Option<Source>,
 }
 
 impl Contexture {
@@ -138,19 +143,8 @@ impl Contexture {
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let known = self.known_source(&settings.machine, path).await?;
-        let reading = |source| Error::Io { attempt: "read the session", source };
-        let (outcome, from, state) = match &known {
-            None => (FileOutcome::New, 0, None),
-            Some(source) => match tail_digest(path, source.size).map_err(reading)? {
-                Some(tail) if tail == source.tail && source.format == format => {
-                    let state = serde_json::from_str(&source.state).unwrap_or_default();
-                    (FileOutcome::Grown, source.size, Some(state))
-                }
-                _ => (FileOutcome::Rewritten, 0, None),
-            },
-        };
         let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
-        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), from, state };
+        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), known };
         let reader = tokio::task::spawn_blocking(move || read(job, &messages));
         let (mut new_commits, mut known_commits) = (0, 0);
         let mut count =
@@ -162,21 +156,20 @@ impl Contexture {
                     count(self.store_steps(batch).await?);
                     progress(at);
                 }
-                Message::Done(last) => {
-                    let Done { batch, state, size, tail, segments, report } = *last;
-                    count(self.store_steps(batch).await?);
-                    progress(size);
-                    done = Some((state, size, tail, segments, report));
+                Message::Done(mut last) => {
+                    count(self.store_steps(std::mem::take(&mut last.batch)).await?);
+                    progress(last.size);
+                    done = Some(last);
                 }
             }
         }
+        let reading = |source| Error::Io { attempt: "read the session", source };
         reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(reading)?;
-        let (state, size, tail, segments, report) = done.ok_or(contexture_store::Error::Closed)?;
-        let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
+        let Done { outcome, state, size, tail, segments, report, .. } = *done.ok_or(contexture_store::Error::Closed)?;
         if outcome != FileOutcome::Unchanged {
             let source = Source {
                 machine: settings.machine.clone(),
-                path: path.to_string_lossy().into_owned(),
+                path: known_as(path).to_string_lossy().into_owned(),
                 format: format.clone(),
                 size,
                 tail,
@@ -185,7 +178,7 @@ impl Contexture {
             };
             self.save_source(source, segments, outcome == FileOutcome::Rewritten).await?;
         }
-        let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out } = report;
+        let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         let path = path.to_owned();
         Ok(ImportedFile {
             path,
@@ -198,11 +191,12 @@ impl Contexture {
             bytes,
             bad_lines,
             bad_lines_left_out,
+            damage,
         })
     }
 
     pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<Source>> {
-        let (machine, path) = (machine.clone(), path.to_string_lossy().into_owned());
+        let (machine, path) = (machine.clone(), known_as(path).to_string_lossy().into_owned());
         let finding = self.store.glance(self.scope(), move |tx| {
             let (machine, path) = (machine.clone(), path.clone());
             async move { source::find(tx, &machine, &path).await }.boxed()
@@ -277,18 +271,29 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
 
 /// Reads a file and hands over what becomes of it.
 fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
-    let Job { path, format, settings, from, state } = job;
+    let Job { path, format, settings, known } = job;
     let written_at = fs::metadata(&path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    let session = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let session = known_as(&path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let decoder = codec(&format).filter(|codec| codec.framing() == Framing::Lines);
+    let Resumed { input, from, mut tail, outcome, state } = resume(&path, &format, known)?;
     let mut steps = Steps::new(format, settings, session, timestamp(written_at));
     if let Some(state) = state {
         steps.resume(state);
     }
     let mut report = Report::default();
-    let mut lines = Lines::open(&path, from)?;
+    let is_compressed = input.is_compressed();
+    let mut lines = Lines::new(input, from);
     let (mut size, mut batched) = (from, from);
-    while let Some(line) = lines.next()? {
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(damage) if is_compressed => {
+                report.damage = Some(damage.to_string());
+                break;
+            }
+            Err(error) => return Err(error),
+        };
         report.lines += 1;
         let text = line.bytes.trim_ascii();
         let outline = match (&decoder, text) {
@@ -309,6 +314,7 @@ fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
             }
             None => steps.take_unknown(line.bytes, line.start),
         }
+        tail.push(line.bytes);
         size = line.start + line.bytes.len() as u64;
         if size - batched >= BATCH_BYTES {
             batched = size;
@@ -318,12 +324,37 @@ fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     steps.finish();
     report.bytes = size - from;
     report.lanes = steps.lanes() as u64;
+    let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
     let batch = steps.batch();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
-    let tail =
-        tail_digest(&path, size)?.ok_or_else(|| io::Error::other("the file became shorter while it was read"))?;
     let segments = steps.into_segments();
-    send(messages, Message::Done(Box::new(Done { batch, state, size, tail, segments, report })))
+    let done = Done { batch, outcome, state, size, tail: tail.digest(), segments, report };
+    send(messages, Message::Done(Box::new(done)))
+}
+
+/// A session from where there is something new.
+struct Resumed {
+    input: Input,
+    from: u64,
+    tail: Tail,
+    outcome: FileOutcome,
+    state: Option<State>,
+}
+
+/// Opens a session where the last import ended, if it has only grown since.
+fn resume(path: &Path, format: &Format, known: Option<Source>) -> io::Result<Resumed> {
+    let mut input = Input::open(path)?;
+    let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
+    let Some(known) = known else {
+        return Ok(fresh(input, FileOutcome::New));
+    };
+    match input.skip_to(known.size)? {
+        Some(tail) if tail.digest() == known.tail && known.format == *format => {
+            let state = Some(serde_json::from_str(&known.state).unwrap_or_default());
+            Ok(Resumed { input, from: known.size, tail, outcome: FileOutcome::Grown, state })
+        }
+        _ => Ok(fresh(Input::open(path)?, FileOutcome::Rewritten)),
+    }
 }
 
 fn send(messages: &mpsc::Sender<Message>, message: Message) -> io::Result<()> {

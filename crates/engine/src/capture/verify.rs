@@ -1,8 +1,7 @@
 //! Proof that the store gives back a source file, byte for byte.
 
 use std::{
-    fs::File,
-    io::{BufReader, Read as _},
+    io::{self, BufRead as _, Read as _},
     path::Path,
 };
 
@@ -11,6 +10,7 @@ use contexture_store::{artifact::ArtifactReader, source};
 use futures_util::FutureExt as _;
 use serde::Serialize;
 
+use super::input::Input;
 use crate::{Contexture, Error, Result};
 
 /// Stretches that are read at once.
@@ -37,15 +37,13 @@ pub enum Verified {
 }
 
 impl Contexture {
-    /// Compares a file with what the store would write in its place.
+    /// Compares a file with what the store would write in its place. Of a compressed file the bytes inside count.
     pub async fn verify_source(&self, machine: &Machine, path: &Path) -> Result<Verified> {
         let Some(known) = self.known_source(machine, path).await? else {
             return Ok(Verified::Unknown);
         };
         let reading = |source| Error::Io { attempt: "read the session", source };
-        let file = File::open(path).map_err(reading)?;
-        let length = file.metadata().map_err(reading)?.len();
-        let mut file = BufReader::with_capacity(256 * 1024, file);
+        let mut file = Input::open(path).map_err(reading)?;
         let mut at = 0;
         let mut held: Option<(contexture_core::ArtifactId, Vec<u8>)> = None;
         let mut theirs = Vec::new();
@@ -81,7 +79,7 @@ impl Contexture {
                 held = Some((segment.artifact, ours));
             }
         }
-        Ok(Verified::Same { bytes: at, left: length.saturating_sub(at) })
+        Ok(Verified::Same { bytes: at, left: rest(&mut file).map_err(reading)? })
     }
 
     async fn whole_artifact(&self, id: contexture_core::ArtifactId) -> Result<Vec<u8>> {
@@ -91,5 +89,21 @@ impl Contexture {
             bytes.extend_from_slice(&piece);
         }
         Ok(bytes)
+    }
+}
+
+/// Counts the bytes that are left.
+fn rest(input: &mut Input) -> io::Result<u64> {
+    let is_compressed = input.is_compressed();
+    let mut left = 0;
+    loop {
+        let read = match input.fill_buf() {
+            Ok([]) => return Ok(left),
+            // Import has told of the damage.
+            Err(_) if is_compressed => return Ok(left),
+            read => read?.len(),
+        };
+        left += read as u64;
+        input.consume(read);
     }
 }

@@ -1,6 +1,10 @@
 //! Session files become chains, and come back as they were.
 
-use std::{fs, io::Write as _, path::PathBuf};
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use contexture::{
     Contexture, LogStart, Stop,
@@ -259,4 +263,77 @@ pub async fn sessions_that_real_clients_wrote_come_back_byte_for_byte<B: Backend
     let expected = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"];
     assert_eq!(formats.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     assert_whole(&store, &SpaceName::new("default").unwrap()).await;
+}
+
+/// A rollout of Codex with so many turns, each with some text that is not repeated.
+fn rollout(turns: usize) -> String {
+    let record = |kind: &str, payload: serde_json::Value| {
+        serde_json::json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload}).to_string()
+            + "\n"
+    };
+    let message = |role: &str, kind: &str, text: String| {
+        record(
+            "response_item",
+            serde_json::json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}),
+        )
+    };
+    let meta = serde_json::json!({"id": "01a1", "cwd": "/home/ada/project", "cli_version": "0.166.0"});
+    let turn = |n: usize| {
+        let noise: String =
+            (0..400).map(|word| format!("{:x} ", (n * 400 + word) * 2_654_435_761 % 1_000_003)).collect();
+        message("user", "input_text", format!("question {n}")) + &message("assistant", "output_text", noise)
+    };
+    record("session_meta", meta) + &(0..turns).map(turn).collect::<String>()
+}
+
+async fn import_codex(store: &Contexture, path: &Path) -> ImportedFile {
+    let settings = ImportSettings { runtime: "codex".to_owned(), ..settings() };
+    let format = contexture::capture::detect(path).unwrap();
+    store.import_session(path, format, &settings, &mut |_| {}).await.unwrap()
+}
+
+pub async fn a_rollout_that_was_compressed_is_the_same_session<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let directory = tempfile::tempdir().unwrap();
+    let (plain, compressed) = (directory.path().join("rollout-1.jsonl"), directory.path().join("rollout-1.jsonl.zst"));
+    let lines = rollout(3);
+    fs::write(&plain, &lines).unwrap();
+    import_codex(&store, &plain).await;
+    fs::write(&compressed, zstd::encode_all(lines.as_bytes(), 3).unwrap()).unwrap();
+    fs::remove_file(&plain).unwrap();
+    let again = import_codex(&store, &compressed).await;
+    assert_eq!((again.outcome, again.new_commits, again.bytes), (FileOutcome::Unchanged, 0, 0));
+    let same = Verified::Same { bytes: lines.len() as u64, left: 0 };
+    assert_eq!(store.verify_source(&settings().machine, &compressed).await.unwrap(), same);
+    // Somewhere else, too.
+    let elsewhere = directory.path().join("elsewhere.jsonl.zst");
+    fs::rename(&compressed, &elsewhere).unwrap();
+    let copied = import_codex(&store, &elsewhere).await;
+    assert_eq!((copied.outcome, copied.new_commits, copied.known_commits), (FileOutcome::New, 0, 3));
+    fs::write(&elsewhere, zstd::encode_all((lines + &rollout(1)).as_bytes(), 3).unwrap()).unwrap();
+    assert_eq!(import_codex(&store, &elsewhere).await.outcome, FileOutcome::Grown);
+}
+
+pub async fn damage_in_a_compressed_rollout_spares_what_comes_before<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rollout-1.jsonl.zst");
+    let lines = rollout(400);
+    let whole = zstd::encode_all(lines.as_bytes(), 3).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let imported = import_codex(&store, &path).await;
+    assert!(imported.damage.is_some(), "{imported:?}");
+    assert!((1..400).contains(&imported.new_commits), "{imported:?}");
+    let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+    assert!(matches!(verified, Verified::Same { bytes, .. } if bytes == imported.bytes), "{verified:?}");
+    let again = import_codex(&store, &path).await;
+    assert_eq!((again.outcome, again.new_commits, again.damage.is_some()), (FileOutcome::Unchanged, 0, true));
+    // The rest comes when the file is whole again.
+    fs::write(&path, &whole).unwrap();
+    let healed = import_codex(&store, &path).await;
+    assert_eq!((healed.outcome, healed.damage.as_deref()), (FileOutcome::Grown, None));
+    // The turn that was cut in two is two commits.
+    assert!((400..=401).contains(&(imported.new_commits + healed.new_commits)), "{healed:?}");
 }

@@ -1,0 +1,120 @@
+//! The bytes of a session, however they lie on the disk.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+/// Bytes at the end of what was taken in that tell whether a session was rewritten.
+const TAIL_BYTES: usize = 64 * 1024;
+/// Read at once.
+pub(super) const BUFFER_BYTES: usize = 256 * 1024;
+/// What compressed files begin with.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// A session's bytes from the first to the last; those of a compressed file are the ones inside.
+pub(super) enum Input {
+    /// A file as it is.
+    Plain(BufReader<File>),
+    /// A compressed file.
+    Compressed(Box<BufReader<zstd::Decoder<'static, BufReader<File>>>>),
+}
+
+impl Input {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut magic = Vec::new();
+        Read::by_ref(&mut file).take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(if magic == ZSTD_MAGIC {
+            let decoder = zstd::Decoder::new(file)?;
+            Self::Compressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)))
+        } else {
+            Self::Plain(BufReader::with_capacity(BUFFER_BYTES, file))
+        })
+    }
+
+    /// Tells whether damage in the middle leaves what comes before it whole.
+    pub(super) fn is_compressed(&self) -> bool {
+        matches!(self, Self::Compressed(_))
+    }
+
+    /// Goes to a place and returns the last bytes before it; nothing when there are not so many bytes.
+    pub(super) fn skip_to(&mut self, place: u64) -> io::Result<Option<Tail>> {
+        let mut tail = Tail::default();
+        let start = match self {
+            Self::Compressed(_) => 0,
+            Self::Plain(file) => {
+                let start = place.saturating_sub(TAIL_BYTES as u64);
+                file.seek(SeekFrom::Start(start))?;
+                start
+            }
+        };
+        let mut left = place - start;
+        let is_compressed = self.is_compressed();
+        while left > 0 {
+            let bytes = match self.fill_buf() {
+                Ok([]) => return Ok(None),
+                // Then this is not what was there before.
+                Err(_) if is_compressed => return Ok(None),
+                read => read?,
+            };
+            let taken = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            tail.push(&bytes[..taken]);
+            self.consume(taken);
+            left -= taken as u64;
+        }
+        Ok(Some(tail))
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.read(buffer),
+            Self::Compressed(file) => file.read(buffer),
+        }
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::Plain(file) => file.fill_buf(),
+            Self::Compressed(file) => file.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::Plain(file) => file.consume(amount),
+            Self::Compressed(file) => file.consume(amount),
+        }
+    }
+}
+
+/// The last bytes of what was read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tail(Vec<u8>);
+
+impl Tail {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        if self.0.len() > 2 * TAIL_BYTES {
+            self.0.drain(..self.0.len() - TAIL_BYTES);
+        }
+        self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
+    }
+
+    pub(super) fn digest(&self) -> [u8; 32] {
+        *blake3::hash(&self.0[self.0.len().saturating_sub(TAIL_BYTES)..]).as_bytes()
+    }
+}
+
+/// Returns the path under which a session is known, which stays the same when its runtime compresses the file.
+pub(super) fn known_as(path: &Path) -> PathBuf {
+    match path.extension() {
+        Some(extension) if extension == "zst" => path.with_extension(""),
+        _ => path.to_owned(),
+    }
+}
