@@ -2,6 +2,7 @@
 
 mod detect;
 mod discover;
+mod document;
 mod import;
 mod input;
 mod lines;
@@ -9,6 +10,7 @@ mod steps;
 mod verify;
 
 pub use detect::{NotASession, detect};
-pub use discover::{Found, Homes, discover, session_files};
+pub use discover::{Found, Homes, discover, is_document, session_files};
+pub use document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, FileOutcome, ImportSettings, ImportedFile};
 pub use verify::Verified;

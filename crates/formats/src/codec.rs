@@ -29,7 +29,11 @@ mod opencode;
 
 use contexture_core::{Entry, Format, Timestamp};
 
-use crate::RecordProblem;
+use crate::{
+    RecordProblem,
+    cbor::{self, Major},
+    glue::Glue,
+};
 
 /// How the records of a format are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,33 @@ pub enum Framing {
     CborArray,
     /// The whole content is one.
     Document,
+}
+
+impl Framing {
+    /// Returns what comes before so many records that are a session by themselves.
+    pub fn opening(self, records: u64) -> Glue {
+        match self {
+            Self::JsonArray => Glue::new(b"["),
+            Self::CborArray => cbor::head(Major::Array, records),
+            Self::Lines | Self::Document => Glue::NONE,
+        }
+    }
+
+    /// Returns what comes between two records. Lines have their own ends.
+    pub fn separator(self) -> Glue {
+        match self {
+            Self::JsonArray => Glue::new(b","),
+            Self::CborArray | Self::Lines | Self::Document => Glue::NONE,
+        }
+    }
+
+    /// Returns what comes after the last record.
+    pub fn closing(self) -> Glue {
+        match self {
+            Self::JsonArray => Glue::new(b"]"),
+            Self::CborArray | Self::Lines | Self::Document => Glue::NONE,
+        }
+    }
 }
 
 /// Reads the records of one format.

@@ -27,6 +27,8 @@ pub mod history;
 #[doc(hidden)]
 pub mod import;
 #[doc(hidden)]
+pub mod import_documents;
+#[doc(hidden)]
 pub mod journal;
 #[doc(hidden)]
 pub mod keys;
@@ -146,6 +148,14 @@ macro_rules! conformance {
                 a_rollout_that_was_compressed_is_the_same_session,
                 damage_in_a_compressed_rollout_spares_what_comes_before,
                 sessions_that_real_clients_wrote_come_back_byte_for_byte;
+            import_documents:
+                each_turn_of_an_array_is_a_commit,
+                messages_inside_a_request_are_found_and_the_rest_is_kept,
+                each_turn_of_a_cbor_array_is_a_commit,
+                an_older_gemini_document_becomes_the_lines_of_a_newer_session,
+                a_newer_version_of_a_document_takes_the_place_of_the_older,
+                damage_in_a_document_spares_what_comes_before,
+                a_grown_document_adds_little;
             journal:
                 every_mutation_is_one_record_in_order,
                 a_record_says_who_and_when,

@@ -6,11 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 use contexture::{
     Contexture,
     capture::{self, FileOutcome, ImportSettings, ImportedFile, Verified},
     core::{Format, Machine, Timestamp},
+    formats::{self, Framing},
 };
 use serde::Serialize;
 
@@ -25,8 +29,10 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   ctx import
-      everything that Claude Code, Codex, Gemini CLI and pi have kept for this user
+      everything that the runtimes of this user have kept
   ctx import ~/.claude/projects --since '7 days ago'
+  ctx import messages.json --runtime openai-chat-v1
+      a conversation that could be in more than one format
   ctx import --verify
       proves that the store gives every file back byte for byte
   ctx log --graph --all
@@ -45,9 +51,9 @@ pub(crate) struct Import {
     /// Files, or directories to search; the usual places when there are none
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Only sessions of this runtime
-    #[arg(long, value_name = "R")]
-    runtime: Option<Runtime>,
+    /// Only sessions of this runtime or format; a file that is named and not recognised is taken for one
+    #[arg(long, value_name = "R", value_parser = wanted_parser(), hide_possible_values = true)]
+    runtime: Option<Wanted>,
     /// Every session in the usual places, which is also what no PATH means
     #[arg(long, conflicts_with = "paths")]
     all: bool,
@@ -62,24 +68,53 @@ pub(crate) struct Import {
     verify: bool,
 }
 
-/// A runtime whose sessions are understood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Runtime {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex
-    Codex,
-    /// Gemini CLI
-    Gemini,
-    /// pi
-    Pi,
+/// The runtimes that have formats of their own; their first format is that of their sessions.
+const RUNTIMES: &[(&str, &[&str])] = &[
+    ("claude-code", &["claude-code-v1", "claude-stream-v1"]),
+    ("codex", &["codex-v1", "codex-exec-v1"]),
+    ("gemini", &["gemini-v1", "gemini-stream-v1"]),
+    ("pi", &["pi-v1"]),
+    ("opencode", &["opencode-v1"]),
+];
+
+/// What is to be taken in: the formats of a runtime, or one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    name: String,
+    formats: Vec<Format>,
+}
+
+/// Accepts the names of runtimes and formats.
+fn wanted_parser() -> impl clap::builder::TypedValueParser<Value = Wanted> {
+    let formats = formats::known().iter().map(|known| known.name);
+    let readable = formats.filter(|name| Format::new(*name).is_ok_and(|format| formats::codec(&format).is_some()));
+    let names: Vec<&'static str> = RUNTIMES.iter().map(|(name, _)| *name).chain(readable).collect();
+    PossibleValuesParser::new(names).map(|name| {
+        let formats =
+            RUNTIMES.iter().find(|(runtime, _)| *runtime == name).map_or(vec![name.as_str()], |(_, all)| all.to_vec());
+        let formats = formats.into_iter().filter_map(|format| Format::new(format).ok()).collect();
+        Wanted { name, formats }
+    })
+}
+
+/// Returns what wrote a format: a runtime, or the format itself without its version.
+fn runtime_of(format: &Format) -> String {
+    let name = format.as_str();
+    let runtime = RUNTIMES.iter().find(|(_, formats)| formats.contains(&name));
+    runtime.map_or(name.strip_suffix("-v1").unwrap_or(name), |(runtime, _)| runtime).to_owned()
+}
+
+/// A path to look at.
+struct Lead {
+    path: PathBuf,
+    /// Whether somebody named this very file.
+    is_named: bool,
 }
 
 /// A file that is to be taken in.
 struct Candidate {
     path: PathBuf,
-    runtime: Runtime,
+    runtime: String,
     format: Format,
     bytes: u64,
 }
@@ -106,7 +141,7 @@ struct Sum {
 
 #[derive(Debug, Serialize)]
 struct Closing {
-    runtimes: BTreeMap<Runtime, Sum>,
+    runtimes: BTreeMap<String, Sum>,
     skipped: Vec<Skipped>,
 }
 
@@ -135,23 +170,24 @@ impl Import {
     fn candidates(&self, invocation: &Invocation) -> Result<(Vec<Candidate>, Vec<Skipped>)> {
         let now = invocation.now()?;
         let since = self.since.as_ref().map(|since| since.resolve(now)).transpose()?;
-        let mut files: Vec<PathBuf> = Vec::new();
+        let found = |path| Lead { path, is_named: false };
+        let mut files: Vec<Lead> = Vec::new();
         if self.paths.is_empty() {
-            files.extend(capture::discover(&invocation.environment.homes).into_iter().map(|found| found.path));
+            files.extend(capture::discover(&invocation.environment.homes).into_iter().map(|lead| found(lead.path)));
         }
         for path in &self.paths {
             let unreadable = |source| Error::Read { input: Input::File(path.clone()), source };
             if fs::metadata(path).map_err(unreadable)?.is_dir() {
-                files.extend(capture::session_files(path));
+                files.extend(capture::session_files(path).into_iter().map(found));
             } else {
-                files.push(path.clone());
+                files.push(Lead { path: path.clone(), is_named: true });
             }
         }
         let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
-        for path in files {
+        for Lead { path, is_named } in files {
             // The same file by whatever name it is given.
             let path = fs::canonicalize(&path).unwrap_or(path);
-            match self.judge(&path, since) {
+            match self.judge(&path, is_named, since) {
                 Ok(Some(candidate)) => candidates.push(candidate),
                 Ok(None) => {}
                 Err(reason) => skipped.push(Skipped { path, reason }),
@@ -163,40 +199,44 @@ impl Import {
     }
 
     /// Decides about one file: nothing is said of those that the flags leave out.
-    fn judge(&self, path: &Path, since: Option<Timestamp>) -> Result<Option<Candidate>, String> {
+    fn judge(&self, path: &Path, is_named: bool, since: Option<Timestamp>) -> Result<Option<Candidate>, String> {
         let metadata = fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
         let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
         if since.zip(written).is_some_and(|(since, written)| Timestamp::from(written) < since) {
             return Ok(None);
         }
-        let format = capture::detect(path).map_err(|error| error.to_string())?;
-        let Some(runtime) = Runtime::of(&format) else {
-            return Err(format!("{format} is not taken in yet"));
-        };
-        if self.runtime.is_some_and(|wanted| wanted != runtime) {
+        let Some(format) = self.format_of(path, is_named)? else {
             return Ok(None);
-        }
+        };
+        let runtime = runtime_of(&format);
         Ok(Some(Candidate { path: path.to_owned(), runtime, format, bytes: metadata.len() }))
     }
-}
 
-impl Runtime {
-    fn of(format: &Format) -> Option<Self> {
-        Some(match format.as_str() {
-            "claude-code-v1" => Self::ClaudeCode,
-            "codex-v1" => Self::Codex,
-            "gemini-v1" => Self::Gemini,
-            "pi-v1" => Self::Pi,
-            _ => return None,
-        })
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Pi => "pi",
+    /// Decides what a file is, by what it holds and by what the flags say.
+    fn format_of(&self, path: &Path, is_named: bool) -> Result<Option<Format>, String> {
+        let detected = match capture::detect(path) {
+            Ok(format) => format,
+            Err(capture::NotASession::Unknown) if is_named && self.runtime.is_some() => {
+                return Ok(self.runtime.as_ref().and_then(|wanted| wanted.formats.first().cloned()));
+            }
+            // A document of any kind may lie below a directory.
+            Err(_) if !is_named && capture::is_document(path) => return Ok(None),
+            Err(capture::NotASession::Unreadable(source)) => return Err(format!("it cannot be read: {source}")),
+            Err(reason) => return Err(reason.to_string()),
+        };
+        let Some(Wanted { name, formats }) = &self.runtime else {
+            return Ok(Some(detected));
+        };
+        if formats.contains(&detected) {
+            return Ok(Some(detected));
+        }
+        // Arrays of messages look alike.
+        let framing = |format: &Format| formats::codec(format).map(formats::Codec::framing);
+        let is_array = |format: &&Format| framing(format) == Some(Framing::JsonArray);
+        match formats.first().filter(is_array).filter(|_| is_named && is_array(&&detected)) {
+            Some(wanted) => Ok(Some(wanted.clone())),
+            None if is_named => Err(format!("it is {detected}, and --runtime asks for {name}")),
+            None => Ok(None),
         }
     }
 }
@@ -212,14 +252,14 @@ async fn take_in(
     let (principal, machine) = (environment.principal()?, environment.machine()?);
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
-    let mut runtimes: BTreeMap<Runtime, Sum> = BTreeMap::new();
+    let mut runtimes: BTreeMap<String, Sum> = BTreeMap::new();
     let mut before = 0;
     let mut imported = Vec::new();
     for Candidate { path, runtime, format, bytes } in candidates {
         let settings = ImportSettings {
             principal: Some(principal.clone()),
             machine: machine.clone(),
-            runtime: runtime.as_str().to_owned(),
+            runtime: runtime.clone(),
             agent: agent_of(&path),
         };
         // What comes out of a compressed file is more than the file.
@@ -246,13 +286,15 @@ async fn take_in(
         return output.document(Closing { runtimes, skipped });
     }
     for file in &imported {
+        let framing = formats::codec(&file.format).map(formats::Codec::framing);
+        let unit = if framing == Some(Framing::Lines) { "line" } else { "element" };
         if let Some(damage) = &file.damage {
             let reason = output::first_line(damage).into_owned();
             output.status(format_args!("{}: only the start could be read: {reason}", file.path.display()));
         }
         for bad in &file.bad_lines {
             let reason = output::first_line(&bad.reason).into_owned();
-            output.status(format_args!("{}: line {} is no record: {reason}", file.path.display(), bad.line));
+            output.status(format_args!("{}: {unit} {} is no record: {reason}", file.path.display(), bad.line));
         }
     }
     show_sums(&runtimes, output)?;
@@ -278,20 +320,21 @@ impl Sum {
     }
 }
 
-fn show_sums(runtimes: &BTreeMap<Runtime, Sum>, output: &mut Output) -> Result<()> {
+fn show_sums(runtimes: &BTreeMap<String, Sum>, output: &mut Output) -> Result<()> {
     if runtimes.is_empty() {
         output.status("There are no sessions to take in.");
         return Ok(());
     }
     let strong = output.palette.strong;
+    let width = runtimes.keys().map(String::len).fold(12, usize::max);
     output.line(format_args!(
-        "{strong}{:<12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}{strong:#}",
+        "{strong}{:<width$} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}{strong:#}",
         "runtime", "files", "new", "grown", "commits", "read", "branches"
     ))?;
     for (runtime, sum) in runtimes {
         output.line(format_args!(
-            "{:<12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}",
-            runtime.as_str(),
+            "{:<width$} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9}",
+            runtime,
             output::count(sum.files),
             output::count(sum.new_files),
             output::count(sum.grown_files),
@@ -326,13 +369,13 @@ fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output)
             #[derive(Serialize)]
             struct Planned<'p> {
                 path: &'p Path,
-                runtime: Runtime,
+                runtime: &'p str,
                 bytes: u64,
             }
-            output.document(Planned { path, runtime: *runtime, bytes: *bytes })?;
+            output.document(Planned { path, runtime, bytes: *bytes })?;
         } else {
             let size = output::size(*bytes);
-            output.line(format_args!("{:<12} {size:>10}  {}", runtime.as_str(), path.display()))?;
+            output.line(format_args!("{runtime:<12} {size:>10}  {}", path.display()))?;
         }
     }
     show_skipped(skipped, output);

@@ -81,7 +81,7 @@ fn what_is_no_session_is_refused_with_its_reason_and_garbage_is_named() {
     claude-code         1        1        0          1  391 bytes         0
     [stderr]
     HOME/broken.jsonl: line 2 is no record: it is no JSON that the format knows: expected value at line 1 column 1
-    Left out 1 file: it does not look like a session of Claude Code, Codex, Gemini CLI or pi
+    Left out 1 file: it does not look like a session of any runtime or a conversation in any format that is known
       HOME/notes.jsonl
     `ctx log --graph --all` shows what is there.
     ");
@@ -96,4 +96,47 @@ fn a_file_that_is_not_here_does_not_pass_the_comparison() {
     let ran = user.run(&["import", "--verify"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("it was never taken in"), "{ran}");
+}
+
+#[test]
+fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
+    let user = User::new();
+    user.file("talk.json", r#"[{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}]"#);
+    user.file("odd.jsonl", "{\"odd\":1}\n");
+    let root = user.path("").canonicalize().unwrap();
+    let shown = |ran: super::harness::Ran| ran.to_string().replace(root.to_str().unwrap(), "HOME");
+    assert_snapshot!(shown(user.run(&["import", "talk.json"])), @"
+    runtime               files      new    grown    commits       read  branches
+    anthropic-messages        1        1        0          1   68 bytes         0
+    [stderr]
+    `ctx log --graph --all` shows what is there.
+    ");
+    assert_snapshot!(shown(user.run(&["import", "talk.json", "--runtime", "openai-chat-v1"])), @"
+    runtime         files      new    grown    commits       read  branches
+    openai-chat         1        1        0          1   68 bytes         0
+    [stderr]
+    `ctx log --graph --all` shows what is there.
+    ");
+    assert_snapshot!(shown(user.run(&["import", "talk.json", "--runtime", "codex"])), @"
+    [stderr]
+    There are no sessions to take in.
+    Left out 1 file: it is anthropic-messages-v1, and --runtime asks for codex
+      HOME/talk.json
+    ");
+    assert_snapshot!(shown(user.run(&["import", "odd.jsonl", "--runtime", "codex"])), @"
+    runtime         files      new    grown    commits       read  branches
+    codex               1        1        0          1   10 bytes         0
+    [stderr]
+    `ctx log --graph --all` shows what is there.
+    ");
+    assert_snapshot!(shown(user.run(&["import", "--runtime", "cladue-code"])), @"
+    [exit 2]
+    [stderr]
+    error: invalid value 'cladue-code' for '--runtime <R>'
+      [possible values: claude-code, codex, gemini, pi, opencode, claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1]
+
+      tip: a similar value exists: 'claude-code'
+
+    For more information, try '--help'.
+    ");
 }

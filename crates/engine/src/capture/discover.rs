@@ -50,10 +50,12 @@ pub fn discover(homes: &Homes) -> Vec<Found> {
 }
 
 /// Lists the files below a directory that may be sessions, by path.
+///
+/// Many that end in `.json` or `.cbor` are something else; who lists them should not wonder.
 pub fn session_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(directory, &mut |path| {
-        if is_lines(path) {
+        if is_lines(path) || is_document(path) {
             files.push(path.to_owned());
         }
     });
@@ -61,12 +63,21 @@ pub fn session_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Tells by its name whether a file may be one document.
+pub fn is_document(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json" || extension == "cbor")
+}
+
 fn is_session(runtime: &str, path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_lines = is_lines(path);
     match runtime {
         "codex" => name.starts_with("rollout-") && is_lines,
-        "gemini" => is_lines && path.components().any(|part| part.as_os_str() == "chats"),
+        // Older versions wrote documents, and not everything beside them is a session.
+        "gemini" => {
+            let is_chat = path.components().any(|part| part.as_os_str() == "chats");
+            is_chat && (is_lines || name.starts_with("session-") && is_document(path))
+        }
         _ => is_lines,
     }
 }

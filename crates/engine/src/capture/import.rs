@@ -8,7 +8,7 @@ use std::{
 };
 
 use contexture_core::{CommitId, Format, HeadName, Machine, Principal, Timestamp};
-use contexture_formats::{Framing, codec};
+use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::{
     Tx, annotation, artifact,
     commit::{self, Inserted},
@@ -20,6 +20,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
+    document::{Document, Records},
     input::{Input, Tail, known_as},
     lines::Lines,
     steps::{Batch, State, Steps},
@@ -30,6 +31,8 @@ use crate::{Contexture, Error, Result};
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// Batches that may wait for the store.
 const BATCHES_WAITING: usize = 2;
+/// Stretches that are read at once.
+const SEGMENTS_PER_PAGE: u32 = 1024;
 /// Most lines that a report names.
 const MAX_BAD_LINES: usize = 20;
 
@@ -61,7 +64,7 @@ pub struct ImportedFile {
     pub known_commits: u64,
     /// Conversations in it: the main one, branches and side chains.
     pub lanes: u64,
-    /// Lines that were read.
+    /// Lines that were read, or records of a document.
     pub lines: u64,
     /// Bytes that were read.
     pub bytes: u64,
@@ -69,7 +72,7 @@ pub struct ImportedFile {
     pub bad_lines: Vec<BadLine>,
     /// How many further such lines there are.
     pub bad_lines_left_out: u64,
-    /// Why the rest of a compressed file cannot be read; what comes before it was taken in.
+    /// Why the rest of a compressed file or of a document cannot be read; what comes before it was taken in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
 }
@@ -88,10 +91,10 @@ pub enum FileOutcome {
     Rewritten,
 }
 
-/// A line that is no record.
+/// A line, or an element of a document, that is no record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BadLine {
-    /// Its number among the lines that were read; the first is 1.
+    /// Its number among those that were read; the first is 1.
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
@@ -106,6 +109,8 @@ enum Message {
 struct Done {
     batch: Batch,
     outcome: FileOutcome,
+    /// Whether the stretches take the place of those that are known.
+    replaces: bool,
     state: String,
     size: u64,
     tail: [u8; 32],
@@ -129,6 +134,8 @@ struct Job {
     format: Format,
     settings: ImportSettings,
     known: Option<Source>,
+    /// The stretches of a document that was taken in before, as far as its records go.
+    segments: Vec<Segment>,
 }
 
 impl Contexture {
@@ -143,8 +150,12 @@ impl Contexture {
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let known = self.known_source(&settings.machine, path).await?;
+        let segments = match &known {
+            Some(known) => self.record_segments(known).await?,
+            None => Vec::new(),
+        };
         let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
-        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), known };
+        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), known, segments };
         let reader = tokio::task::spawn_blocking(move || read(job, &messages));
         let (mut new_commits, mut known_commits) = (0, 0);
         let mut count =
@@ -165,7 +176,8 @@ impl Contexture {
         }
         let reading = |source| Error::Io { attempt: "read the session", source };
         reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(reading)?;
-        let Done { outcome, state, size, tail, segments, report, .. } = *done.ok_or(contexture_store::Error::Closed)?;
+        let Done { outcome, replaces, state, size, tail, segments, report, .. } =
+            *done.ok_or(contexture_store::Error::Closed)?;
         if outcome != FileOutcome::Unchanged {
             let source = Source {
                 machine: settings.machine.clone(),
@@ -176,7 +188,7 @@ impl Contexture {
                 state,
                 taken_at: self.now(),
             };
-            self.save_source(source, segments, outcome == FileOutcome::Rewritten).await?;
+            self.save_source(source, segments, replaces).await?;
         }
         let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         let path = path.to_owned();
@@ -204,6 +216,29 @@ impl Contexture {
         Ok(finding.await?)
     }
 
+    /// Returns the stretches of a document that are records.
+    async fn record_segments(&self, known: &Source) -> Result<Vec<Segment>> {
+        let Some(taken) = serde_json::from_str::<State>(&known.state).ok().and_then(|state| state.taken) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        loop {
+            let (machine, path) = (known.machine.clone(), known.path.clone());
+            let from = found.last().map_or(0, |last: &Segment| last.start + last.length);
+            let paging = self.store.read(self.scope(), move |tx| {
+                let (machine, path) = (machine.clone(), path.clone());
+                async move { source::segments(tx, &machine, &path, from, SEGMENTS_PER_PAGE).await }.boxed()
+            });
+            let page = paging.await?;
+            let is_record = |segment: &Segment| segment.start + segment.length <= taken.end;
+            let is_last = page.is_empty() || !page.iter().all(is_record);
+            found.extend(page.into_iter().filter(is_record));
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
+
     /// Stores commits with their heads. Returns how many were new and how many known.
     async fn store_steps(&self, batch: Batch) -> Result<(u64, u64)> {
         if batch.commits.is_empty() && batch.asides.is_empty() && batch.moved.is_empty() {
@@ -217,13 +252,13 @@ impl Contexture {
         storing.await
     }
 
-    async fn save_source(&self, source: Source, segments: Vec<Segment>, is_rewritten: bool) -> Result<()> {
+    async fn save_source(&self, source: Source, segments: Vec<Segment>, replaces: bool) -> Result<()> {
         let saved = Arc::new((source, segments));
         let saving = self.store.write(self.scope(), move |tx| {
             let saved = Arc::clone(&saved);
             let save = async move {
                 let (source, segments) = &*saved;
-                if is_rewritten {
+                if replaces {
                     source::forget(tx, &source.machine, &source.path).await?;
                 }
                 source::save(tx, source, segments).await
@@ -271,12 +306,16 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
 
 /// Reads a file and hands over what becomes of it.
 fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
-    let Job { path, format, settings, known } = job;
-    let written_at = fs::metadata(&path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    let session = known_as(&path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let decoder = codec(&format).filter(|codec| codec.framing() == Framing::Lines);
-    let Resumed { input, from, mut tail, outcome, state } = resume(&path, &format, known)?;
-    let mut steps = Steps::new(format, settings, session, timestamp(written_at));
+    match Document::read(&mut Input::open(&job.path)?, &job.format)? {
+        Some(document) => read_document(&document, job, messages),
+        None => read_lines(job, messages),
+    }
+}
+
+fn read_lines(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
+    let Resumed { input, from, mut tail, outcome, state } = resume(&job.path, &job.format, job.known.as_ref())?;
+    let mut steps = job.steps(Framing::Lines)?;
     if let Some(state) = state {
         steps.resume(state);
     }
@@ -301,18 +340,14 @@ fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
             (Some(decoder), text) => Some(decoder.outline(text)),
         };
         match outline {
-            Some(Ok(outline)) => steps.take(&outline, line.bytes, line.start),
+            Some(Ok(outline)) => steps.take(&outline, line.bytes, Some(line.start)),
             // Somebody may be in the middle of writing it.
             Some(Err(_)) if !line.is_whole => break,
             Some(Err(problem)) => {
-                if report.bad_lines.len() < MAX_BAD_LINES {
-                    report.bad_lines.push(BadLine { line: report.lines, reason: problem.to_string() });
-                } else {
-                    report.bad_lines_left_out += 1;
-                }
-                steps.take_unknown(line.bytes, line.start);
+                report.bad_line(&problem);
+                steps.take_unknown(line.bytes, Some(line.start));
             }
-            None => steps.take_unknown(line.bytes, line.start),
+            None => steps.take_unknown(line.bytes, Some(line.start)),
         }
         tail.push(line.bytes);
         size = line.start + line.bytes.len() as u64;
@@ -325,11 +360,96 @@ fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     report.bytes = size - from;
     report.lanes = steps.lanes() as u64;
     let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
+    let replaces = outcome == FileOutcome::Rewritten;
     let batch = steps.batch();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, state, size, tail: tail.digest(), segments, report };
+    let done = Done { batch, outcome, replaces, state, size, tail: tail.digest(), segments, report };
     send(messages, Message::Done(Box::new(done)))
+}
+
+/// Takes in a document: the records that follow those that are known, or all of them when those have changed.
+fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
+    let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
+    let mut steps = job.steps(document.framing())?;
+    let is_known = job.known.is_some();
+    let known = job.known.filter(|known| known.format == job.format);
+    let state = known.as_ref().map(|known| serde_json::from_str::<State>(&known.state).unwrap_or_default());
+    let mut report = Report::default();
+    if known.is_some_and(|known| known.size == size && known.tail == tail) {
+        steps.resume(state.unwrap_or_default());
+        report.lanes = steps.lanes() as u64;
+        let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());
+        let done = Done { batch: steps.batch(), outcome, replaces: false, state, size, tail, segments, report };
+        return send(messages, Message::Done(Box::new(done)));
+    }
+    let Records { records, damage } = document.records();
+    let taken = state.as_ref().and_then(|state| state.taken.clone());
+    let unchanged = taken.filter(|taken| {
+        let count = usize::try_from(taken.records).unwrap_or(usize::MAX);
+        document.taken(&records, count).as_ref() == Some(taken)
+    });
+    let is_whole = document.is_whole();
+    let outcome = match (is_known, &unchanged) {
+        (false, _) => FileOutcome::New,
+        (true, None) if !is_whole => FileOutcome::Rewritten,
+        (true, _) => FileOutcome::Grown,
+    };
+    if let Some(state) = state.filter(|_| is_whole || unchanged.is_some()) {
+        steps.resume(state);
+    }
+    let known_records = unchanged.map_or(0, |taken| usize::try_from(taken.records).unwrap_or(usize::MAX));
+    let mut batched = 0;
+    for record in &records[known_records.min(records.len())..] {
+        report.lines += 1;
+        report.bytes += record.bytes.len() as u64;
+        match decoder.outline(record.bytes.trim_ascii()) {
+            Ok(outline) if is_whole => steps.take_whole(&outline, &record.bytes),
+            Ok(outline) => steps.take(&outline, &record.bytes, record.start),
+            Err(problem) if is_whole => return Err(io::Error::other(problem.to_string())),
+            Err(problem) => {
+                report.bad_line(&problem);
+                steps.take_unknown(&record.bytes, record.start);
+            }
+        }
+        if report.bytes - batched >= BATCH_BYTES {
+            batched = report.bytes;
+            send(messages, Message::Batch(steps.batch(), batched))?;
+        }
+    }
+    steps.finish();
+    report.damage = damage.map(|problem| problem.to_string());
+    report.lanes = steps.lanes() as u64;
+    let mut state = steps.state();
+    state.taken = if is_whole { None } else { document.taken(&records, records.len()) };
+    let state = serde_json::to_string(&state).map_err(io::Error::other)?;
+    // Only stretches that are in the document as they are stay where they were.
+    let kept = if known_records > 0 { job.segments } else { Vec::new() };
+    steps.fill_gaps(&document.bytes, kept);
+    let batch = steps.batch();
+    let segments = steps.into_segments();
+    let done = Done { batch, outcome, replaces: is_known, state, size, tail, segments, report };
+    send(messages, Message::Done(Box::new(done)))
+}
+
+impl Job {
+    fn steps(&self, framing: Framing) -> io::Result<Steps> {
+        let written_at = fs::metadata(&self.path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let (format, settings) = (self.format.clone(), self.settings.clone());
+        Ok(Steps::new(format, framing, settings, stem.unwrap_or_default(), timestamp(written_at)))
+    }
+}
+
+impl Report {
+    fn bad_line(&mut self, problem: &RecordProblem) {
+        if self.bad_lines.len() < MAX_BAD_LINES {
+            self.bad_lines.push(BadLine { line: self.lines, reason: problem.to_string() });
+        } else {
+            self.bad_lines_left_out += 1;
+        }
+    }
 }
 
 /// A session from where there is something new.
@@ -342,7 +462,7 @@ struct Resumed {
 }
 
 /// Opens a session where the last import ended, if it has only grown since.
-fn resume(path: &Path, format: &Format, known: Option<Source>) -> io::Result<Resumed> {
+fn resume(path: &Path, format: &Format, known: Option<&Source>) -> io::Result<Resumed> {
     let mut input = Input::open(path)?;
     let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
     let Some(known) = known else {

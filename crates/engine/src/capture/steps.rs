@@ -5,6 +5,7 @@ use contexture_core::{
     SummaryText, Template, Timestamp, Trigger,
 };
 use contexture_formats::{
+    Framing,
     codec::{Facts, Mark, Outline},
     thread::{Place, Placement, Start, ThreadState, Threader},
 };
@@ -20,9 +21,10 @@ const TURNS_KEPT: usize = 256;
 /// Longest summary that is made of a prompt.
 const MAX_SUMMARY: usize = 200;
 
-/// Turns lines into commits.
+/// Turns records into commits.
 pub(super) struct Steps {
     format: Format,
+    framing: Framing,
     settings: ImportSettings,
     threader: Threader,
     lanes: Vec<Lane>,
@@ -64,6 +66,20 @@ pub(super) struct State {
     last_at: Option<Timestamp>,
     session: Option<String>,
     version: Option<String>,
+    /// How far a document was taken in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) taken: Option<Taken>,
+}
+
+/// The records of a document that were taken in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Taken {
+    /// How many.
+    pub(super) records: u64,
+    /// Where the last ends.
+    pub(super) end: u64,
+    /// Digest of what must not have changed for the next ones to follow them.
+    pub(super) digest: [u8; 32],
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -110,9 +126,16 @@ struct Run {
 }
 
 impl Steps {
-    pub(super) fn new(format: Format, settings: ImportSettings, session: String, written_at: Timestamp) -> Self {
+    pub(super) fn new(
+        format: Format,
+        framing: Framing,
+        settings: ImportSettings,
+        session: String,
+        written_at: Timestamp,
+    ) -> Self {
         Self {
             format,
+            framing,
             settings,
             threader: Threader::default(),
             lanes: Vec::new(),
@@ -128,7 +151,7 @@ impl Steps {
 
     /// Goes on where an earlier import ended.
     pub(super) fn resume(&mut self, state: State) {
-        let State { threads, lanes, last_at, session, version } = state;
+        let State { threads, lanes, last_at, session, version, taken: _ } = state;
         self.threader = Threader::resume(threads);
         self.lanes = lanes.into_iter().map(|state| Lane { state, step: None }).collect();
         self.last_at = last_at.unwrap_or(self.last_at);
@@ -148,11 +171,12 @@ impl Steps {
             last_at: Some(self.last_at),
             session: self.facts.session.clone(),
             version: self.facts.version.clone(),
+            taken: None,
         }
     }
 
-    /// Takes a line that the format understands.
-    pub(super) fn take(&mut self, outline: &Outline, bytes: &[u8], start: u64) {
+    /// Takes a record that the format understands, with where it starts if the source holds it as it is.
+    pub(super) fn take(&mut self, outline: &Outline, bytes: &[u8], start: Option<u64>) {
         self.learn(&outline.facts);
         self.last_at = outline.at.unwrap_or(self.last_at);
         match self.threader.place(outline) {
@@ -161,9 +185,53 @@ impl Steps {
         }
     }
 
-    /// Takes a line that nobody understands: it stays where it is.
-    pub(super) fn take_unknown(&mut self, bytes: &[u8], start: u64) {
+    /// Takes a record that nobody understands: it stays where it is.
+    pub(super) fn take_unknown(&mut self, bytes: &[u8], start: Option<u64>) {
         self.take(&Outline::default(), bytes, start);
+    }
+
+    /// Takes a document that is the session as it is now, in the place of what it was before.
+    pub(super) fn take_whole(&mut self, outline: &Outline, bytes: &[u8]) {
+        self.learn(&outline.facts);
+        self.last_at = outline.at.unwrap_or(self.last_at);
+        if self.lanes.is_empty() {
+            self.begin_lane(&Start::Root);
+        }
+        let kind = if self.lanes[0].state.tip.is_some() { CommitKind::Snapshot } else { CommitKind::Delta };
+        let place = Place {
+            lane: 0,
+            start: None,
+            cut_before: false,
+            cut_after: true,
+            is_compaction: false,
+            turn: self.lanes[0].state.by_turn.last().map_or(1, |(turn, _)| turn.saturating_add(1)),
+        };
+        let step = self.lanes[0].step.insert(OpenStep::new(kind, Vec::new()));
+        step.add(self.framing, &place, outline, bytes, Some(0));
+        self.end_step(0);
+    }
+
+    /// Stores what lies between the stretches of a document that are part of commits.
+    pub(super) fn fill_gaps(&mut self, document: &[u8], known: Vec<Segment>) {
+        self.segments.extend(known);
+        self.segments.sort_unstable_by_key(|segment| segment.start);
+        let mut gaps = Vec::new();
+        let mut at = 0;
+        for segment in &self.segments {
+            gaps.push(at..segment.start);
+            at = segment.start + segment.length;
+        }
+        gaps.push(at..document.len() as u64);
+        for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
+            let place = |at: u64| usize::try_from(at).expect("a document that is held has places that are counted");
+            let content = Content::fine(document[place(gap.start)..place(gap.end)].to_vec());
+            let artifact = *content.id();
+            self.segments.push(Segment { start: gap.start, length: gap.end - gap.start, artifact, part_start: 0 });
+            // What separates elements is the same nearly everywhere.
+            if !self.asides.iter().any(|aside| *aside.id() == artifact) {
+                self.asides.push(content);
+            }
+        }
     }
 
     /// Ends every step.
@@ -209,14 +277,15 @@ impl Steps {
         set(&mut self.facts.model, facts.model.as_ref());
     }
 
-    fn put_aside(&mut self, bytes: &[u8], start: u64) {
+    fn put_aside(&mut self, bytes: &[u8], start: Option<u64>) {
+        let Some(start) = start else { return };
         let content = Content::of(bytes.to_vec());
         let (artifact, length) = (*content.id(), bytes.len() as u64);
         self.segments.push(Segment { start, length, artifact, part_start: 0 });
         self.asides.push(content);
     }
 
-    fn put(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: u64) {
+    fn put(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
         let mut prefix = Vec::new();
         if let Some(begins) = &place.start {
             prefix = self.begin_lane(begins);
@@ -230,7 +299,7 @@ impl Steps {
             CommitKind::Delta
         };
         let step = self.lanes[place.lane].step.get_or_insert_with(|| OpenStep::new(kind, prefix));
-        step.add(place, outline, bytes, start);
+        step.add(self.framing, place, outline, bytes, start);
         if place.cut_after || step.bytes.len() >= MAX_STEP_BYTES {
             self.end_step(place.lane);
         }
@@ -245,7 +314,9 @@ impl Steps {
             let shares_prompt =
                 |step: &OpenStep| *with_prompt && step.turn == turn + 1 && step.kind == CommitKind::Delta;
             prefix = match &self.lanes[*left].step {
-                Some(step) if shares_prompt(step) => step.bytes[..step.prompt_end].to_vec(),
+                Some(step) if self.framing == Framing::Lines && shares_prompt(step) => {
+                    step.bytes[..step.prompt_end].to_vec()
+                }
                 _ => Vec::new(),
             };
             // The session goes on here; what was left becomes the branch.
@@ -289,9 +360,13 @@ impl Steps {
             return;
         };
         let OpenStep { kind, turn, bytes, runs, lines, at, title, session, .. } = step;
-        let content = Content::of(bytes);
+        let (opening, closing) = (self.framing.opening(lines), self.framing.closing());
+        let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
+        // A document repeats its last version, and what sums up a conversation much of the one before.
+        let repeats = kind != CommitKind::Delta || self.framing == Framing::Document;
+        let content = if repeats { Content::fine(bytes) } else { Content::of(bytes) };
         let artifact = *content.id();
-        self.segments.extend(runs.iter().map(|run| run.segment(artifact)));
+        self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
         let state = &mut self.lanes[lane].state;
         let trigger = match kind {
             CommitKind::Compaction => Trigger::Compaction,
@@ -348,7 +423,10 @@ impl OpenStep {
         }
     }
 
-    fn add(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: u64) {
+    fn add(&mut self, framing: Framing, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
+        if self.lines > 0 {
+            self.bytes.extend_from_slice(&framing.separator());
+        }
         let (offset, length) = (self.bytes.len() as u64, bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
         self.lines += 1;
@@ -363,6 +441,7 @@ impl OpenStep {
                 self.title.clone_from(title);
             }
         }
+        let Some(start) = start else { return };
         match self.runs.last_mut() {
             Some(run) if run.start + run.length == start && run.offset + run.length == offset => run.length += length,
             _ => self.runs.push(Run { start, length, offset }),
@@ -371,8 +450,8 @@ impl OpenStep {
 }
 
 impl Run {
-    fn segment(&self, artifact: ArtifactId) -> Segment {
-        Segment { start: self.start, length: self.length, artifact, part_start: self.offset }
+    fn segment(&self, artifact: ArtifactId, opening: u64) -> Segment {
+        Segment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }
     }
 }
 

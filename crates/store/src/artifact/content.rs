@@ -11,6 +11,9 @@ use crate::{Result, commit::Inserted, sql::Tx};
 /// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
 const LONG_STRING: usize = 48 * 1024;
 
+/// Bounds of a chunk of content that repeats much of other content: smallest, usual, largest.
+const FINE_CHUNK_BYTES: (usize, usize, usize) = (2 * 1024, 8 * 1024, 64 * 1024);
+
 /// Content that is hashed, cut and compressed, ready to be stored.
 #[derive(Debug, Clone)]
 pub enum Content {
@@ -29,6 +32,22 @@ impl Content {
     /// Prepares bytes. Long strings in quotes become rows of their own.
     pub fn of(bytes: Vec<u8>) -> Self {
         let pieces = pieces(&bytes);
+        Self::cut(bytes, pieces)
+    }
+
+    /// Prepares bytes that repeat much of what is stored by this function already: a newer version of a document, the
+    /// history that a compaction begins anew. They become many small rows, so that only what differs is added.
+    pub fn fine(bytes: Vec<u8>) -> Self {
+        let (min, usual, max) = FINE_CHUNK_BYTES;
+        let pieces = if bytes.len() <= max {
+            vec![0..bytes.len()]
+        } else {
+            FastCDC::new(&bytes, min, usual, max).map(|chunk| chunk.offset..chunk.offset + chunk.length).collect()
+        };
+        Self::cut(bytes, pieces)
+    }
+
+    fn cut(bytes: Vec<u8>, pieces: Vec<Range<usize>>) -> Self {
         if pieces.len() <= 1 {
             return Self::Row(Hot::encode(bytes));
         }

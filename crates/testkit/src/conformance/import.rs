@@ -279,8 +279,8 @@ fn rollout(turns: usize) -> String {
     };
     let meta = serde_json::json!({"id": "01a1", "cwd": "/home/ada/project", "cli_version": "0.166.0"});
     let turn = |n: usize| {
-        let noise: String =
-            (0..400).map(|word| format!("{:x} ", (n * 400 + word) * 2_654_435_761 % 1_000_003)).collect();
+        let words = (0..400).map(|word| (n * 400 + word) * 2_654_435_761 % 1_000_003);
+        let noise = words.fold(String::new(), |text, word| text + &word.to_string() + " ");
         message("user", "input_text", format!("question {n}")) + &message("assistant", "output_text", noise)
     };
     record("session_meta", meta) + &(0..turns).map(turn).collect::<String>()
