@@ -20,6 +20,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod materialize;
 pub(crate) mod resolve;
+pub(crate) mod resume;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod spaces;

@@ -2,12 +2,17 @@
 
 mod verdict;
 
-use std::{error::Error as _, io, path::PathBuf, process::ExitCode};
+use std::{
+    error::Error as _,
+    io,
+    path::PathBuf,
+    process::{ExitCode, ExitStatus},
+};
 
 use clap::error::ErrorKind;
 use contexture::{
     Error as EngineError, Location, LocationError, StoreError,
-    core::{NameError, Principal, TimeError, Timestamp},
+    core::{CommitId, Format, NameError, Principal, TimeError, Timestamp},
     formats,
     inspect::Obstacle,
     wire::Document,
@@ -95,6 +100,15 @@ pub(crate) enum Error {
     /// Some files do not come back as they are.
     #[error("the store does not give back {files} file{} as they are", if *files == 1 { "" } else { "s" })]
     NotReproduced { files: u64 },
+    /// Nothing tells which agent is to go on.
+    #[error("{commit} comes from no agent that can go on with it: its format is {format}")]
+    NoRuntime { commit: CommitId, format: Format },
+    /// An agent cannot be started.
+    #[error("cannot start {program}")]
+    Start { program: &'static str, line: String, source: io::Error },
+    /// An agent ended badly.
+    #[error("{program} ended with {status}")]
+    Ended { program: &'static str, status: ExitStatus },
     /// The program itself could not start.
     #[error("cannot start")]
     Runtime(#[source] io::Error),
@@ -244,6 +258,12 @@ impl Error {
             Self::NotReproduced { .. } => {
                 Verdict::failed("not-reproduced").hint("`ctx import` takes in what is new; then compare again")
             }
+            Self::NoRuntime { .. } => {
+                Verdict::usage("no-runtime").hint("name one: `--in claude-code`, codex, gemini or pi")
+            }
+            Self::Start { line, .. } => Verdict::failed("cannot-start-agent")
+                .hint(format!("the session is written; this goes on with it: `{line}`")),
+            Self::Ended { .. } => Verdict::failed("agent-failed"),
             Self::Runtime(_) => Verdict::failed("cannot-start"),
         }
     }

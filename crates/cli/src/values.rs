@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
     Contexture, Expect, PageAfter, Reference, Stop, Tier,
+    capture::Runtime,
     core::{
         Annotation, AnnotationError, CommitId, CommitKind, Count, HeadName, LabelKey, NameError, SummaryText,
         Timestamp, Trigger,
@@ -34,6 +35,15 @@ pub(crate) enum StopAt {
     /// To the root.
     Root,
     /// To this ancestor.
+    Commit(Reference),
+}
+
+/// Where on a chain to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum At {
+    /// At its last commit.
+    Last,
+    /// At this one.
     Commit(Reference),
 }
 
@@ -91,6 +101,14 @@ impl FromStr for StopAt {
             "root" => Ok(Self::Root),
             other => other.parse().map(Self::Commit),
         }
+    }
+}
+
+impl FromStr for At {
+    type Err = contexture::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "last" { Ok(Self::Last) } else { text.parse().map(Self::Commit) }
     }
 }
 
@@ -160,6 +178,12 @@ pub(crate) fn commit_kind() -> impl TypedValueParser<Value = CommitKind> {
 /// Reads what caused a checkpoint, and lists the words in help texts.
 pub(crate) fn trigger() -> impl TypedValueParser<Value = Trigger> {
     PossibleValuesParser::new(Trigger::ALL.iter().map(|trigger| trigger.as_str())).try_map(|word| word.parse())
+}
+
+/// Reads the name of an agent, and lists them in help texts.
+pub(crate) fn runtime() -> impl TypedValueParser<Value = Runtime> {
+    let parse = |word: String| Runtime::ALL.iter().copied().find(|it| it.as_str() == word).ok_or("no runtime");
+    PossibleValuesParser::new(Runtime::ALL.iter().map(|runtime| runtime.as_str())).try_map(parse)
 }
 
 /// Reads how faithful a translation must be, and lists the words in help texts.

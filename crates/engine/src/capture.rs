@@ -1,11 +1,13 @@
 //! Capture: from the files that runtimes write to chains of commits.
 
+pub(crate) mod adopt;
 mod detect;
 mod discover;
 mod document;
 mod import;
 mod input;
 mod lines;
+mod runtime;
 mod steps;
 mod verify;
 
@@ -13,4 +15,5 @@ pub use detect::{NotASession, detect};
 pub use discover::{Found, Homes, discover, is_document, session_files};
 pub use document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, FileOutcome, ImportSettings, ImportedFile};
+pub use runtime::{Runtime, SessionName};
 pub use verify::Verified;

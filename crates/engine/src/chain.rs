@@ -129,6 +129,8 @@ pub(crate) struct Parts {
     ready: std::vec::IntoIter<(Payload, Option<StoredCommit>)>,
     coming: Option<Page>,
     at_start: bool,
+    /// Whether compactions and snapshots in the middle are parts too.
+    with_resets: bool,
 }
 
 impl Parts {
@@ -142,7 +144,14 @@ impl Parts {
             ready: Vec::new().into_iter(),
             coming: None,
             at_start: true,
+            with_resets: false,
         }
+    }
+
+    /// Takes compactions and snapshots in the middle for parts too, so that everything that was stored comes.
+    pub(crate) fn with_resets(mut self) -> Self {
+        self.with_resets = true;
+        self
     }
 
     /// Returns the same parts from the start.
@@ -154,7 +163,7 @@ impl Parts {
     pub(crate) async fn next(&mut self) -> Result<Option<Part>> {
         loop {
             if let Some((payload, stored)) = self.ready.next() {
-                let keep = payload.kind == CommitKind::Delta || self.at_start;
+                let keep = payload.kind == CommitKind::Delta || self.at_start || self.with_resets;
                 self.at_start = false;
                 if keep {
                     return part(payload, stored).map(Some);
@@ -167,6 +176,20 @@ impl Parts {
             self.ready = page.await.map_err(|_| StoreError::Closed)??.into_iter();
             self.coming = self.fetch();
         }
+    }
+
+    /// Returns all bytes of a commit.
+    pub(crate) async fn whole(&self, body: Body) -> Result<Vec<u8>> {
+        let row = match body {
+            Body::Whole(bytes) => return Ok(bytes),
+            Body::Large(row) => row,
+        };
+        let mut reader = self.reader(row);
+        let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
+        while let Some(piece) = reader.next().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
     }
 
     pub(crate) fn reader(&self, row: Encoded) -> ArtifactReader {

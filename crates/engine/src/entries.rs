@@ -69,23 +69,10 @@ impl Entries {
         let commit = stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?;
         let size = body.size();
         let said = match formats::codec(&commit.commit.format) {
-            Some(codec) => read(codec, &self.whole(body).await?),
+            Some(codec) => read(codec, &self.parts.whole(body).await?),
             None => self.excerpt(body).await?,
         };
         Ok(Some(CommitContent { commit, size, said }))
-    }
-
-    async fn whole(&self, body: Body) -> Result<Vec<u8>> {
-        let row = match body {
-            Body::Whole(bytes) => return Ok(bytes),
-            Body::Large(row) => row,
-        };
-        let mut reader = self.parts.reader(row);
-        let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
-        while let Some(piece) = reader.next().await? {
-            bytes.extend_from_slice(&piece);
-        }
-        Ok(bytes)
     }
 
     async fn excerpt(&self, body: Body) -> Result<Said> {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::capture::Runtime;
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
 use contexture_store as store;
@@ -87,6 +88,12 @@ pub enum Error {
         wanted: Format,
         /// The formats that can be written.
         writable: Vec<&'static str>,
+    },
+    /// It is not known where a runtime looks for sessions.
+    #[error("it is not known where {} keeps its sessions, because there is no home directory", runtime.title())]
+    NoPlace {
+        /// The runtime.
+        runtime: Runtime,
     },
     /// A chain mixes formats and none was asked for.
     #[error("the chain of {commit} mixes the formats {}", list(found))]

@@ -22,6 +22,7 @@ mod journal;
 mod lines;
 mod materialize;
 mod pieces;
+mod resume;
 mod translate;
 pub mod wire;
 
@@ -46,4 +47,5 @@ pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
 pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Stretch, Tier};
 pub use reference::Reference;
+pub use resume::{Resume, Resumed};
 pub use translate::Translation;

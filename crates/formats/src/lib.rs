@@ -30,6 +30,7 @@ mod media;
 mod read;
 mod records;
 mod replay;
+mod session;
 pub mod thread;
 
 pub use check::Checker;
@@ -44,6 +45,7 @@ pub use read::{Reading, read};
 pub use records::{Record, Splitter};
 pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
+pub use session::Renamer;
 pub use summary::summary_entry;
 
 /// Deepest nesting of arrays, objects, maps and tags that is accepted, the outermost included.

@@ -101,7 +101,7 @@ fn publish_report(draft: Option<Draft>, counted: &Materialized) -> Result<()> {
 }
 
 /// Tells what came out.
-fn told(counted: &Materialized) -> String {
+pub(super) fn told(counted: &Materialized) -> String {
     let Materialized { commits, messages, bytes, tokens, .. } = counted;
     let messages = messages.map(|messages| output::counted(messages, "message") + ", ").unwrap_or_default();
     let told = format!(

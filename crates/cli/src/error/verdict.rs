@@ -67,6 +67,7 @@ impl Verdict {
             EngineError::Unwritable { .. } => {
                 Self::usage("unwritable").hint("name one of them: `--format claude-code-v1`")
             }
+            EngineError::NoPlace { .. } => Self::failed("no-place").hint("set HOME, or the variable of the agent"),
             EngineError::Mixed { commit, found } => Self::failed("mixed-formats").hint(format!(
                 "`--format {}` translates all of it; `ctx log {}` shows where it changes",
                 found.iter().find(|format| formats::encoder(format).is_some()).map_or("text", Format::as_str),

@@ -286,6 +286,11 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
                 for said in &made.annotations {
                     annotation::add(tx, &id, said.clone()).await?;
                 }
+                if let Some(name) = &made.follow
+                    && head::find(tx, name).await? == made.commit.parent
+                {
+                    head::advance(tx, name, made.commit.parent, id).await?;
+                }
             }
         }
         if let Some(head) = &made.head {

@@ -12,7 +12,7 @@ use contexture_formats::{
 use contexture_store::{artifact::Content, source::Segment};
 use serde::{Deserialize, Serialize};
 
-use super::import::ImportSettings;
+use super::{adopt::Grafts, import::ImportSettings};
 
 /// Bytes after which a step ends even in the middle of a turn, so that memory is bounded.
 const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
@@ -28,6 +28,8 @@ pub(super) struct Steps {
     settings: ImportSettings,
     threader: Threader,
     lanes: Vec<Lane>,
+    /// What the lines were made of that are taken only to know them.
+    grafts: Option<Grafts>,
     /// The session's id as the file's name says it, for lines that do not.
     fallback_session: String,
     /// When the last line with a time was written, or the file.
@@ -46,6 +48,8 @@ pub(super) struct NewCommit {
     pub(super) content: Content,
     pub(super) annotations: Vec<Annotation>,
     pub(super) head: Option<HeadName>,
+    /// A head that moves here too if it is at the parent.
+    pub(super) follow: Option<HeadName>,
 }
 
 /// What was made of some lines.
@@ -85,9 +89,14 @@ pub(super) struct Taken {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct LaneState {
     head: Option<HeadName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    follow: Option<HeadName>,
     tip: Option<CommitId>,
     by_turn: Vec<(u32, CommitId)>,
     labels: Labels,
+    /// Whether nothing was added yet to what it was grafted from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_graft: bool,
 }
 
 /// What is said of a commit when it is another than of the one before.
@@ -139,6 +148,7 @@ impl Steps {
             settings,
             threader: Threader::default(),
             lanes: Vec::new(),
+            grafts: None,
             fallback_session: session,
             last_at: written_at,
             facts: Facts::default(),
@@ -173,6 +183,11 @@ impl Steps {
             version: self.facts.version.clone(),
             taken: None,
         }
+    }
+
+    /// Takes the records that follow for what commits were made of: nothing is stored of them.
+    pub(super) fn graft(&mut self, grafts: Grafts) {
+        self.grafts = Some(grafts);
     }
 
     /// Takes a record that the format understands, with where it starts if the source holds it as it is.
@@ -290,7 +305,9 @@ impl Steps {
         if let Some(begins) = &place.start {
             prefix = self.begin_lane(begins);
         }
-        if place.cut_before && place.start.is_none() {
+        // What a runtime notes when it goes on with a session belongs to the turn that follows.
+        let is_graft = |state: &mut LaneState| std::mem::take(&mut state.is_graft);
+        if place.cut_before && place.start.is_none() && !is_graft(&mut self.lanes[place.lane].state) {
             self.end_step(place.lane);
         }
         let kind = if place.is_compaction && self.lanes[place.lane].state.tip.is_some() {
@@ -354,11 +371,26 @@ impl Steps {
         HeadName::new(name).ok()
     }
 
+    fn labels(&self) -> Labels {
+        let Facts { directory, branch, model, .. } = self.facts.clone();
+        Labels { directory, branch, model }
+    }
+
     /// Makes a commit of what a lane holds.
     fn end_step(&mut self, lane: usize) {
         let Some(step) = self.lanes[lane].step.take() else {
             return;
         };
+        if let Some(grafts) = &self.grafts {
+            let end = step.runs.iter().map(|run| run.start + run.length).max().unwrap_or(0);
+            let (known, follow) = (grafts.commit_at(end), grafts.follow.clone());
+            let labels = self.labels();
+            let state = &mut self.lanes[lane].state;
+            state.tip = known;
+            state.by_turn.extend(known.map(|commit| (step.turn, commit)));
+            (state.labels, state.follow, state.is_graft) = (labels, follow, true);
+            return;
+        }
         let OpenStep { kind, turn, bytes, runs, lines, at, title, session, .. } = step;
         let (opening, closing) = (self.framing.opening(lines), self.framing.closing());
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
@@ -367,7 +399,11 @@ impl Steps {
         let content = if repeats { Content::fine(bytes) } else { Content::of(bytes) };
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
+        // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
+        let says_something = turn > 0 || self.facts.model.is_some() || self.settings.agent.is_some();
+        let labels = self.labels();
         let state = &mut self.lanes[lane].state;
+        state.is_graft = false;
         let trigger = match kind {
             CommitKind::Compaction => Trigger::Compaction,
             CommitKind::Delta | CommitKind::Snapshot => Trigger::TurnBoundary,
@@ -395,16 +431,18 @@ impl Steps {
         };
         let id = commit.id();
         let mut annotations: Vec<Annotation> = title.and_then(|text| summary(&text)).into_iter().collect();
-        let labels = Labels {
-            directory: self.facts.directory.clone(),
-            branch: self.facts.branch.clone(),
-            model: self.facts.model.clone(),
-        };
         annotations.extend(labels.told_after(&state.labels));
         state.labels = labels;
         state.tip = Some(id);
         state.by_turn.push((turn, id));
-        self.made.push(NewCommit { id, commit, content, annotations, head: state.head.clone() });
+        self.made.push(NewCommit {
+            id,
+            commit,
+            content,
+            annotations,
+            head: state.head.clone(),
+            follow: state.follow.clone(),
+        });
     }
 }
 

@@ -135,16 +135,21 @@ fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &O
     }
 }
 
-fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let record: OutlineRecord<'_> = loose::object(record)?;
+/// What opens the text that Gemini CLI puts in the place of what it compresses.
+const SUMMARY: &str = "<state_snapshot>";
+
+fn outline(bytes: &[u8]) -> serde_json::Result<Outline> {
+    let record: OutlineRecord<'_> = loose::object(bytes)?;
     Ok(match change(&record.rewind_to, &record.id, &record.kind, &record.update) {
         Change::Rewind => Outline { mark: Mark::Rewind(before(record.rewind_to)), ..Outline::default() },
         Change::Message => message_outline(record)?,
         Change::Update => {
             let update = record.update.0.unwrap_or_default();
+            let has_summary = memchr::memmem::find(bytes, SUMMARY.as_bytes()).is_some();
+            // A list without a summary says again what was said, as happens whenever a session is resumed.
             let mark = match update.messages {
-                First::NoList => Mark::None,
-                First::None | First::Some(_) => Mark::Compaction { after: None },
+                First::None | First::Some(_) if has_summary => Mark::Compaction { after: None },
+                First::NoList | First::None | First::Some(_) => Mark::None,
             };
             let facts = facts(update.session_id, update.summary);
             let has_summary = matches!(mark, Mark::Compaction { .. });

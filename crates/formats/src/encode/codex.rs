@@ -96,7 +96,6 @@ impl Rollout<'_> {
             originator: "contexture",
             cli_version: target.version.as_deref().unwrap_or("0.0.0"),
             source: "cli",
-            model_provider: "openai",
             git: target.branch.as_deref().map(|branch| Git { branch }),
         };
         self.lines.push(&Line { timestamp: &self.now, kind: "session_meta", payload: meta });

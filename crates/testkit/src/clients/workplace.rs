@@ -51,7 +51,7 @@ impl Workplace {
     }
 
     /// Returns a program as Ada would run it: in her project, and with nothing of the environment of the tests.
-    pub(super) fn program(&self, program: &Path) -> Command {
+    pub fn program(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         let directory = program.parent().filter(|directory| directory.is_absolute()).map(Path::display);
         let path = directory.map_or_else(String::new, |directory| format!("{directory}:"));

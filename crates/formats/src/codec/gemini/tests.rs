@@ -187,7 +187,9 @@ fn a_newer_version_takes_the_place_of_a_message_and_its_results() {
 #[test]
 fn setting_the_messages_replaces_them() {
     let set = json!({"$set": {"messages": [message("user", "u9", &json!("anew"))], "lastUpdated": AT}});
-    assert_eq!(outline(&set).mark, Mark::Compaction { after: None });
+    assert_eq!(outline(&set).mark, Mark::None);
+    let compressed = json!({"$set": {"messages": [message("user", "u9", &json!("<state_snapshot>…"))]}});
+    assert_eq!(outline(&compressed).mark, Mark::Compaction { after: None });
     let entries = replay(&[message("user", "u1", &json!("go")), set, message("gemini", "g2", &json!("ok"))]);
     assert_eq!(texts(&entries), ["anew", "ok"]);
 

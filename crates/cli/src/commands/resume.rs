@@ -1,0 +1,191 @@
+//! `ctx resume`: an agent goes on where a chain ends.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+};
+
+use clap::Args;
+use contexture::{
+    Contexture, Materialized, Reference, Stop,
+    capture::{ImportSettings, Runtime},
+    core::{CommitId, HeadName},
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::materialize;
+use crate::{
+    error::{Error, Result},
+    input::Input,
+    invocation::Invocation,
+    output::{self, Output, Shape},
+    values,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx resume main
+      goes on in the agent that the chain comes from
+  ctx resume session/0c3f… --in codex
+      the same conversation, text, tool calls and results, in another agent
+  ctx resume main --at main~2 --print
+      writes the session as it was two steps back and prints the command that goes on with it
+  ctx fork main --head try/other && ctx resume try/other
+      a session of its own: neither sees what the other says from here on
+  ctx resume main --in claude-code -- --print 'Go on.'
+      what follows `--` is handed to the agent";
+
+/// Goes on with a conversation in an agent
+///
+/// Writes a new session where the agent looks for its sessions, starts the agent's own resume command there, and takes
+/// what the agent has added onto the chain when it ends. Sessions that exist are never changed. In the agent that the chain
+/// comes from, the session is the stored bytes with a new session id; in another one it is translated.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Resume {
+    /// What to go on from. A head moves on with the session as long as nobody else moves it
+    #[arg(value_name = "ID|HEAD")]
+    commit: Reference,
+    /// The agent that goes on [default: the one that the last commit comes from]
+    #[arg(long = "in", value_name = "RUNTIME", value_parser = values::runtime())]
+    runtime: Option<Runtime>,
+    /// Where on the chain to go on: at its `last` commit, or at an earlier one
+    #[arg(long, value_name = "last|ID", default_value = "last")]
+    at: values::At,
+    /// The directory to work in [default: the one that the chain names, if it is here, else this one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Writes the session and prints the command instead of running it
+    #[arg(long)]
+    print: bool,
+    /// What to hand to the agent beside its resume command
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+/// A session that an agent can go on with.
+#[derive(Debug, Serialize)]
+struct Written<'w> {
+    runtime: Runtime,
+    session: &'w str,
+    commit: CommitId,
+    path: &'w Path,
+    cwd: &'w Path,
+    command: Vec<String>,
+    report: &'w Materialized,
+}
+
+impl Resume {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let engine = invocation.open().await?;
+        let (commit, head) = self.start(&engine).await?;
+        let runtime = self.runtime(&engine, commit).await?;
+        let directory = self.directory(&engine, commit).await?;
+        let session = Uuid::new_v4().to_string();
+        let settings = ImportSettings {
+            principal: Some(invocation.environment.principal()?),
+            machine: invocation.environment.machine()?,
+            runtime: runtime.as_str().to_owned(),
+            agent: None,
+        };
+        let request = contexture::Resume { commit, head, runtime, session, directory };
+        let written = engine.resume(&request, &invocation.environment.homes, &settings).await?;
+        let contexture::Resume { session, directory, .. } = request;
+        let (program, mut arguments) = runtime.resume_command(&session, &written.path);
+        arguments.extend(self.arguments);
+        let line = command_line(program, &arguments);
+        if self.print || output.shape() == Shape::Json {
+            if output.shape() == Shape::Json {
+                let words = std::iter::once(program.to_owned());
+                let command = words.chain(arguments.iter().map(|word| word.to_string_lossy().into_owned())).collect();
+                let (path, cwd, report) = (&*written.path, &*directory, &written.report);
+                return output.document(Written { runtime, session: &session, commit, path, cwd, command, report });
+            }
+            output.status(format_args!("Session {session} of {} is at {}", runtime.title(), written.path.display()));
+            output.status(materialize::told(&written.report));
+            return output.line(format_args!("cd {} && {line}", quoted(&directory.to_string_lossy())));
+        }
+        output.status(materialize::told(&written.report));
+        output.status(format_args!("Starting {}: {line}", runtime.title()));
+        let mut command = Command::new(program);
+        command.args(&arguments).current_dir(&directory);
+        let ended = run(command).await.map_err(|source| Error::Start {
+            program,
+            line: format!("cd {} && {line}", quoted(&directory.to_string_lossy())),
+            source,
+        })?;
+        // The agent may have ended badly after it did much; what it has written is kept in any case.
+        let taken = engine.import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
+        output.status(match taken.new_commits {
+            0 => format!("{} has added nothing.", runtime.title()),
+            new => format!("Took in {} from {}.", output::counted(new, "turn"), runtime.title()),
+        });
+        if ended.success() { Ok(()) } else { Err(Error::Ended { program, status: ended }) }
+    }
+
+    /// Finds where to go on, and the head that goes with it.
+    async fn start(&self, engine: &Contexture) -> Result<(CommitId, Option<HeadName>)> {
+        let (tip, head) = values::find(engine, &self.commit).await?;
+        match &self.at {
+            values::At::Last => Ok((tip, head)),
+            values::At::Commit(reference) => {
+                let at = engine.find(reference).await?;
+                // Says so when it is not on the chain.
+                engine.entries(Some(tip), Stop::At(at)).await?;
+                Ok((at, head.filter(|_| at == tip)))
+            }
+        }
+    }
+
+    async fn runtime(&self, engine: &Contexture, commit: CommitId) -> Result<Runtime> {
+        if let Some(runtime) = self.runtime {
+            return Ok(runtime);
+        }
+        let format = engine.show(commit).await?.commit.format;
+        Runtime::of(&format).ok_or(Error::NoRuntime { commit, format })
+    }
+
+    async fn directory(&self, engine: &Contexture, commit: CommitId) -> Result<PathBuf> {
+        let chosen = if let Some(directory) = &self.cwd {
+            directory.clone()
+        } else {
+            let known = PathBuf::from(engine.target_of(Some(commit)).await?.directory);
+            let here = || env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source });
+            if known != Path::new("/") && known.is_dir() { known } else { here()? }
+        };
+        let unreadable = |source| Error::Read { input: Input::File(chosen.clone()), source };
+        let directory = fs::canonicalize(&chosen).map_err(unreadable)?;
+        if directory.is_dir() { Ok(directory) } else { Err(unreadable(io::ErrorKind::NotADirectory.into())) }
+    }
+}
+
+/// Runs a program at the terminal until it ends. An interrupt is the program's to handle.
+async fn run(mut command: Command) -> io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let mut waiting = tokio::task::spawn_blocking(move || child.wait());
+    loop {
+        tokio::select! {
+            ended = &mut waiting => return ended.unwrap_or_else(|panic| Err(io::Error::other(panic))),
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    }
+}
+
+fn command_line(program: &str, arguments: &[OsString]) -> String {
+    let words = arguments.iter().map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes a word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,290 @@
+//! Conversations that go on in another agent, proven with the real ones: what each tells its model first.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use contexture_testkit::{
+    clients::{Client, Resume, Workplace},
+    model_server::{ModelServer, Request, Role, Step, Utterance},
+};
+use serde_json::Value;
+
+const QUESTION: &str = "What colour is the door?";
+const SECOND: &str = "And the “window”?";
+
+#[test]
+fn every_agent_goes_on_with_a_session_of_claude_code() {
+    every_agent_goes_on_with(Client::ClaudeCode);
+}
+
+#[test]
+fn every_agent_goes_on_with_a_session_of_codex() {
+    every_agent_goes_on_with(Client::Codex);
+}
+
+#[test]
+fn every_agent_goes_on_with_a_session_of_gemini() {
+    every_agent_goes_on_with(Client::Gemini);
+}
+
+#[test]
+fn every_agent_goes_on_with_a_session_of_pi() {
+    every_agent_goes_on_with(Client::Pi);
+}
+
+#[test]
+fn a_fork_does_not_see_what_its_sibling_says() {
+    for client in Client::ALL {
+        if !client.available_or_skip("a_fork_does_not_see_what_its_sibling_says") {
+            continue;
+        }
+        let stage = Stage::new();
+        let session = stage.have_session(client);
+        stage.ctx(&["import"]);
+        for (head, secret) in [("try/a", "The secret is anise."), ("try/b", "The secret is basil.")] {
+            stage.ctx(&["fork", &format!("session/{session}"), "--head", head]);
+            stage.go_on(client, head, name(client), secret);
+        }
+        let other = stage.last_request();
+        assert!(!other.mentions(Role::User, "anise"), "{client:?}: {:?}", other.conversation());
+        stage.ctx(&["import"]);
+        let texts = ["try/a", "try/b"].map(|head| stage.ctx(&["materialize", head, "--format", "text"]));
+        assert!(texts[0].contains("anise") && !texts[0].contains("basil"), "{client:?}: {}", texts[0]);
+        assert!(texts[1].contains("basil") && !texts[1].contains("anise"), "{client:?}: {}", texts[1]);
+        assert!(texts.iter().all(|text| text.contains(QUESTION)), "{client:?}");
+    }
+}
+
+#[test]
+fn the_agent_is_started_and_what_it_adds_is_kept() {
+    let client = Client::ClaudeCode;
+    if !client.available_or_skip("the_agent_is_started_and_what_it_adds_is_kept") {
+        return;
+    }
+    let stage = Stage::new();
+    let session = stage.have_session(client);
+    stage.ctx(&["import"]);
+    stage.put_on_path(client, "claude");
+    stage.server.script([Step::new().text("About the door.")]);
+    let head = format!("session/{session}");
+    let before = stage.commit(&head);
+    let agent = ["--", "--print", "--dangerously-skip-permissions", "What did I ask?"];
+    let said = stage.ctx(&[&["resume", &head], &agent[..]].concat());
+    assert!(said.contains("About the door."), "{said}");
+    assert!(stage.last_request().mentions(Role::User, QUESTION));
+    // Without an import: the head has moved on by one turn.
+    assert_eq!(stage.commit(&format!("{head}~1")), before);
+    assert!(stage.ctx(&["materialize", &head, "--format", "text"]).contains("About the door."));
+}
+
+fn every_agent_goes_on_with(origin: Client) {
+    if !origin.available_or_skip("every_agent_goes_on_with") {
+        return;
+    }
+    let stage = Stage::new();
+    let session = stage.have_session(origin);
+    let source = stage.transcript(origin, &session);
+    let before = fs::read(&source).unwrap();
+    stage.ctx(&["import"]);
+    stage.ctx(&["import", "--verify"]);
+    let tip = stage.commit(&format!("session/{session}"));
+    for target in Client::ALL {
+        if !target.available_or_skip("every_agent_goes_on_with") {
+            continue;
+        }
+        let resumed = stage.go_on(target, &tip, name(target), "What did I ask?");
+        let kept = Kept::of(&stage.last_request());
+        tell(origin, target, &kept);
+        assert_eq!(kept, Kept::ALL, "{origin:?} → {target:?}: {:?}", stage.last_request().conversation());
+        assert!(fs::read(&source).unwrap() == before, "{origin:?}: the session that was there has changed");
+        if target == origin {
+            assert_renamed(&before, &session, &resumed);
+        }
+        // What the agent added goes onto the chain that it went on with.
+        stage.ctx(&["import"]);
+        let head = format!("session/{}", resumed.session);
+        assert_eq!(stage.commit(&format!("{head}~1")), tip, "{origin:?} → {target:?}");
+        let text = stage.ctx(&["materialize", &head, "--format", "text"]);
+        assert!(text.contains(QUESTION) && text.contains("About the door."), "{origin:?} → {target:?}: {text}");
+        stage.ctx(&["import", "--verify"]);
+        let again: Value = serde_json::from_str(stage.ctx(&["--json", "import"]).lines().last().unwrap()).unwrap();
+        let added = again["runtimes"].as_object().unwrap().values().map(|sum| sum["new_commits"].as_u64().unwrap());
+        assert_eq!(added.sum::<u64>(), 0, "{origin:?} → {target:?}");
+    }
+}
+
+/// Asserts that a session is another one with a new id and nothing else changed.
+fn assert_renamed(source: &[u8], session: &str, resumed: &Resumed) {
+    let source = String::from_utf8(source.to_owned()).unwrap();
+    let mut source = source.lines().map(|line| [line.to_owned(), line.replace(session, &resumed.session)]);
+    for line in resumed.written.lines() {
+        assert!(source.any(|theirs| theirs.iter().any(|form| form == line)), "not a line of the session: {line}");
+    }
+    assert!(resumed.written.contains(QUESTION));
+}
+
+/// What of a conversation a model was told of.
+#[derive(Debug, PartialEq, Eq)]
+struct Kept {
+    texts: usize,
+    calls: usize,
+    results: usize,
+}
+
+impl Kept {
+    const ALL: Self = Self { texts: 5, calls: 3, results: 3 };
+
+    fn of(request: &Request) -> Self {
+        let said = request.conversation();
+        let texts = [
+            (Role::User, QUESTION),
+            (Role::Assistant, "I look."),
+            (Role::Assistant, "The notes say green."),
+            (Role::User, SECOND),
+            (Role::Assistant, "There is no window."),
+        ];
+        let mut calls = Vec::new();
+        let mut results = Vec::new();
+        for said in &said {
+            match &said.what {
+                Utterance::Call { .. } => calls.push(format!("{:?}", said.what)),
+                Utterance::Outcome(text) => results.push(text.clone()),
+                Utterance::Text(_) | Utterance::Thinking(_) => {}
+            }
+        }
+        // Gemini CLI says the results of a resumed session twice.
+        for list in [&mut calls, &mut results] {
+            list.sort();
+            list.dedup();
+        }
+        let commands = ["cat notes.txt", "cat window.txt", "echo frame"];
+        let outcomes = ["The door is green.", "window.txt", "frame"];
+        let has = |list: &[String], word: &str| list.iter().any(|text| text.contains(word));
+        Self {
+            texts: texts.iter().filter(|(role, text)| request.mentions(*role, text)).count(),
+            calls: commands.iter().filter(|command| has(&calls, command)).count(),
+            results: outcomes.iter().filter(|outcome| has(&results, outcome)).count(),
+        }
+    }
+}
+
+/// Tells whoever runs the tests what was kept.
+fn tell(origin: Client, target: Client, kept: &Kept) {
+    let Kept { texts, calls, results } = kept;
+    let all = Kept::ALL;
+    let (origin, target) = (name(origin), name(target));
+    let told = writeln!(
+        io::stderr(),
+        "RESUMED {origin:>11} → {target:<11} texts {texts} of {}, tool calls {calls} of {}, results {results} of {}",
+        all.texts,
+        all.calls,
+        all.results
+    );
+    told.expect("standard error can be written");
+}
+
+fn name(client: Client) -> &'static str {
+    match client {
+        Client::ClaudeCode => "claude-code",
+        Client::Codex => "codex",
+        Client::Gemini => "gemini",
+        Client::Pi => "pi",
+    }
+}
+
+/// A session that `ctx resume` has written, as it was then.
+struct Resumed {
+    session: String,
+    written: String,
+}
+
+/// Ada's home, the model and the program.
+struct Stage {
+    workplace: Workplace,
+    server: ModelServer,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { workplace: Workplace::new(), server: ModelServer::start() }
+    }
+
+    /// Has a session of two turns, with tool calls of which one fails.
+    fn have_session(&self, client: Client) -> String {
+        let call = |command| client.shell(command);
+        let look = call("cat notes.txt");
+        self.server.script([
+            Step::new().thinking("The notes may say.").text("I look.").call(look.0, look.1),
+            Step::new().text("The notes say green."),
+        ]);
+        let first = client.run(&self.workplace, &self.server, QUESTION, Resume::No);
+        let session = first.session().to_owned();
+        let (fail, echo) = (call("cat window.txt"), call("echo frame"));
+        self.server
+            .script([Step::new().call(fail.0, fail.1).call(echo.0, echo.1), Step::new().text("There is no window.")]);
+        client.run(&self.workplace, &self.server, SECOND, Resume::Id(&session));
+        assert_eq!(self.server.remaining_steps(), 0);
+        session
+    }
+
+    /// Goes on with a commit in a client, which is asked something.
+    fn go_on(&self, client: Client, commit: &str, runtime: &str, prompt: &str) -> Resumed {
+        let written = self.ctx(&["--json", "resume", commit, "--in", runtime, "--print"]);
+        let written: Value = serde_json::from_str(&written).unwrap();
+        let session = written["session"].as_str().unwrap().to_owned();
+        let path = PathBuf::from(written["path"].as_str().unwrap());
+        let resumed = Resumed { session: session.clone(), written: fs::read_to_string(path).unwrap() };
+        self.server.script([Step::new().text("About the door.")]);
+        let run = client.run(&self.workplace, &self.server, prompt, Resume::Id(&session));
+        assert_eq!(run.session(), session, "{client:?} went on with another session");
+        assert_eq!(self.server.remaining_steps(), 0);
+        resumed
+    }
+
+    fn transcript(&self, client: Client, session: &str) -> PathBuf {
+        client.transcripts(&self.workplace, session).remove(0)
+    }
+
+    fn last_request(&self) -> Request {
+        self.server.turns().pop().expect("the client had a turn")
+    }
+
+    fn commit(&self, reference: &str) -> String {
+        let shown: Value = serde_json::from_str(&self.ctx(&["--json", "show", reference])).unwrap();
+        shown["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Lets Ada start a client by its name.
+    fn put_on_path(&self, client: Client, name: &str) {
+        let command = client.command(&self.workplace, &self.server);
+        let mut script = "#!/bin/sh\n".to_owned();
+        for (key, value) in command.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            script += &format!("export {}='{}'\n", key.display(), value.display());
+        }
+        script += &format!("exec '{}'", command.get_program().display());
+        for argument in command.get_args() {
+            script += &format!(" '{}'", argument.display());
+        }
+        script += " \"$@\"\n";
+        let place = self.workplace.home().join("bin");
+        fs::create_dir_all(&place).unwrap();
+        let path = place.join(name);
+        fs::write(&path, script).unwrap();
+        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+        fs::set_permissions(&path, mode).unwrap();
+    }
+
+    /// Runs the program as Ada and returns what it says.
+    fn ctx(&self, arguments: &[&str]) -> String {
+        let mut command = self.workplace.program(Path::new(env!("CARGO_BIN_EXE_ctx")));
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.workplace.home().join("bin").display());
+        command.env("PATH", path).args(arguments);
+        let output = command.output().expect("the program starts");
+        let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "ctx {arguments:?} ended with {}:\n{said}{told}", output.status);
+        said.into_owned()
+    }
+}

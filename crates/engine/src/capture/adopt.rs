@@ -1,0 +1,136 @@
+//! Adoption: a session that is written from a chain is known before its runtime adds to it, so that what is added goes
+//! onto that chain.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+    sync::Arc,
+};
+
+use contexture_core::{CommitId, Format, HeadName};
+use contexture_formats::{Framing, codec};
+use contexture_store::{
+    artifact::{self, Content},
+    source::{self, Segment, Source},
+};
+use futures_util::FutureExt as _;
+
+use super::{
+    ImportSettings,
+    input::{Input, Tail},
+    lines::Lines,
+    steps::Steps,
+};
+use crate::{Contexture, Error, Result};
+
+/// Bytes of a session that are stored as one artifact.
+const PIECE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which commits the bytes of a session were made of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grafts {
+    /// Where the bytes of each commit end, in order.
+    pub(crate) ends: Vec<(u64, CommitId)>,
+    /// The head that goes on with the session as long as nobody else moves it.
+    pub(crate) follow: Option<HeadName>,
+}
+
+impl Grafts {
+    /// Returns the commit that the bytes up to a place were made of.
+    pub(super) fn commit_at(&self, end: u64) -> Option<CommitId> {
+        let place = self.ends.partition_point(|(theirs, _)| *theirs < end);
+        self.ends.get(place).or(self.ends.last()).map(|(_, commit)| *commit)
+    }
+}
+
+/// A session that is written and not in its place yet.
+pub(crate) struct Draft<'d> {
+    /// Where it is written.
+    pub(crate) written: &'d Path,
+    /// Where it will be.
+    pub(crate) place: &'d Path,
+    /// How it is written.
+    pub(crate) format: Format,
+}
+
+/// How far a session is known.
+struct Primed {
+    state: String,
+    size: u64,
+    tail: [u8; 32],
+}
+
+impl Contexture {
+    /// Takes a session for known: all of it was made of commits.
+    pub(crate) async fn adopt(&self, draft: Draft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
+        let Draft { written, place, format } = draft;
+        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), String::new(), self.now());
+        let (path, kind) = (written.to_owned(), format.clone());
+        let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
+        let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        let Primed { state, size, tail } = primed.map_err(unread)?;
+        let source = Source {
+            machine: settings.machine.clone(),
+            path: place.to_string_lossy().into_owned(),
+            format,
+            size,
+            tail,
+            state,
+            taken_at: self.now(),
+        };
+        let segments = self.keep_pieces(written).await?;
+        let saved = Arc::new((source, segments));
+        let saving = self.store.write(self.scope(), move |tx| {
+            let saved = Arc::clone(&saved);
+            async move { source::save(tx, &saved.0, &saved.1).await }.boxed()
+        });
+        Ok(saving.await?)
+    }
+
+    /// Stores the bytes of a session as they are, so that it can be given back like any other.
+    async fn keep_pieces(&self, path: &Path) -> Result<Vec<Segment>> {
+        let mut file = File::open(path).map_err(unread)?;
+        let (mut segments, mut start) = (Vec::new(), 0);
+        loop {
+            let mut piece = Vec::new();
+            file.by_ref().take(PIECE_BYTES).read_to_end(&mut piece).map_err(unread)?;
+            if piece.is_empty() {
+                return Ok(segments);
+            }
+            let length = piece.len() as u64;
+            let content = Arc::new(Content::fine(piece));
+            segments.push(Segment { start, length, artifact: *content.id(), part_start: 0 });
+            start += length;
+            let storing = self.store.write(self.scope(), move |tx| {
+                let content = Arc::clone(&content);
+                async move { artifact::put_content(tx, &content).await.map(drop) }.boxed()
+            });
+            let stored: contexture_store::Result<()> = storing.await;
+            stored?;
+        }
+    }
+}
+
+fn unread(source: io::Error) -> Error {
+    Error::Io { attempt: "read the session that was written", source }
+}
+
+/// Reads a session as an import would, only that its commits are known.
+fn prime(path: &Path, format: &Format, mut steps: Steps, grafts: Grafts) -> io::Result<Primed> {
+    let codec = codec(format).ok_or_else(|| io::Error::other("its format is not understood"))?;
+    steps.graft(grafts);
+    let mut lines = Lines::new(Input::open(path)?, 0);
+    let (mut size, mut tail) = (0, Tail::default());
+    while let Some(line) = lines.next()? {
+        match codec.outline(line.bytes.trim_ascii()) {
+            Ok(outline) => steps.take(&outline, line.bytes, Some(line.start)),
+            Err(_) => steps.take_unknown(line.bytes, Some(line.start)),
+        }
+        tail.push(line.bytes);
+        size = line.start + line.bytes.len() as u64;
+    }
+    steps.finish();
+    let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
+    Ok(Primed { state, size, tail: tail.digest() })
+}

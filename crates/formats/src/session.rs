@@ -1,0 +1,154 @@
+//! The id of a session inside its records: what changes when a runtime's own records go on under another id.
+
+use std::{borrow::Cow, collections::HashMap, ops::Range};
+
+use contexture_core::Format;
+use serde_json::value::RawValue;
+
+/// Writes another session id into the records of a session and changes nothing else.
+#[derive(Debug)]
+pub struct Renamer<'s> {
+    rule: Option<Rule>,
+    session: &'s str,
+    is_head_done: bool,
+}
+
+/// Which records carry the id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Every line.
+    Claude,
+    /// The first of the lines that describe a session; later ones are those of the sessions it was forked from.
+    Codex,
+    /// The lines that describe the session, and those that change what it is called.
+    Gemini,
+    /// The first line.
+    Pi,
+}
+
+impl<'s> Renamer<'s> {
+    /// Prepares to write an id into records of a format. Records of a format without such ids stay as they are.
+    pub fn new(format: &Format, session: &'s str) -> Self {
+        let rule = match format.as_str() {
+            "claude-code-v1" => Some(Rule::Claude),
+            "codex-v1" => Some(Rule::Codex),
+            "gemini-v1" => Some(Rule::Gemini),
+            "pi-v1" => Some(Rule::Pi),
+            _ => None,
+        };
+        Self { rule, session, is_head_done: false }
+    }
+
+    /// Returns a record with the id. What is no record stays as it is.
+    pub fn rename<'r>(&mut self, record: &'r [u8]) -> Cow<'r, [u8]> {
+        let Some(rule) = self.rule.filter(|rule| !self.is_head_done || matches!(rule, Rule::Claude | Rule::Gemini))
+        else {
+            return Cow::Borrowed(record);
+        };
+        let mut places: Vec<Range<usize>> = places(rule, record).unwrap_or_default();
+        if places.is_empty() {
+            return Cow::Borrowed(record);
+        }
+        self.is_head_done = true;
+        places.sort_unstable_by_key(|place| place.start);
+        let mut renamed = Vec::with_capacity(record.len() + self.session.len());
+        let mut from = 0;
+        for place in places {
+            renamed.extend_from_slice(&record[from..place.start]);
+            renamed.push(b'"');
+            renamed.extend_from_slice(self.session.as_bytes());
+            renamed.push(b'"');
+            from = place.end;
+        }
+        renamed.extend_from_slice(&record[from..]);
+        Cow::Owned(renamed)
+    }
+
+    /// Tells whether the description of the session, without which a runtime does not know it, has passed.
+    pub fn has_head(&self) -> bool {
+        self.is_head_done || matches!(self.rule, Some(Rule::Claude))
+    }
+}
+
+type Object<'r> = HashMap<Cow<'r, str>, &'r RawValue>;
+
+/// Returns where in a record the id of its session stands.
+fn places(rule: Rule, record: &[u8]) -> Option<Vec<Range<usize>>> {
+    let object: Object<'_> = serde_json::from_slice(record).ok()?;
+    let is = |name: &str, word: &str| object.get(name).is_some_and(|value| value.get().trim_matches('"') == word);
+    let place = |value: &RawValue| {
+        let text = value.get();
+        let start = text.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
+        text.starts_with('"').then(|| start..start + text.len())
+    };
+    let own = |name: &str| object.get(name).copied().and_then(place).into_iter().collect();
+    Some(match rule {
+        Rule::Claude => own("sessionId"),
+        Rule::Gemini if object.contains_key("projectHash") => own("sessionId"),
+        Rule::Gemini if object.contains_key("$set") => {
+            let update: Object<'_> = serde_json::from_str(object.get("$set")?.get()).ok()?;
+            update.get("sessionId").copied().and_then(place).into_iter().collect()
+        }
+        Rule::Pi if is("type", "session") => own("id"),
+        Rule::Codex if is("type", "session_meta") => {
+            let payload: Object<'_> = serde_json::from_str(object.get("payload")?.get()).ok()?;
+            ["id", "session_id"].iter().filter_map(|name| payload.get(*name).copied().and_then(place)).collect()
+        }
+        // The head of an older one.
+        Rule::Codex if object.contains_key("instructions") && !object.contains_key("type") => own("id"),
+        Rule::Codex | Rule::Gemini | Rule::Pi => Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(format: &str, records: &[&str]) -> Vec<String> {
+        let format = Format::new(format).unwrap();
+        let mut renamer = Renamer::new(&format, "new");
+        records
+            .iter()
+            .map(|record| String::from_utf8(renamer.rename(record.as_bytes()).into_owned()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn only_the_id_of_the_session_changes() {
+        let lines = [
+            r#"{ "a":1.50,"sessionId" : "old","message":{"sessionId":"old","text":"\"sessionId\":\"old\""}}"#,
+            "no record",
+            r#"{"type":"summary"}"#,
+        ];
+        assert_eq!(
+            renamed("claude-code-v1", &lines),
+            [
+                r#"{ "a":1.50,"sessionId" : "new","message":{"sessionId":"old","text":"\"sessionId\":\"old\""}}"#,
+                lines[1],
+                lines[2],
+            ]
+        );
+        let lines = [
+            r#"{"type":"session_meta","payload":{"session_id":"old","id":"old","cwd":"/"}}"#,
+            r#"{"type":"session_meta","payload":{"id":"older"}}"#,
+        ];
+        assert_eq!(
+            renamed("codex-v1", &lines),
+            [r#"{"type":"session_meta","payload":{"session_id":"new","id":"new","cwd":"/"}}"#, lines[1],]
+        );
+        assert_eq!(
+            renamed("codex-v1", &[r#"{"id":"old","instructions":null}"#]),
+            [r#"{"id":"new","instructions":null}"#]
+        );
+        let lines = [
+            r#"{"sessionId":"old","projectHash":"h"}"#,
+            r#"{"id":"m","type":"user"}"#,
+            r#"{"$set":{"summary":"s","sessionId":"old"}}"#,
+        ];
+        let expected = [lines[0].replace("old", "new"), lines[1].to_owned(), lines[2].replace("old", "new")];
+        assert_eq!(renamed("gemini-v1", &lines), expected);
+        let lines = [r#"{"type":"session","id":"old"}"#, r#"{"type":"message","id":"m"}"#];
+        assert_eq!(renamed("pi-v1", &lines), [r#"{"type":"session","id":"new"}"#, lines[1]]);
+        assert_eq!(renamed("jsonl", &lines), lines);
+    }
+}
