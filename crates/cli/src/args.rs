@@ -7,7 +7,7 @@ use contexture::core::SpaceName;
 
 use crate::{
     commands::{
-        annotate::Annotate, artifact::Artifact, checkpoint::Checkpoint, children::Children, compact::Compact,
+        annotate::Annotate, artifact::Artifact, cat::Cat, checkpoint::Checkpoint, children::Children, compact::Compact,
         completions::Completions, demo::Demo, export::Export, fork::Fork, formats::Formats, fsck::Fsck, head::Head,
         import::Import, import_bundle::ImportBundle, journal::Journal, list::List, log::Log, man::Man,
         materialize::Materialize, resolve::Resolve, resume::Resume, show::Show, snapshot::Snapshot, spaces::Spaces,
@@ -67,7 +67,7 @@ Environment:
   CTX_MACHINE    where the agent runs (default: the host's name)
   CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
   PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
-  PAGER          shows `ctx log` page by page (default: less -FRX)
+  PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)
   NO_COLOR       set to anything, turns colours off"
 );
 
@@ -124,6 +124,7 @@ pub(crate) enum Command {
     Checkpoint(Box<Checkpoint>),
     Materialize(Materialize),
     Resume(Resume),
+    Cat(Cat),
     Log(Log),
     Show(Show),
     Children(Children),
@@ -156,6 +157,7 @@ impl Command {
             Self::Checkpoint(command) => command.run(invocation, output).await,
             Self::Materialize(command) => command.run(invocation, output).await,
             Self::Resume(command) => command.run(invocation, output).await,
+            Self::Cat(command) => command.run(invocation, output).await,
             Self::Log(command) => command.run(invocation, output).await,
             Self::Show(command) => command.run(invocation, output).await,
             Self::Children(command) => command.run(invocation, output).await,

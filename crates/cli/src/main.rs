@@ -9,6 +9,7 @@ mod error;
 mod invocation;
 
 mod commit_text;
+mod conversation;
 mod destination;
 mod input;
 mod output;

@@ -24,6 +24,11 @@ use crate::{
     error::{Error, Result},
 };
 
+/// Longer lines than this are hard to read.
+const READABLE_COLUMNS: usize = 100;
+/// Narrower than this no terminal is taken to be.
+const FEWEST_COLUMNS: usize = 40;
+
 /// The two streams of a command and how to write on them.
 pub(crate) struct Output {
     data: Box<dyn Write + Send>,
@@ -147,6 +152,14 @@ impl Output {
             self.data = Box::new(BufWriter::with_capacity(64 * 1024, input));
             self.pager = Some(child);
         }
+    }
+
+    /// Returns how many columns prose may take: those of the terminal, within what is good to read.
+    pub(crate) fn columns(&self) -> usize {
+        let terminal = if self.terminals.data { terminal_size::terminal_size() } else { None };
+        terminal.map_or(READABLE_COLUMNS, |(terminal_size::Width(columns), _)| {
+            usize::from(columns).clamp(FEWEST_COLUMNS, READABLE_COLUMNS)
+        })
     }
 
     /// Hands on the last of the data and waits until it was looked at.

@@ -1,6 +1,6 @@
 //! What goes over a wire or to `--json`: defined once, with the version of its shape.
 
-use contexture_core::{Annotations, Commit, CommitId, HeadName, Noted};
+use contexture_core::{Annotations, ArtifactId, Commit, CommitId, Entry, Format, HeadName, Noted};
 use contexture_store::commit::StoredCommit;
 use serde::Serialize;
 
@@ -38,6 +38,42 @@ pub struct CommitDocument {
     /// Everything that was ever said about it, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub annotation_history: Vec<Noted>,
+}
+
+/// Something that a commit says.
+#[derive(Debug, Clone, Serialize)]
+pub struct EntryDocument {
+    /// The commit.
+    pub commit: CommitId,
+    /// What it says.
+    #[serde(flatten)]
+    pub body: EntryBody,
+}
+
+/// What a commit says, as far as it is understood.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum EntryBody {
+    /// A message.
+    Entry(Box<Entry>),
+    /// Text in a format that is not understood.
+    Text {
+        /// The format.
+        format: Format,
+        /// The text, without its middle when it is long.
+        text: String,
+        /// How many characters were left out.
+        left_out: u64,
+    },
+    /// Content that is neither.
+    Opaque {
+        /// The format.
+        format: Format,
+        /// The content.
+        artifact: ArtifactId,
+        /// How many bytes it has.
+        size: u64,
+    },
 }
 
 impl<T> Document<T> {

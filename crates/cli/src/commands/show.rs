@@ -2,14 +2,16 @@
 
 use clap::Args;
 use contexture::{
-    Error as EngineError, Reference, StoreError,
+    Error as EngineError, Reference, Stop, StoreError,
     core::{Annotation, CommitId, Coverage, Noted, Timestamp},
     wire::CommitDocument,
 };
 use serde::Serialize;
 
 use crate::{
+    commands::cat::{self, Reading},
     commit_text::HeadLabels,
+    conversation::Detail,
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
@@ -21,7 +23,9 @@ const MAX_CHILDREN: u32 = 1000;
 const EXAMPLES: &str = "\
 Examples:
   ctx show main
-  ctx show ctx-8d3f --json";
+  ctx show ctx-8d3f --json
+  ctx show main --entries
+      what was said in that step";
 
 /// Shows a commit: every field, what was said about it, and what points to it
 #[derive(Debug, Args)]
@@ -30,6 +34,12 @@ pub(crate) struct Show {
     /// The commit
     #[arg(value_name = "ID|HEAD")]
     commit: Reference,
+    /// Shows what its content says instead, as `ctx cat` does
+    #[arg(long)]
+    entries: bool,
+    /// Unfolds everything in the entries
+    #[arg(long, requires = "entries")]
+    full: bool,
 }
 
 /// A commit with its surroundings.
@@ -47,6 +57,12 @@ impl Show {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
         let id = engine.find(&self.commit).await?;
+        if self.entries {
+            let entries = engine.entries(Some(id), Stop::At(id)).await?;
+            output.page(invocation.environment.pager().as_ref());
+            let detail = if self.full { Detail::Full } else { Detail::Folded };
+            return cat::read(entries, Reading { detail, last: None }, output).await;
+        }
         let stored = engine.show(id).await?;
         let size = match engine.stat_artifact(stored.commit.artifact).await {
             Ok(stat) => Some(stat.size),

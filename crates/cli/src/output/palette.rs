@@ -20,6 +20,12 @@ pub(crate) struct Palette {
     pub(crate) faint: Style,
     /// What heads a block, and what a person may type.
     pub(crate) strong: Style,
+    /// Who asks.
+    pub(crate) user: Style,
+    /// What a change adds.
+    pub(crate) added: Style,
+    /// What a change takes away.
+    pub(crate) removed: Style,
     /// What went wrong.
     pub(crate) error: Style,
     /// What to do next.
@@ -46,6 +52,9 @@ impl Palette {
             snapshot: AnsiColor::Blue.on_default().bold(),
             faint: Style::new().dimmed(),
             strong: Style::new().bold(),
+            user: AnsiColor::Cyan.on_default().bold(),
+            added: AnsiColor::Green.on_default(),
+            removed: AnsiColor::Red.on_default(),
             error: AnsiColor::Red.on_default().bold(),
             hint: AnsiColor::Cyan.on_default(),
         }

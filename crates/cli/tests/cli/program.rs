@@ -75,6 +75,7 @@ fn help_is_a_short_manual() {
       import         Takes in the sessions that agents have kept
       checkpoint     Checks in content as a commit and prints its id
       materialize    Writes the conversation of a commit
+      cat            Shows a conversation to be read
       log            Shows history, newest first
       show           Shows a commit: every field, what was said about it, and what points to it
       children       Lists the commits whose parent is the given one, in the order they were made
@@ -158,7 +159,7 @@ fn help_is_a_short_manual() {
       CTX_MACHINE    where the agent runs (default: the host's name)
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
       PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
-      PAGER          shows `ctx log` page by page (default: less -FRX)
+      PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)
       NO_COLOR       set to anything, turns colours off
     ");
 }

@@ -1,0 +1,149 @@
+//! `ctx cat`: a conversation to be read.
+
+use std::collections::VecDeque;
+
+use clap::Args;
+use contexture::{
+    CommitContent, Entries, Reference, Said,
+    wire::{EntryBody, EntryDocument},
+};
+
+use crate::{
+    conversation::{self, Conversation, Detail, Told},
+    error::Result,
+    invocation::Invocation,
+    output::{Output, Shape},
+    values::StopAt,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx cat main
+      what an agent knows at `main`, from the last compaction on
+  ctx cat main -n 4 --full
+      the last four turns with everything that tools were given and answered
+  ctx cat main --stop root
+      all that was ever said, compacted or not
+  ctx cat main --json
+      the entries for a program, one a line, whichever runtime wrote them";
+
+/// Shows a conversation to be read
+///
+/// What is long is folded: thinking, tool calls and results, instructions. Changes to files are shown as such.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Cat {
+    /// The commit
+    #[arg(value_name = "ID|HEAD")]
+    commit: Reference,
+    /// Unfolds everything
+    #[arg(long)]
+    full: bool,
+    /// How far back to go: to the nearest `compaction` or snapshot, to the `root`, or to an ancestor, each included
+    #[arg(long, value_name = "compaction|root|ID", default_value = "compaction")]
+    stop: StopAt,
+    /// Shows only so many turns, the last ones; with --json, entries
+    #[arg(short = 'n', value_name = "LAST")]
+    last: Option<usize>,
+}
+
+impl Cat {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let engine = invocation.open().await?;
+        let commit = engine.find(&self.commit).await?;
+        let stop = self.stop.resolve(&engine).await?;
+        let entries = engine.entries(Some(commit), stop).await?;
+        output.page(invocation.environment.pager().as_ref());
+        let detail = if self.full { Detail::Full } else { Detail::Folded };
+        read(entries, Reading { detail, last: self.last }, output).await
+    }
+}
+
+/// What to show of a conversation.
+pub(crate) struct Reading {
+    pub(crate) detail: Detail,
+    /// How much of its end; all of it when nothing is said.
+    pub(crate) last: Option<usize>,
+}
+
+/// Shows the entries of a chain as they are read.
+pub(crate) async fn read(entries: Entries, reading: Reading, output: &mut Output) -> Result<()> {
+    match output.shape() {
+        Shape::Json => read_documents(entries, reading.last, output).await,
+        Shape::Text => read_turns(entries, reading, output).await,
+    }
+}
+
+async fn read_turns(mut entries: Entries, reading: Reading, output: &mut Output) -> Result<()> {
+    let mut tail = Tail::new(reading.last);
+    let mut conversation = Conversation::new(output.palette, output.columns(), reading.detail);
+    let mut is_first = true;
+    let mut show = |turn: String, output: &mut Output| {
+        if !std::mem::take(&mut is_first) {
+            output.line("")?;
+        }
+        output.line(turn)
+    };
+    while let Some(content) = entries.next().await? {
+        for turn in conversation.tell(content).into_iter().filter_map(|turn| tail.take(turn)) {
+            show(turn, output)?;
+        }
+    }
+    let last = conversation.finish().and_then(|turn| tail.take(turn));
+    for turn in last.into_iter().chain(tail.held) {
+        show(turn, output)?;
+    }
+    Ok(())
+}
+
+async fn read_documents(mut entries: Entries, last: Option<usize>, output: &mut Output) -> Result<()> {
+    let mut tail = Tail::new(last);
+    while let Some(content) = entries.next().await? {
+        for document in documents(content).into_iter().filter_map(|document| tail.take(document)) {
+            output.document(document)?;
+        }
+    }
+    for document in tail.held {
+        output.document(document)?;
+    }
+    Ok(())
+}
+
+fn documents(content: CommitContent) -> Vec<EntryDocument> {
+    let CommitContent { commit, size, said } = content;
+    let (format, artifact) = (commit.commit.format, commit.commit.artifact);
+    let bodies = match said {
+        Said::Steps { steps, .. } => {
+            let entry = |told| match told {
+                Told::Entry(entry) => Some(EntryBody::Entry(entry)),
+                Told::Note(_) => None,
+            };
+            conversation::entries(steps).into_iter().filter_map(entry).collect()
+        }
+        Said::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
+        Said::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
+    };
+    bodies.into_iter().map(|body| EntryDocument { commit: commit.id, body }).collect()
+}
+
+/// Holds back what may not be among the last.
+struct Tail<T> {
+    last: Option<usize>,
+    held: VecDeque<T>,
+}
+
+impl<T> Tail<T> {
+    fn new(last: Option<usize>) -> Self {
+        Self { last, held: VecDeque::new() }
+    }
+
+    /// Takes the next and returns it when all are wanted.
+    fn take(&mut self, next: T) -> Option<T> {
+        let Some(last) = self.last else { return Some(next) };
+        self.held.push_back(next);
+        if self.held.len() > last {
+            self.held.pop_front();
+        }
+        None
+    }
+}

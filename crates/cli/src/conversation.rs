@@ -1,0 +1,424 @@
+//! Conversations as people read them: who speaks, what is said, what tools did.
+//!
+//! What others wrote is indented and cleaned, and what begins at the left edge is ours, so no text can pass for another
+//! speaker or steer the terminal.
+
+mod call;
+mod change;
+mod speaker;
+mod told;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+
+use anstyle::Style;
+use contexture::{
+    CommitContent, Said, StoredCommit,
+    core::{BlobSource, CommitId, CommitKind, Entry, Part, Role, Timestamp, ToolInput},
+};
+
+pub(crate) use self::told::{Told, entries};
+use self::{
+    change::Line,
+    speaker::{Speaker, Voice},
+    words::{clean, clip, wrap},
+};
+use crate::output::{self, Palette};
+
+/// Lines that are shown of what a tool answers.
+const RESULT_LINES: usize = 5;
+/// Lines that are shown of a change.
+const CHANGE_LINES: usize = 20;
+/// Lines that are shown of what nobody typed.
+const META_LINES: usize = 3;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What is long is folded to its first lines.
+    Folded,
+    /// Everything.
+    Full,
+}
+
+/// Tells a conversation, turn by turn.
+pub(crate) struct Conversation {
+    palette: Palette,
+    columns: usize,
+    detail: Detail,
+    /// Who speaks, and in which commit.
+    speaker: Option<(CommitId, Speaker)>,
+    /// The calls that wait for their results, in one line each.
+    calls: HashMap<String, String>,
+    /// The results in the commit that is told, by their calls.
+    answers: HashMap<String, (Vec<Part>, bool)>,
+    /// The calls that were told with their results.
+    answered: HashSet<String>,
+    /// Ids of entries that were told; runtimes write some twice.
+    seen: HashSet<String>,
+    turn: Vec<String>,
+    /// What the last paragraph of the turn is.
+    last: Option<Paragraph>,
+    turns: Vec<String>,
+}
+
+/// What stands together without an empty line in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paragraph {
+    Heading,
+    Prose,
+    Tool,
+}
+
+impl Conversation {
+    pub(crate) fn new(palette: Palette, columns: usize, detail: Detail) -> Self {
+        Self {
+            palette,
+            columns,
+            detail,
+            speaker: None,
+            calls: HashMap::new(),
+            answers: HashMap::new(),
+            answered: HashSet::new(),
+            seen: HashSet::new(),
+            turn: Vec::new(),
+            last: None,
+            turns: Vec::new(),
+        }
+    }
+
+    /// Tells what a commit says and returns the turns that have ended.
+    pub(crate) fn tell(&mut self, content: CommitContent) -> Vec<String> {
+        let CommitContent { commit, size, said } = content;
+        match said {
+            Said::Steps { steps, unreadable } => {
+                let told = entries(steps);
+                self.answers = answers(&told);
+                for told in told {
+                    match told {
+                        Told::Entry(entry) => self.entry(&commit, &entry),
+                        Told::Note(note) => self.note(&commit, &note),
+                    }
+                }
+                if unreadable > 0 {
+                    self.note(&commit, &format!("[{} cannot be read]", output::counted(unreadable, "record")));
+                }
+            }
+            Said::Text { text, .. } if commit.commit.kind == CommitKind::Compaction => {
+                self.summary(&commit, None, &text);
+            }
+            Said::Text { text, .. } => {
+                self.heading(&commit, None, Speaker::content_of(&commit));
+                self.prose(&text, Style::new());
+            }
+            Said::Opaque => {
+                let (format, artifact) = (&commit.commit.format, commit.commit.artifact);
+                self.heading(&commit, None, Speaker::content_of(&commit));
+                let size = output::size(size);
+                self.prose(
+                    &format!("[{format}, {size}; `ctx artifact get {artifact} -o FILE` gives it]"),
+                    Style::new(),
+                );
+            }
+        }
+        std::mem::take(&mut self.turns)
+    }
+
+    /// Returns the last turn.
+    pub(crate) fn finish(mut self) -> Option<String> {
+        self.end_turn();
+        self.turns.pop()
+    }
+
+    fn entry(&mut self, commit: &StoredCommit, entry: &Entry) {
+        if entry.id.as_ref().is_some_and(|id| !self.seen.insert(id.clone())) {
+            return;
+        }
+        let is_shown = |part: &&Part| self.detail == Detail::Full || !is_inner(part);
+        let (results, rest): (Vec<&Part>, Vec<&Part>) =
+            entry.parts.iter().filter(is_shown).partition(|part| matches!(part, Part::ToolResult { .. }));
+        // What tools answer belongs to the turn that called them, so it comes before what a user says beside it.
+        let parts = if entry.role == Role::Assistant { [rest, results] } else { [results, rest] };
+        for part in parts.concat() {
+            match part {
+                Part::ToolResult { call, .. } if self.answered.contains(call) => {}
+                Part::ToolResult { call, content, is_error } => {
+                    if self.turn.is_empty() {
+                        self.heading(commit, entry.at, Speaker::tool());
+                    }
+                    self.late_result(call, content, *is_error == Some(true));
+                }
+                Part::Summary { text } => self.summary(commit, entry.at, text),
+                part if is_blank(part) => {}
+                part => {
+                    self.heading(commit, entry.at, Speaker::of(commit, entry));
+                    self.part(entry, part);
+                }
+            }
+        }
+    }
+
+    fn part(&mut self, entry: &Entry, part: &Part) {
+        let faint = self.palette.faint;
+        match part {
+            Part::Text { text } if entry.flags.meta || entry.role == Role::System => {
+                let lines = wrap(&clean(text), self.columns - 2);
+                let lines = self.folded(lines, META_LINES);
+                self.paragraph(Paragraph::Prose, lines, 2, faint);
+            }
+            Part::Text { text } => self.prose(text, Style::new()),
+            Part::Thinking { text, .. } if text.trim().is_empty() => {
+                self.paragraph(Paragraph::Prose, vec!["[thinking that only its provider can read]".into()], 2, faint);
+            }
+            Part::Thinking { text, .. } => {
+                let mut lines = wrap(&format!("(thinking) {}", clean(text.trim())), self.columns - 2);
+                if self.detail == Detail::Folded && lines.len() > 1 {
+                    let more = output::counted(lines.len() as u64 - 1, "more line");
+                    lines.truncate(1);
+                    lines[0] = format!("{} … {more}", clip(&lines[0], self.columns.saturating_sub(20)));
+                }
+                self.paragraph(Paragraph::Prose, lines, 2, faint);
+            }
+            Part::ToolCall { id, name, input } => self.call(id, name, input),
+            Part::Blob { .. } | Part::Native { .. } | Part::ToolResult { .. } | Part::Summary { .. } => {
+                self.paragraph(Paragraph::Prose, vec![in_brackets(part)], 2, faint);
+            }
+        }
+    }
+
+    fn prose(&mut self, text: &str, style: Style) {
+        let lines = wrap(clean(text).trim_matches('\n'), self.columns - 2);
+        self.paragraph(Paragraph::Prose, lines, 2, style);
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &ToolInput) {
+        let strong = self.palette.strong;
+        let name = clean(name).replace('\n', " ");
+        let about = clean(&call::telling(input)).replace('\n', " ");
+        let told = clip(format!("{name} {about}").trim_end(), self.columns - 4);
+        let shown = match told.strip_prefix(&name) {
+            Some(about) => format!("▸ {strong}{name}{strong:#}{about}"),
+            None => format!("▸ {told}"),
+        };
+        self.paragraph(Paragraph::Tool, vec![shown], 2, Style::new());
+        if let Some(change) = change::of(input) {
+            self.change(&change);
+        } else if self.detail == Detail::Full {
+            let lines = wrap(&clean(&call::all(input)), self.columns - 6);
+            self.barred(lines, RESULT_LINES);
+        }
+        match self.answers.remove(id) {
+            Some((content, is_error)) => {
+                self.result(&content, is_error);
+                self.answered.insert(id.to_owned());
+            }
+            None => {
+                self.calls.insert(id.to_owned(), told);
+            }
+        }
+    }
+
+    /// Tells a result away from its call.
+    fn late_result(&mut self, call: &str, content: &[Part], is_error: bool) {
+        let told = self.calls.remove(call).unwrap_or_else(|| "a tool".to_owned());
+        self.paragraph(Paragraph::Tool, vec![format!("◂ {told}")], 2, Style::new());
+        self.result(content, is_error);
+    }
+
+    fn result(&mut self, content: &[Part], is_error: bool) {
+        if is_error {
+            self.paragraph(Paragraph::Tool, vec!["failed:".to_owned()], 4, self.palette.error);
+        } else if self.detail == Detail::Full {
+            self.paragraph(Paragraph::Tool, vec!["answered:".to_owned()], 4, self.palette.faint);
+        }
+        let mut text = String::new();
+        for part in content {
+            let words = match part {
+                Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => clean(text),
+                Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Blob { .. } | Part::Native { .. } => {
+                    in_brackets(part)
+                }
+            };
+            text.push_str(words.trim_end());
+            text.push('\n');
+        }
+        let mut text = text.trim_matches('\n');
+        if let Some(change) = change::written_out(text) {
+            return self.change(&change);
+        }
+        // Codex puts what it measured before what the command wrote, which is what one wants to see first.
+        if self.detail == Detail::Folded
+            && text.starts_with("Chunk ID: ")
+            && let Some((_, written)) = text.split_once("\nOutput:")
+        {
+            text = written.trim_matches('\n');
+        }
+        let lines = match self.detail {
+            _ if text.trim().is_empty() => vec!["(no output)".to_owned()],
+            Detail::Full => wrap(text, self.columns - 6),
+            Detail::Folded => text.lines().map(|line| clip(line, self.columns - 6)).collect(),
+        };
+        self.barred(lines, RESULT_LINES);
+    }
+
+    fn change(&mut self, change: &[Line]) {
+        let Palette { added, removed, faint, hint, .. } = self.palette;
+        let columns = self.columns - 8;
+        let show = |line: &Line| {
+            let (style, sign, text) = match line {
+                Line::Added(text) => (added, "+ ", text),
+                Line::Removed(text) => (removed, "- ", text),
+                Line::Same(text) => (Style::new(), "  ", text),
+                Line::Place(text) => (hint, "", text),
+            };
+            let text = clean(text).replace('\n', " ");
+            let text = if self.detail == Detail::Full { text } else { clip(&text, columns) };
+            format!("{faint}│{faint:#} {style}{sign}{text}{style:#}")
+        };
+        let lines = change.iter().map(show).collect();
+        let lines = self.folded(lines, CHANGE_LINES);
+        self.paragraph(Paragraph::Tool, lines, 4, Style::new());
+    }
+
+    /// Tells lines with a bar before each.
+    fn barred(&mut self, lines: Vec<String>, keep: usize) {
+        let lines = lines.into_iter().map(|line| format!("│ {line}").trim_end().to_owned()).collect();
+        let lines = self.folded(lines, keep);
+        self.paragraph(Paragraph::Tool, lines, 4, self.palette.faint);
+    }
+
+    /// Tells the text that stands for all before it, apart from what is said.
+    fn summary(&mut self, commit: &StoredCommit, at: Option<Timestamp>, text: &str) {
+        let compaction = self.palette.compaction;
+        self.heading(commit, at, Speaker::summary());
+        let lines = wrap(clean(text).trim_matches('\n'), self.columns - 4);
+        let barred = |line: String| format!("{compaction}┃{compaction:#} {line}").trim_end().to_owned();
+        self.paragraph(Paragraph::Prose, lines.into_iter().map(barred).collect(), 2, Style::new());
+    }
+
+    fn note(&mut self, commit: &StoredCommit, note: &str) {
+        if self.speaker.as_ref().is_none_or(|(id, _)| *id != commit.id) {
+            self.heading(commit, None, Speaker::content_of(commit));
+        }
+        self.paragraph(Paragraph::Prose, vec![note.to_owned()], 2, self.palette.faint);
+    }
+
+    /// Begins a turn, unless the same speaker goes on in the same commit.
+    fn heading(&mut self, commit: &StoredCommit, at: Option<Timestamp>, speaker: Speaker) {
+        if self.speaker.as_ref().is_some_and(|(id, current)| *id == commit.id && *current == speaker) {
+            return;
+        }
+        self.end_turn();
+        let Palette { strong, user, compaction, faint, id, .. } = self.palette;
+        let style = match speaker.voice {
+            Voice::User => user,
+            Voice::Summary => compaction,
+            Voice::Assistant | Voice::Other => strong,
+        };
+        let name = clip(&clean(&speaker.name).replace('\n', " "), self.columns / 2);
+        let when = to_the_second(at.unwrap_or(commit.commit.created_at));
+        let short = commit.id.short();
+        let heading = format!("{style}{name}{style:#}  {faint}{when}{faint:#}  {id}{faint}{short}{faint:#}{id:#}");
+        self.turn.push(heading);
+        self.last = Some(Paragraph::Heading);
+        self.speaker = Some((commit.id, speaker));
+    }
+
+    fn paragraph(&mut self, paragraph: Paragraph, lines: Vec<String>, indent: usize, style: Style) {
+        let is_apart = match (self.last, paragraph) {
+            (None | Some(Paragraph::Heading), _) | (Some(Paragraph::Tool), Paragraph::Tool) => false,
+            (Some(Paragraph::Prose | Paragraph::Tool), _) => true,
+        };
+        if is_apart {
+            self.turn.push(String::new());
+        }
+        for line in lines {
+            let indent = if line.is_empty() { 0 } else { indent };
+            self.turn.push(format!("{:indent$}{style}{line}{style:#}", ""));
+        }
+        self.last = Some(paragraph);
+    }
+
+    /// Leaves out the lines after the first few, and says how many.
+    fn folded(&self, mut lines: Vec<String>, keep: usize) -> Vec<String> {
+        // One line is not worth a line that says it is missing.
+        if self.detail == Detail::Folded && lines.len() > keep + 1 {
+            let left_out = (lines.len() - keep) as u64;
+            lines.truncate(keep);
+            lines.push(format!("… {}", output::counted(left_out, "more line")));
+        }
+        lines
+    }
+
+    fn end_turn(&mut self) {
+        if !self.turn.is_empty() {
+            self.turns.push(std::mem::take(&mut self.turn).join("\n"));
+        }
+        self.speaker = None;
+        self.last = None;
+    }
+}
+
+/// Returns the results among entries, by their calls. The last of a call counts: an early one says that the tool is still
+/// at it.
+fn answers(told: &[Told]) -> HashMap<String, (Vec<Part>, bool)> {
+    let mut answers = HashMap::new();
+    for told in told {
+        let Told::Entry(entry) = told else { continue };
+        for part in &entry.parts {
+            if let Part::ToolResult { call, content, is_error } = part {
+                answers.insert(call.clone(), (content.clone(), *is_error == Some(true)));
+            }
+        }
+    }
+    answers
+}
+
+/// Tells whether a part is between a runtime and its provider, and says nothing to people.
+fn is_inner(part: &Part) -> bool {
+    match part {
+        Part::Native { .. } => true,
+        Part::Thinking { text, .. } => text.trim().is_empty(),
+        Part::Text { .. }
+        | Part::ToolCall { .. }
+        | Part::ToolResult { .. }
+        | Part::Blob { .. }
+        | Part::Summary { .. } => false,
+    }
+}
+
+fn is_blank(part: &Part) -> bool {
+    match part {
+        Part::Text { text } | Part::Summary { text } => text.trim().is_empty(),
+        Part::Thinking { text, seal } => text.trim().is_empty() && seal.is_none(),
+        Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Blob { .. } | Part::Native { .. } => false,
+    }
+}
+
+/// Tells what cannot be shown.
+fn in_brackets(part: &Part) -> String {
+    let told = match part {
+        Part::Blob { media_type, source } => {
+            let kind = if media_type.starts_with("image/") { "image " } else { "" };
+            match source {
+                // Four characters stand for three bytes.
+                BlobSource::Base64(data) => {
+                    let bytes = data.trim_end_matches('=').len() as u64 * 3 / 4;
+                    format!("[{kind}{media_type}, {}]", output::size(bytes))
+                }
+                BlobSource::Url(place) | BlobSource::File(place) => format!("[{kind}{media_type}: {place}]"),
+            }
+        }
+        Part::Native { kind, .. } => format!("[{kind}]"),
+        Part::ToolCall { name, .. } => format!("[calls {name}]"),
+        Part::ToolResult { .. } => "[result of a tool]".to_owned(),
+        Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => text.clone(),
+    };
+    clean(&told).replace('\n', " ")
+}
+
+fn to_the_second(at: Timestamp) -> String {
+    let text = at.to_string();
+    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
+    format!("{date} {}Z", time.get(..8).unwrap_or(time))
+}
