@@ -9,6 +9,7 @@ mod encode;
 mod golden;
 mod join;
 mod opencode;
+mod pairs;
 mod records;
 mod slices;
 mod summary;
