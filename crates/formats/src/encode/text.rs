@@ -62,7 +62,9 @@ impl Narrative {
         if told.is_empty() {
             return;
         }
+        let before = self.text.len();
         self.heading(&speaker(turn));
+        let headed = self.text.len();
         let answers = calls::answers(next);
         for part in told {
             match part {
@@ -81,6 +83,10 @@ impl Narrative {
                     }
                 }
             }
+        }
+        // Nobody needs to read that somebody said nothing that can be told.
+        if self.text.len() == headed {
+            self.text.truncate(before);
         }
     }
 
@@ -314,5 +320,8 @@ User:
     #[test]
     fn nothing_is_told_of_nothing() {
         assert_eq!(told(vec![], None), (String::new(), vec![]));
+        let native = Part::Native { kind: "date".into(), value: json!({}) };
+        let (text, losses) = told(vec![user(vec![native]), assistant(vec![Part::text("done")])], None);
+        assert_eq!((text.as_str(), losses), ("Assistant:\n  done\n", vec![(Loss::NativePart, 1)]));
     }
 }
