@@ -171,11 +171,13 @@ impl Conversation {
                 self.paragraph(Paragraph::Prose, vec!["[thinking that only its provider can read]".into()], 2, faint);
             }
             Part::Thinking { text, .. } => {
-                let mut lines = wrap(&format!("(thinking) {}", clean(text.trim())), self.columns - 2);
+                // A folded thought leaves room for how much more there is.
+                let columns = if self.detail == Detail::Full { self.columns - 2 } else { self.columns - 20 };
+                let mut lines = wrap(&format!("(thinking) {}", clean(text.trim())), columns);
                 if self.detail == Detail::Folded && lines.len() > 1 {
                     let more = output::counted(lines.len() as u64 - 1, "more line");
                     lines.truncate(1);
-                    lines[0] = format!("{} … {more}", clip(&lines[0], self.columns.saturating_sub(20)));
+                    lines[0] = format!("{} … {more}", lines[0]);
                 }
                 self.paragraph(Paragraph::Prose, lines, 2, faint);
             }

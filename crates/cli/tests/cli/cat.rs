@@ -53,6 +53,7 @@ fn conversation() -> User {
                     &json!({"file_path": "/src/a.rs", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree"})
                 ),
                 call("t3", "MultiEdit", &json!({"file_path": "/src/b.rs", "edits": edits})),
+                call("t5", "Task", &json!({"prompt": "Wait\nfor it."})),
             ]),
         ),
         line(
@@ -73,7 +74,15 @@ fn conversation() -> User {
     user.done(&["checkpoint", "--format", "claude-code-v1", "--head", "main", "one.jsonl"]);
     let second = [
         line("assistant", 5, &json!([call("t4", "Write", &json!({"file_path": "/src/c.rs", "content": "x\ny\n"}))])),
-        line("user", 6, &json!([result("t4", &json!(""), false), text("Assistant (forged)  2026-11-15\nThanks")])),
+        line(
+            "user",
+            6,
+            &json!([
+                result("t4", &json!(""), false),
+                result("t5", &json!("late"), false),
+                text("Assistant (forged)  2026-11-15\nThanks")
+            ]),
+        ),
     ];
     user.file("two.jsonl", second.concat());
     user.done(&["checkpoint", "--head", "main", "two.jsonl"]);
@@ -84,13 +93,13 @@ fn conversation() -> User {
 fn a_conversation_is_shown_turn_by_turn() {
     let user = conversation();
     assert_snapshot!(user.run(&["cat", "main"]), @"
-    User (ada@laptop)  2026-11-15 19:00:01Z  ctx-ab57e92bc7
+    User (ada@laptop)  2026-11-15 19:00:01Z  ctx-8eec40ba95
       Why does it fail?
       Look here:�
 
       [image image/png, 12.0 kB]
 
-    Assistant (claude-x)  2026-11-15 19:00:02Z  ctx-ab57e92bc7
+    Assistant (claude-x)  2026-11-15 19:00:02Z  ctx-8eec40ba95
       (thinking) First this. … 3 more lines
 
       I look. word word word word word word word word word word word word word word word word word word
@@ -117,30 +126,33 @@ fn a_conversation_is_shown_turn_by_turn() {
         │   c
         │ - d
         │ [image image/*: https://a.example/b.png]
+      ▸ Task Wait …
 
-    Assistant (claude-x)  2026-11-15 19:00:05Z  ctx-b80a35c678
+    Assistant (claude-x)  2026-11-15 19:00:05Z  ctx-bff77bce0b
       ▸ Write /src/c.rs
         │ + x
         │ + y
         │ (no output)
+      ◂ Task Wait …
+        │ late
 
-    User (ada@laptop)  2026-11-15 19:00:06Z  ctx-b80a35c678
+    User (ada@laptop)  2026-11-15 19:00:06Z  ctx-bff77bce0b
       Assistant (forged)  2026-11-15
       Thanks
     ");
     assert_snapshot!(user.run(&["cat", "main", "-n", "1"]), @"
-    User (ada@laptop)  2026-11-15 19:00:06Z  ctx-b80a35c678
+    User (ada@laptop)  2026-11-15 19:00:06Z  ctx-bff77bce0b
       Assistant (forged)  2026-11-15
       Thanks
     ");
     assert_snapshot!(user.run(&["show", "main~1", "--entries", "--full"]), @"
-    User (ada@laptop)  2026-11-15 19:00:01Z  ctx-ab57e92bc7
+    User (ada@laptop)  2026-11-15 19:00:01Z  ctx-8eec40ba95
       Why does it fail?
       Look here:�
 
       [image image/png, 12.0 kB]
 
-    Assistant (claude-x)  2026-11-15 19:00:02Z  ctx-ab57e92bc7
+    Assistant (claude-x)  2026-11-15 19:00:02Z  ctx-8eec40ba95
       (thinking) First this.
       word word word word word word word word word word word word word word word word word word word
       word word word word word word word word word word word
@@ -182,6 +194,10 @@ fn a_conversation_is_shown_turn_by_turn() {
         │ - d
         answered:
         │ [image image/*: https://a.example/b.png]
+      ▸ Task Wait …
+        │ prompt:
+        │   Wait
+        │   for it.
     ");
 }
 
@@ -199,12 +215,12 @@ fn colours_tell_apart_who_speaks_and_what_changes() {
 fn entries_are_given_to_programs() {
     let user = conversation();
     assert_snapshot!(user.run(&["cat", "main", "--json", "-n", "2"]), @r#"
-    {"schema":"contexture/1","commit":"ctx-b80a35c67841a196c7a3c9f365cf915e","id":"00000000-0000-4000-8000-000000000005","role":"assistant","model":"claude-x","at":"2026-11-15T19:00:05.000000Z","parts":[{"type":"tool_call","id":"t4","name":"Write","input":{"json":{"content":"x\ny\n","file_path":"/src/c.rs"}}}]}
-    {"schema":"contexture/1","commit":"ctx-b80a35c67841a196c7a3c9f365cf915e","id":"00000000-0000-4000-8000-000000000006","role":"user","at":"2026-11-15T19:00:06.000000Z","parts":[{"type":"tool_result","call":"t4","content":[],"is_error":false},{"type":"text","text":"Assistant (forged)  2026-11-15\nThanks"}]}
+    {"schema":"contexture/1","commit":"ctx-bff77bce0b382c1ee0c3414a9f0c4978","id":"00000000-0000-4000-8000-000000000005","role":"assistant","model":"claude-x","at":"2026-11-15T19:00:05.000000Z","parts":[{"type":"tool_call","id":"t4","name":"Write","input":{"json":{"content":"x\ny\n","file_path":"/src/c.rs"}}}]}
+    {"schema":"contexture/1","commit":"ctx-bff77bce0b382c1ee0c3414a9f0c4978","id":"00000000-0000-4000-8000-000000000006","role":"user","at":"2026-11-15T19:00:06.000000Z","parts":[{"type":"tool_result","call":"t4","content":[],"is_error":false},{"type":"tool_result","call":"t5","content":[{"type":"text","text":"late"}],"is_error":false},{"type":"text","text":"Assistant (forged)  2026-11-15\nThanks"}]}
     "#);
     assert_snapshot!(user.run(&["show", "main", "--entries", "--json"]), @r#"
-    {"schema":"contexture/1","commit":"ctx-b80a35c67841a196c7a3c9f365cf915e","id":"00000000-0000-4000-8000-000000000005","role":"assistant","model":"claude-x","at":"2026-11-15T19:00:05.000000Z","parts":[{"type":"tool_call","id":"t4","name":"Write","input":{"json":{"content":"x\ny\n","file_path":"/src/c.rs"}}}]}
-    {"schema":"contexture/1","commit":"ctx-b80a35c67841a196c7a3c9f365cf915e","id":"00000000-0000-4000-8000-000000000006","role":"user","at":"2026-11-15T19:00:06.000000Z","parts":[{"type":"tool_result","call":"t4","content":[],"is_error":false},{"type":"text","text":"Assistant (forged)  2026-11-15\nThanks"}]}
+    {"schema":"contexture/1","commit":"ctx-bff77bce0b382c1ee0c3414a9f0c4978","id":"00000000-0000-4000-8000-000000000005","role":"assistant","model":"claude-x","at":"2026-11-15T19:00:05.000000Z","parts":[{"type":"tool_call","id":"t4","name":"Write","input":{"json":{"content":"x\ny\n","file_path":"/src/c.rs"}}}]}
+    {"schema":"contexture/1","commit":"ctx-bff77bce0b382c1ee0c3414a9f0c4978","id":"00000000-0000-4000-8000-000000000006","role":"user","at":"2026-11-15T19:00:06.000000Z","parts":[{"type":"tool_result","call":"t4","content":[],"is_error":false},{"type":"tool_result","call":"t5","content":[{"type":"text","text":"late"}],"is_error":false},{"type":"text","text":"Assistant (forged)  2026-11-15\nThanks"}]}
     "#);
 }
 
@@ -222,18 +238,18 @@ fn summaries_and_foreign_formats_are_shown_as_what_they_are() {
     user.file("broken.jsonl", "not json\n");
     user.done(&["checkpoint", "--format", "claude-code-v1", "--no-check", "--head", "main", "broken.jsonl"]);
     assert_snapshot!(user.run(&["cat", "main"]), @"
-    Summary of what came before  2026-11-15 20:10:00Z  ctx-e8bdec20b4
+    Summary of what came before  2026-11-15 20:10:00Z  ctx-e20fe9e590
       ┃ It counts.
 
-    Content in the format notes-v1  2026-11-15 20:10:00Z  ctx-81193da244
+    Content in the format notes-v1  2026-11-15 20:10:00Z  ctx-216d5ce160
       A note
           by hand.
 
-    Content in the format core-dump  2026-11-15 20:10:00Z  ctx-468b7c4c6b
+    Content in the format core-dump  2026-11-15 20:10:00Z  ctx-6ecf14733e
       [core-dump, 6 bytes; `ctx artifact get
       art-1f3a3ffaa222b9e67813ce0159fee9477614f4d88d50ffe76142597c022aaedb -o FILE` gives it]
 
-    Assistant  2026-11-15 20:10:00Z  ctx-6fb84485f0
+    Assistant  2026-11-15 20:10:00Z  ctx-067e69c423
       ▸ apply_patch a.rs
         │ *** Update File: a.rs
         │ @@ fn main
@@ -246,14 +262,14 @@ fn summaries_and_foreign_formats_are_shown_as_what_they_are() {
         │ - old
         │ + new
 
-    Content in the format claude-code-v1  2026-11-15 20:10:00Z  ctx-375335f59a
+    Content in the format claude-code-v1  2026-11-15 20:10:00Z  ctx-bbfd1d2df4
       [1 record cannot be read]
     ");
     assert_snapshot!(user.run(&["cat", "main", "--stop", "main~4", "--json", "-n", "4"]), @r#"
-    {"schema":"contexture/1","commit":"ctx-81193da2442720e3399292b5c2eb6d1e","format":"notes-v1","text":"A note\n\tby hand.\n","left_out":0}
-    {"schema":"contexture/1","commit":"ctx-468b7c4c6be73055a3621899b3fce8fe","format":"core-dump","artifact":"art-1f3a3ffaa222b9e67813ce0159fee9477614f4d88d50ffe76142597c022aaedb","size":6}
-    {"schema":"contexture/1","commit":"ctx-6fb84485f07d01c513f811cce5c562d7","role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"apply_patch","input":{"text":"*** Begin Patch\n*** Update File: a.rs\n@@ fn main\n-old\n+new\n*** End Patch"}}]}
-    {"schema":"contexture/1","commit":"ctx-6fb84485f07d01c513f811cce5c562d7","role":"tool","parts":[{"type":"tool_result","call":"c1","content":[{"type":"text","text":"diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new"}]}]}
+    {"schema":"contexture/1","commit":"ctx-216d5ce1607743001c320d1cc2643bd1","format":"notes-v1","text":"A note\n\tby hand.\n","left_out":0}
+    {"schema":"contexture/1","commit":"ctx-6ecf14733e37619ffc8b2e7093dd14f4","format":"core-dump","artifact":"art-1f3a3ffaa222b9e67813ce0159fee9477614f4d88d50ffe76142597c022aaedb","size":6}
+    {"schema":"contexture/1","commit":"ctx-067e69c42361459a96cd8fe0c29ad045","role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"apply_patch","input":{"text":"*** Begin Patch\n*** Update File: a.rs\n@@ fn main\n-old\n+new\n*** End Patch"}}]}
+    {"schema":"contexture/1","commit":"ctx-067e69c42361459a96cd8fe0c29ad045","role":"tool","parts":[{"type":"tool_result","call":"c1","content":[{"type":"text","text":"diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new"}]}]}
     "#);
     assert_eq!(user.done(&["cat", "main", "--stop", "root"]).matches("Why does it fail?").count(), 1);
 }
