@@ -440,7 +440,7 @@ impl Steps {
             commit,
             content,
             annotations,
-            head: state.head.clone(),
+            head: state.head.clone().filter(|_| says_something),
             follow: state.follow.clone(),
         });
     }
