@@ -37,6 +37,8 @@ pub mod materialize;
 #[doc(hidden)]
 pub mod references;
 #[doc(hidden)]
+pub mod resume;
+#[doc(hidden)]
 pub mod spaces;
 #[doc(hidden)]
 pub mod together;
@@ -182,6 +184,14 @@ macro_rules! conformance {
                 a_head_goes_before_an_id_that_starts_so,
                 steps_back_follow_parents_over_forks,
                 artifacts_are_found_by_abbreviated_ids;
+            resume:
+                a_session_in_its_own_runtime_has_another_id_and_nothing_else,
+                a_session_that_is_there_is_not_touched,
+                what_a_resumed_session_adds_goes_onto_the_chain,
+                a_head_that_somebody_else_has_moved_does_not_follow,
+                a_session_in_another_runtime_goes_on_with_the_same_chain,
+                a_summary_of_ours_is_where_a_session_begins,
+                a_file_in_which_nobody_speaks_does_not_stand_for_its_session;
             spaces:
                 what_one_space_holds_another_does_not_see,
                 the_same_things_live_in_two_spaces_without_meeting,

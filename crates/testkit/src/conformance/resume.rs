@@ -1,0 +1,207 @@
+//! Chains become sessions that a runtime goes on with, and what it adds goes onto the chain.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use contexture::{
+    Compaction, Contexture, LogStart, Resume, Resumed, Stop, Tier,
+    capture::{Homes, ImportSettings, Runtime, Verified},
+};
+use contexture_core::{CommitId, Format, HeadName, Machine, Principal, Provenance};
+use tempfile::TempDir;
+
+use crate::{Backend, Harness, head, materialized, walked};
+
+const SESSION: &str = "5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11";
+
+/// A machine with the homes of all runtimes.
+struct Desk {
+    directory: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn homes(&self) -> Homes {
+        let home = |name: &str| Some(self.directory.path().join(name));
+        Homes { claude: home("claude"), codex: home("codex"), gemini: home("gemini"), pi: home("pi") }
+    }
+
+    /// Writes a session of Claude Code with two turns and takes it in. Returns its bytes and the last commit.
+    async fn session(&self, store: &Contexture) -> (String, CommitId) {
+        let path = self.directory.path().join("old.jsonl");
+        let text =
+            [line("user", "u1", "", "Go"), line("assistant", "a1", "u1", "Gone"), line("user", "u2", "a1", "On")];
+        fs::write(&path, text.concat()).unwrap();
+        import(store, &path, Runtime::ClaudeCode).await;
+        (text.concat(), store.head(&head("session/old")).await.unwrap().unwrap())
+    }
+
+    async fn resume(&self, store: &Contexture, commit: CommitId, name: Option<HeadName>, runtime: Runtime) -> Resumed {
+        let directory = PathBuf::from("/home/ada/project");
+        let request = Resume { commit, head: name, runtime, session: SESSION.to_owned(), directory };
+        store.resume(&request, &self.homes(), &settings(runtime)).await.unwrap()
+    }
+}
+
+/// A line of Claude Code.
+fn line(kind: &str, uuid: &str, parent: &str, text: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    let content = match kind {
+        "user" => format!("\"{text}\""),
+        _ => format!(r#"[{{"type":"text","text":"{text}"}}]"#),
+    };
+    format!(
+        r#"{{"type":"{kind}","uuid":"{uuid}", "parentUuid":{parent},"sessionId":"old","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/home/ada/project","message":{{"role":"{kind}","content":{content}}}}}"#
+    ) + "\n"
+}
+
+fn settings(runtime: Runtime) -> ImportSettings {
+    ImportSettings {
+        principal: Principal::new("ada@laptop").ok(),
+        machine: Machine::new("laptop").unwrap(),
+        runtime: runtime.as_str().to_owned(),
+        agent: None,
+    }
+}
+
+async fn import(store: &Contexture, path: &Path, runtime: Runtime) -> u64 {
+    let imported = store.import_session(path, runtime.format(), &settings(runtime), &mut |_| {}).await;
+    imported.unwrap().new_commits
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+pub async fn a_session_in_its_own_runtime_has_another_id_and_nothing_else<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (text, tip) = desk.session(&store).await;
+    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    assert_eq!(resumed.report.tier, Tier::Native);
+    assert_eq!(fs::read_to_string(&resumed.path).unwrap(), text.replace(r#""old""#, &format!("\"{SESSION}\"")));
+    let place = format!("claude/projects/-home-ada-project/{SESSION}.jsonl");
+    assert_eq!(resumed.path, desk.directory.path().join(place));
+    assert_eq!(fs::read_to_string(desk.directory.path().join("old.jsonl")).unwrap(), text);
+    let stray = fs::read_dir(resumed.path.parent().unwrap()).unwrap().count();
+    assert_eq!(stray, 1, "nothing else is left beside it");
+}
+
+pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, tip) = desk.session(&store).await;
+    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    fs::write(&resumed.path, "mine").unwrap();
+    let request = Resume {
+        commit: tip,
+        head: None,
+        runtime: Runtime::ClaudeCode,
+        session: SESSION.to_owned(),
+        directory: "/home/ada/project".into(),
+    };
+    store.resume(&request, &desk.homes(), &settings(Runtime::ClaudeCode)).await.unwrap_err();
+    assert_eq!(fs::read_to_string(&resumed.path).unwrap(), "mine");
+}
+
+pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, tip) = desk.session(&store).await;
+    store.fork(tip, &head("try")).await.unwrap();
+    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::ClaudeCode).await;
+    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 0, "what was written is known");
+    // The runtime notes something before the turn; that is no turn of its own.
+    let note = format!("{{\"type\":\"mode\",\"sessionId\":\"{SESSION}\"}}\n");
+    append(&resumed.path, &(note + &line("user", "u3", "u2", "Further") + &line("assistant", "a3", "u3", "Far")));
+    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    let new = store.head(&head("try")).await.unwrap().unwrap();
+    assert_eq!(store.show(new).await.unwrap().commit.parent, Some(tip));
+    assert_eq!(store.head(&head(&format!("session/{SESSION}"))).await.unwrap(), Some(new));
+    assert_eq!(store.head(&head("session/old")).await.unwrap(), Some(tip), "the origin stays where it is");
+    let verified = store.verify_source(&settings(Runtime::ClaudeCode).machine, &resumed.path).await.unwrap();
+    assert!(matches!(verified, Verified::Same { left: 0, .. }), "{verified:?}");
+    // Going back to the first turn of the written part starts a branch there.
+    append(&resumed.path, &line("user", "u4", "a1", "Otherwise"));
+    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    let branch = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
+    let chain = walked(&store, LogStart::Commits(vec![tip])).await;
+    assert_eq!(store.show(branch).await.unwrap().commit.parent, Some(chain[1]));
+    assert_eq!(store.head(&head("try")).await.unwrap(), Some(new));
+}
+
+pub async fn a_head_that_somebody_else_has_moved_does_not_follow<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, tip) = desk.session(&store).await;
+    store.fork(tip, &head("try")).await.unwrap();
+    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::ClaudeCode).await;
+    let elsewhere = walked(&store, LogStart::Commits(vec![tip])).await[1];
+    store.set_head(&head("try"), elsewhere, contexture::Expect::Anything).await.unwrap();
+    append(&resumed.path, &line("user", "u3", "u2", "Further"));
+    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    assert_eq!(store.head(&head("try")).await.unwrap(), Some(elsewhere));
+    let own = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
+    assert_eq!(store.show(own).await.unwrap().commit.parent, Some(tip));
+}
+
+pub async fn a_session_in_another_runtime_goes_on_with_the_same_chain<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, tip) = desk.session(&store).await;
+    for runtime in [Runtime::Codex, Runtime::Gemini, Runtime::Pi] {
+        let resumed = desk.resume(&store, tip, None, runtime).await;
+        assert_eq!(resumed.report.tier, Tier::Mapped);
+        let text = fs::read_to_string(&resumed.path).unwrap();
+        assert!(text.contains("Gone") && text.contains(SESSION), "{runtime}: {text}");
+        assert_eq!(import(&store, &resumed.path, runtime).await, 0, "{runtime}");
+        let (written, _) = materialized(&store, tip, Stop::Root).await;
+        assert!(!written.is_empty());
+    }
+    // Gemini CLI knows a project by a mark beside its sessions.
+    let mark = fs::read_to_string(desk.directory.path().join("gemini/tmp/project/.project_root")).unwrap();
+    assert_eq!(mark, "/home/ada/project");
+}
+
+pub async fn a_summary_of_ours_is_where_a_session_begins<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, tip) = desk.session(&store).await;
+    let summary = Compaction {
+        commit: tip,
+        summary: b"All went well.".to_vec(),
+        format: Format::new("text").ok(),
+        losses: Vec::new(),
+        provenance: Provenance::default(),
+        head: None,
+        annotations: Vec::new(),
+    };
+    let short = store.compact(summary).await.unwrap();
+    let resumed = desk.resume(&store, short.id, None, Runtime::ClaudeCode).await;
+    assert_eq!(resumed.report.tier, Tier::Mapped);
+    let text = fs::read_to_string(&resumed.path).unwrap();
+    assert!(text.contains("All went well.") && !text.contains("Gone"), "{text}");
+}
+
+pub async fn a_file_in_which_nobody_speaks_does_not_stand_for_its_session<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let header = "{\"sessionId\":\"g\",\"projectHash\":\"h\",\"startTime\":\"2026-01-02T03:04:05.000Z\"}\n";
+    let asked = r#"{"id":"u1","timestamp":"2026-01-02T03:04:05.000Z","type":"user","content":[{"text":"Go"}]}"#;
+    let (whole, stub) = (desk.directory.path().join("a.jsonl"), desk.directory.path().join("b.jsonl"));
+    fs::write(&whole, format!("{header}{asked}\n")).unwrap();
+    fs::write(&stub, header).unwrap();
+    import(&store, &whole, Runtime::Gemini).await;
+    let tip = store.head(&head("session/g")).await.unwrap();
+    import(&store, &stub, Runtime::Gemini).await;
+    assert_eq!(store.head(&head("session/g")).await.unwrap(), tip);
+    let format = Format::new("gemini-v1").unwrap();
+    assert_eq!(store.show(tip.unwrap()).await.unwrap().commit.format, format);
+}
