@@ -53,7 +53,7 @@ pub(crate) trait Session: Connection {
 
 /// What a group leaves in its open transaction.
 pub(crate) enum Kept {
-    /// The work of at least one job; the last journal record that came with it.
+    /// The work of at least one job; the last journal record that came with it, if any did.
     Something(JournalTip),
     /// Nothing, because every job failed by itself.
     Nothing,
@@ -62,8 +62,9 @@ pub(crate) enum Kept {
 type JournalTip = Option<(u64, ChainDigest)>;
 
 impl Kept {
-    fn add(&mut self, entrance: Option<&Entrance>) {
-        *self = Self::Something(entrance.and_then(|entrance| entrance.journal_tip));
+    fn add(&mut self, entrance: Option<&Entrance>, before: JournalTip) {
+        let tip = entrance.and_then(|entrance| entrance.journal_tip);
+        *self = Self::Something(tip.filter(|_| tip != before));
     }
 }
 
@@ -76,11 +77,12 @@ pub(crate) async fn run_group(
     group: &mut Group,
     mut entrance: Option<Entrance>,
 ) -> Result<Kept> {
+    let before = entrance.as_ref().and_then(|entrance| entrance.journal_tip);
     let mut kept = Kept::Nothing;
     for job in &mut *group {
         let changes = session.changes();
         if job.run(session, &mut entrance).await {
-            kept.add(entrance.as_ref());
+            kept.add(entrance.as_ref(), before);
             continue;
         }
         if let Some(failure) = session.failure() {
@@ -89,20 +91,20 @@ pub(crate) async fn run_group(
         if session.changes() != changes {
             session.roll_back().await?;
             session.begin_write().await?;
-            return run_nested(session, group).await;
+            return run_nested(session, group, before).await;
         }
     }
     Ok(kept)
 }
 
 /// Runs each job in a transaction of its own inside the group's.
-async fn run_nested(session: &mut impl Session, group: &mut Group) -> Result<Kept> {
+async fn run_nested(session: &mut impl Session, group: &mut Group, before: JournalTip) -> Result<Kept> {
     let (mut kept, mut entrance) = (Kept::Nothing, None);
     for job in group {
         session.begin_job().await?;
         if job.run(session, &mut entrance).await {
             session.keep_job().await?;
-            kept.add(entrance.as_ref());
+            kept.add(entrance.as_ref(), before);
         } else if let Some(failure) = session.failure() {
             return Err(failure);
         } else {

@@ -66,6 +66,8 @@ pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> R
 }
 
 /// Remembers how far a file was taken in, and the stretches that came with it.
+///
+/// The journal does not tell of it, so it may be done twice when a connection is lost, and the second time changes nothing.
 pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Result<()> {
     let space = tx.space;
     let sql = "INSERT INTO sources (space, machine, path, format, size, tail, state, taken_at) \
@@ -86,7 +88,9 @@ pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Res
     let key = require_key(tx, &source.machine, &source.path).await?;
     for segment in segments {
         let artifact = require(tx, &segment.artifact).await?;
-        let sql = "INSERT INTO segments (source, start, length, artifact, part_start) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql = "INSERT INTO segments (source, start, length, artifact, part_start) VALUES (?1, ?2, ?3, ?4, ?5) \
+                   ON CONFLICT (source, start) DO UPDATE SET length = excluded.length, artifact = excluded.artifact, \
+                   part_start = excluded.part_start";
         let numbers = [segment.start, segment.length].map(u64::cast_signed);
         let params = [
             key.into(),

@@ -21,7 +21,7 @@ pub(crate) enum Param<'p> {
 }
 
 /// A value that a query returned.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     /// SQL `NULL`.
     Null,

@@ -21,5 +21,6 @@ mod log;
 mod materialize;
 mod program;
 mod resolve;
+mod resume;
 mod show;
 mod store;

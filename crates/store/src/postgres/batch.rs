@@ -1,5 +1,7 @@
 //! Rows that wait to be inserted: many rows of one statement cost the server little more than one.
 
+use std::collections::HashMap;
+
 use tokio_postgres::types::Type;
 
 use crate::sql::{Param, Value};
@@ -24,6 +26,8 @@ pub(super) struct Delayed {
 pub(super) struct Batch {
     pub(super) sql: Box<str>,
     pub(super) rows: Vec<Vec<Value>>,
+    /// Where the rows of a statement are that replaces rows, by what tells them apart.
+    places: HashMap<Vec<Value>, usize>,
 }
 
 impl Delayed {
@@ -48,19 +52,20 @@ impl Delayed {
         let row: Vec<Value> = params.iter().map(|param| Value::from(*param)).collect();
         self.bytes += row.iter().map(size).sum::<usize>();
         self.rows += 1;
-        let known = self.batches.iter_mut().find(|batch| &*batch.sql == sql);
-        let Some(batch) = known else {
-            self.batches.push(Batch { sql: sql.into(), rows: vec![row] });
-            return;
-        };
+        let place = self.batches.iter().position(|batch| &*batch.sql == sql).unwrap_or_else(|| {
+            self.batches.push(Batch { sql: sql.into(), rows: Vec::new(), places: HashMap::new() });
+            self.batches.len() - 1
+        });
+        let Batch { rows, places, .. } = &mut self.batches[place];
         // A statement may change a row once only, so of those that replace each other the last one counts.
-        if let Some(key) = replacing_key(sql)
-            && let Some(earlier) = batch.rows.iter_mut().find(|earlier| earlier[..key] == row[..key])
-        {
-            *earlier = row;
-            return;
+        if let Some(key) = replacing_key(sql) {
+            let place = *places.entry(row[..key].to_vec()).or_insert(rows.len());
+            if let Some(earlier) = rows.get_mut(place) {
+                *earlier = row;
+                return;
+            }
         }
-        batch.rows.push(row);
+        rows.push(row);
     }
 
     /// Hands over everything that waits.

@@ -169,7 +169,7 @@ impl PgConnection {
 
     /// Sends the rows that wait.
     async fn flush(&mut self) -> Result<()> {
-        for Batch { sql, mut rows } in self.delayed.take() {
+        for Batch { sql, mut rows, .. } in self.delayed.take() {
             match rows.pop() {
                 Some(only) if rows.is_empty() => self.transmit(&sql, only).await?,
                 Some(last) => {

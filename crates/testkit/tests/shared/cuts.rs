@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use contexture::{Contexture, Error, LogStart, StoreError};
-use contexture_core::SpaceName;
+use contexture::{
+    Contexture, Error, LogStart, StoreError,
+    capture::{ImportSettings, Verified},
+};
+use contexture_core::{Format, Machine, SpaceName};
 use contexture_testkit::{
     Backend as _, assert_whole, head, noise,
     postgres::{PostgresBackend, Proxy},
@@ -87,6 +90,30 @@ async fn a_large_artifact_survives_lost_connections() {
         proxy.cut_after_sent(at);
         let stored = store.put_artifact(std::io::Cursor::new(content.clone())).await.unwrap();
         assert!(contexture_testkit::artifact(&direct, stored.id).await == content);
+    }
+}
+
+#[tokio::test]
+async fn an_imported_file_is_known_whatever_connection_was_lost() {
+    let Setup { backend: _backend, proxy, store, direct } = setup("").await;
+    let directory = tempfile::tempdir().unwrap();
+    let settings = ImportSettings {
+        principal: None,
+        machine: Machine::new("laptop").unwrap(),
+        runtime: "claude-code".to_owned(),
+        agent: None,
+    };
+    for at in (0..6000).step_by(250) {
+        let path = directory.path().join(format!("{at}.jsonl"));
+        let line = format!(
+            r#"{{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s-{at}","message":{{"content":"go"}}}}"#
+        );
+        std::fs::write(&path, line + "\n").unwrap();
+        proxy.cut_after_received(at);
+        let format = Format::new("claude-code-v1").unwrap();
+        store.import_session(&path, format, &settings, &mut |_| {}).await.unwrap();
+        let verified = direct.verify_source(&settings.machine, &path).await.unwrap();
+        assert!(matches!(verified, Verified::Same { left: 0, .. }), "cut after {at} bytes: {verified:?}");
     }
 }
 
