@@ -3,10 +3,12 @@
 //! Entries are derived from the bytes that a runtime wrote, and can be derived again by a better decoder. The bytes are
 //! the truth; an entry says what a model and a person would take from them.
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Timestamp;
+use crate::{Timestamp, commit::vocabulary};
 
 /// One message of one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,18 +43,18 @@ pub struct Entry {
     pub usage: Option<Usage>,
 }
 
-/// Whose turn an entry is part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// The person or program that asks, or what speaks in its place.
-    User,
-    /// The model.
-    Assistant,
-    /// Instructions that stand above the conversation.
-    System,
-    /// Results of tools.
-    Tool,
+vocabulary! {
+    /// Whose turn an entry is part of.
+    Role {
+        /// The person or program that asks, or what speaks in its place.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// Instructions that stand above the conversation.
+        System = "system",
+        /// Results of tools.
+        Tool = "tool",
+    }
 }
 
 /// A part of what an entry says.
