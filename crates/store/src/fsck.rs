@@ -11,6 +11,7 @@ mod heads;
 mod journal;
 mod large;
 mod lines;
+mod passages;
 mod problem;
 mod requests;
 mod unreferenced;
@@ -25,6 +26,7 @@ pub use commits::CommitFault;
 pub use heads::HeadFault;
 pub use journal::JournalFault;
 pub use lines::LineFault;
+pub use passages::PassageFault;
 pub use problem::Problem;
 pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
@@ -47,6 +49,8 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
     checker.run(heads::MoveScan::default()).await?;
     checker.run(annotations::Scan::default()).await?;
     checker.run(requests::Scan::default()).await?;
+    checker.index().await?;
+    checker.run(passages::Scan::default()).await?;
     checker.unreferenced().await?;
     Ok(checker.into_report())
 }
@@ -85,6 +89,8 @@ pub struct Counts {
     pub requests: u64,
     /// Journal records.
     pub journal_records: u64,
+    /// Passages of the index that searches ask.
+    pub passages: u64,
 }
 
 /// How far a check has come.
@@ -120,6 +126,8 @@ pub enum Phase {
     Annotations,
     /// Idempotency keys.
     Requests,
+    /// Passages of the index that searches ask.
+    Passages,
     /// The search for artifacts that nothing refers to.
     Unreferenced,
 }
@@ -153,6 +161,7 @@ impl AddAssign for Counts {
         self.annotations += more.annotations;
         self.requests += more.requests;
         self.journal_records += more.journal_records;
+        self.passages += more.passages;
     }
 }
 
@@ -169,6 +178,7 @@ impl Phase {
             Self::HeadMoves => "moves of heads",
             Self::Annotations => "annotations",
             Self::Requests => "idempotency keys",
+            Self::Passages => "passages",
             Self::Unreferenced => "unreferenced artifacts",
         }
     }

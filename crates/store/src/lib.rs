@@ -20,6 +20,7 @@ pub mod head;
 pub mod inspect;
 pub mod journal;
 pub mod request;
+pub mod search;
 pub mod source;
 mod space;
 pub mod spaces {

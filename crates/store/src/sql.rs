@@ -37,11 +37,23 @@ pub(crate) enum Value {
 #[derive(Debug)]
 pub(crate) struct Row(Vec<Value>);
 
+/// The engines, where they have nothing in common: searching for words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
 /// A connection inside a transaction.
 ///
 /// Each engine implements it once; the table modules call it. An implementation must never commit, roll back
 /// or retry by itself: the engine that opened the transaction does.
 pub(crate) trait Connection: Send {
+    /// Returns which engine it leads to, for what no statement says on both.
+    fn dialect(&self) -> Dialect;
+
     /// Runs a statement about which nothing needs to be known before the transaction ends.
     ///
     /// A server need not have answered when this returns. Then a failure is told by a later call or by the commit.
@@ -142,6 +154,10 @@ impl<'c> Tx<'c> {
     /// Returns the time at which the transaction happens.
     pub fn now(&self) -> Timestamp {
         self.scope.now
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.connection.dialect()
     }
 
     pub(crate) async fn post(&mut self, sql: &str, params: &[Param<'_>]) -> Result<()> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     Result,
     artifact::Encoding,
+    search,
     space::{stored, time},
     sql::{Param, Row, Tx},
 };
@@ -37,6 +38,9 @@ pub struct Stats {
     pub sessions: Tally<Session>,
     /// How they are written.
     pub formats: Tally<Format>,
+    /// The index that searches ask; absent before the first search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<search::Cursor>,
 }
 
 /// Measures of the commits.
@@ -125,6 +129,7 @@ pub async fn collect(tx: &mut Tx<'_>) -> Result<Stats> {
         principals: tally(tx, "principal").await?,
         sessions: tally(tx, "session").await?,
         formats: tally(tx, "format").await?,
+        index: search::cursor(tx).await?,
     })
 }
 
@@ -301,6 +306,7 @@ mod tests {
                 distinct: 2,
                 top: vec![tallied(Format::new("text").unwrap(), 3), tallied(Format::new("events-v1").unwrap(), 1)],
             },
+            index: None,
         };
         assert_eq!(stats, expected);
         assert!(store.footprint().await.unwrap().log_bytes.unwrap() > 0);

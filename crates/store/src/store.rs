@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use crate::{
     Error, Foresight, Location, Result,
     postgres::Postgres,
-    sql::{Scope, Tx},
+    sql::{Dialect, Scope, Tx},
     sqlite::Sqlite,
     stats::Footprint,
 };
@@ -88,6 +88,13 @@ impl Store {
         match &self.engine {
             Engine::Sqlite(engine) => engine.write(scope, foresight, job).await,
             Engine::Postgres(engine) => engine.write(scope, foresight, job).await,
+        }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match &self.engine {
+            Engine::Sqlite(_) => Dialect::Sqlite,
+            Engine::Postgres(_) => Dialect::Postgres,
         }
     }
 

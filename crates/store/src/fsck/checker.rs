@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 
-use super::{Counts, Phase, Problem, Progress, Report, problem};
+use super::{Counts, Phase, Problem, Progress, Report, passages, problem};
 use crate::{Error, Result, Scope, Store, sql::Tx};
 
 /// How often the search for readable rows behind unreadable ones doubles its stride before it takes the rest for lost.
@@ -87,6 +87,16 @@ impl<'c> Checker<'c> {
             Err(error) => return Err(error),
         }
         self.advance(1);
+        Ok(())
+    }
+
+    /// Checks that the index that searches ask is not ahead of the journal.
+    pub(super) async fn index(&mut self) -> Result<()> {
+        match self.store.read(self.scope.clone(), |tx| passages::cursor(tx).boxed()).await {
+            Ok(found) => found.into_iter().for_each(|problem| self.report.add(problem)),
+            Err(error) if is_damage(&error) => self.report.add(Problem::Engine { what: problem::reason(error) }),
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 

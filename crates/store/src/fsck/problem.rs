@@ -3,7 +3,9 @@
 use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
 use serde::Serialize;
 
-use super::{AnnotationFault, ArtifactFault, CommitFault, HeadFault, JournalFault, LineFault, Phase, RequestFault};
+use super::{
+    AnnotationFault, ArtifactFault, CommitFault, HeadFault, JournalFault, LineFault, PassageFault, Phase, RequestFault,
+};
 use crate::Error;
 
 /// One thing that is wrong.
@@ -100,6 +102,23 @@ pub enum Problem {
         /// What is wrong.
         #[serde(flatten)]
         fault: AnnotationFault,
+    },
+    /// A passage of the index that searches ask is wrong.
+    #[error("passage {passage} of the search index {fault}")]
+    Passage {
+        /// Its key.
+        passage: i64,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: PassageFault,
+    },
+    /// The index that searches ask claims to know what has not happened.
+    #[error("the search index is at journal record {seq}, beyond the last, which is {tip}")]
+    IndexAhead {
+        /// Where the index is.
+        seq: u64,
+        /// Where the journal ends.
+        tip: u64,
     },
     /// What is remembered of a request is wrong.
     #[error("idempotency key {key} {fault}")]

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Error, Result,
     job::Session,
-    sql::{Connection, Param, Row, Value},
+    sql::{Connection, Dialect, Param, Row, Value},
 };
 
 /// Makes a server whose operator trades durability for speed wait for its disk all the same.
@@ -246,6 +246,10 @@ impl PgConnection {
 }
 
 impl Connection for PgConnection {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
     fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>> {
         let post = async move {
             self.changes += 1;

@@ -13,7 +13,7 @@ use super::log_file;
 use crate::{
     Error, Result,
     job::Session,
-    sql::{Connection, Param, Row, Value},
+    sql::{Connection, Dialect, Param, Row, Value},
 };
 
 /// How long a writer waits for other programs before it gives up.
@@ -168,6 +168,10 @@ impl Session for SqliteConnection {
 }
 
 impl Connection for SqliteConnection {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
     fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>> {
         self.execute(sql, params).map_ok(drop).boxed()
     }

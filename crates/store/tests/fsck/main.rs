@@ -7,5 +7,6 @@ mod fixture;
 mod heads;
 mod journal;
 mod lines;
+mod passages;
 mod records;
 mod report;

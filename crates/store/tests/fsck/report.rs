@@ -28,6 +28,7 @@ async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
             annotations: 1,
             requests: 1,
             journal_records: 14,
+            passages: 0,
         },
         problems: Vec::new(),
         problems_left_out: 0,
@@ -100,6 +101,7 @@ async fn progress_goes_through_the_phases_and_ends_each_at_its_total() {
         (Phase::HeadMoves, 4),
         (Phase::Annotations, 1),
         (Phase::Requests, 1),
+        (Phase::Passages, 0),
         (Phase::Unreferenced, 7 + parts + artifacts),
     ];
     assert_eq!(last_of_each, phases.map(|(phase, rows)| Progress { phase, done: rows, total: rows }));

@@ -1,0 +1,199 @@
+//! Asking the index: which passages of which commits match, the best first.
+
+use std::fmt::Write as _;
+
+use contexture_core::{Annotation, CommitId, Format, LabelKey, Principal, Role, Session, SummaryText, Timestamp};
+
+use super::{Kind, Query, Spot};
+use crate::{
+    Error, Result,
+    commit::Place,
+    space::stored,
+    sql::{Dialect, Param, Row, Tx},
+};
+
+/// What to look for. A filter that is not set lets everything pass.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What the text must hold.
+    pub query: Query,
+    /// Which passages of which commits are looked at.
+    pub filter: Filter,
+    /// Most commits that are returned.
+    pub max_commits: u32,
+    /// Most passages that are returned of one commit.
+    pub max_hits: u32,
+}
+
+/// Which passages of which commits are looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this commit and those before it.
+    pub ancestors_of: Option<CommitId>,
+    /// Only what is said in this role.
+    pub role: Option<Role>,
+    /// Only this kind of passage.
+    pub kind: Option<Kind>,
+    /// Only commits in this format.
+    pub format: Option<Format>,
+    /// Only commits of this runtime, in whatever version: the part of their template before the slash.
+    pub runtime: Option<String>,
+    /// Only commits of this principal.
+    pub principal: Option<Principal>,
+    /// Only commits of this session.
+    pub session: Option<Session>,
+    /// Only commits that have this label or come after one that has, until it is set anew.
+    pub label: Option<(LabelKey, SummaryText)>,
+    /// Only commits made at or after this instant.
+    pub since: Option<Timestamp>,
+    /// Only commits made before this instant.
+    pub until: Option<Timestamp>,
+}
+
+/// A passage that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// Where its commit lies.
+    pub place: Place,
+    /// Where in the commit it is.
+    pub spot: Spot,
+    /// How well it matches, in millionths; only comparable with others of the same search.
+    pub score: i64,
+    /// How many passages of the commit match.
+    pub hits_in_commit: u64,
+}
+
+/// The matching passages with their scores.
+const FOUND_BY_SQLITE: &str = "found AS MATERIALIZED (\
+     SELECT rowid AS key, CAST(-1000000 * bm25(passage_words) AS INTEGER) AS score \
+     FROM passage_words WHERE passage_words MATCH ?2)";
+const FOUND_BY_POSTGRES: &str = "found AS MATERIALIZED (\
+     SELECT key, CAST(1000000 * ts_rank_cd(words, CAST(CAST(?2 AS TEXT) AS TSQUERY), 1) AS BIGINT) AS score \
+     FROM passages WHERE words @@ CAST(CAST(?2 AS TEXT) AS TSQUERY) AND space = ?1)";
+
+/// The lines of a history and how far it reaches on each.
+const REACH: &str = "reach(line, last) AS (\
+     SELECT line, position FROM commits WHERE space = ?1 AND id = ?{id} \
+     UNION ALL SELECT l.fork_line, l.fork_position FROM reach JOIN lines l ON l.key = reach.line \
+     WHERE l.fork_line IS NOT NULL), ";
+
+/// The stretches of lines for which a label holds: from where it is set to where it is set anew, and along the forks
+/// that leave in between.
+const LABELLED: &str = "said(line, position, annotation, until) AS (\
+     SELECT line, position, annotation, lead(position) OVER (PARTITION BY line ORDER BY position, seq) \
+     FROM annotations WHERE space = ?1 \
+     AND substr(annotation, 1, length(CAST(?{key} AS TEXT))) = CAST(?{key} AS TEXT)), \
+     labelled(line, first, until) AS (\
+     SELECT line, position, until FROM said WHERE annotation = ?{label} \
+     UNION ALL SELECT l.key, 0, (SELECT min(said.position) FROM said WHERE said.line = l.key) \
+     FROM labelled JOIN lines l ON l.fork_line = labelled.line AND l.fork_position >= labelled.first \
+     AND (labelled.until IS NULL OR l.fork_position < labelled.until)), ";
+
+/// Returns the passages that match, those of one commit together, the commits by their best passage, then the newest
+/// first.
+pub async fn find(tx: &mut Tx<'_>, request: &Request) -> Result<Vec<Hit>> {
+    let Request { query, filter, max_commits, max_hits } = request;
+    let expression = query.expression(tx.dialect());
+    let found = match tx.dialect() {
+        Dialect::Sqlite => FOUND_BY_SQLITE,
+        Dialect::Postgres => FOUND_BY_POSTGRES,
+    };
+    let mut params: Vec<Param<'_>> = vec![tx.space.into(), expression.as_str().into()];
+    let mut sql = String::from("WITH RECURSIVE ");
+    let mut conditions = String::new();
+    if let Some(commit) = &filter.ancestors_of {
+        params.push(Param::Blob(commit.as_bytes()));
+        sql.push_str(&REACH.replace("{id}", &params.len().to_string()));
+        conditions.push_str(" AND EXISTS (SELECT 1 FROM reach WHERE reach.line = p.line AND p.position <= reach.last)");
+    }
+    let label = filter.label.as_ref().map(|(key, value)| label_texts(key, value)).transpose()?;
+    if let Some((key, label)) = &label {
+        params.extend([Param::from(key.as_str()), label.as_str().into()]);
+        let (key, label) = ((params.len() - 1).to_string(), params.len().to_string());
+        sql.push_str(&LABELLED.replace("{key}", &key).replace("{label}", &label));
+        conditions.push_str(
+            " AND EXISTS (SELECT 1 FROM labelled WHERE labelled.line = p.line AND p.position >= labelled.first \
+             AND (labelled.until IS NULL OR p.position < labelled.until))",
+        );
+    }
+    let runtime = filter.runtime.as_ref().map(|runtime| format!("{runtime}/"));
+    let plain = [
+        ("p.role =", filter.role.map(|role| role.as_str().into())),
+        ("p.kind =", filter.kind.map(|kind| kind.as_str().into())),
+        ("c.format =", filter.format.as_ref().map(|format| format.as_str().into())),
+        ("c.principal =", filter.principal.as_ref().map(|principal| principal.as_str().into())),
+        ("c.session =", filter.session.as_ref().map(|session| session.as_str().into())),
+        ("c.created_at >=", filter.since.map(|since| since.as_micros().into())),
+        ("c.created_at <", filter.until.map(|until| until.as_micros().into())),
+    ];
+    for (condition, param) in plain {
+        if let Some(param) = param {
+            params.push(param);
+            // Writing to a String cannot fail.
+            let _written = write!(conditions, " AND {condition} ?{}", params.len());
+        }
+    }
+    if let Some(runtime) = &runtime {
+        params.push(runtime.as_str().into());
+        let number = params.len();
+        let _written = write!(
+            conditions,
+            " AND substr(c.template || '/', 1, length(CAST(?{number} AS TEXT))) = CAST(?{number} AS TEXT)"
+        );
+    }
+    params.extend([Param::from(i64::from(*max_hits)), (i64::from(*max_commits) * i64::from(*max_hits)).into()]);
+    let _written = write!(
+        sql,
+        "{found}, hits AS (SELECT p.line, p.position, p.entry, p.part, p.passage, p.role, p.kind, f.score, \
+         c.created_at, c.seq, \
+         row_number() OVER (PARTITION BY p.line, p.position ORDER BY f.score DESC, p.key) AS place, \
+         count(*) OVER (PARTITION BY p.line, p.position) AS number, \
+         max(f.score) OVER (PARTITION BY p.line, p.position) AS best \
+         FROM found f JOIN passages p ON p.key = f.key \
+         JOIN commits c ON c.line = p.line AND c.position = p.position \
+         WHERE p.space = ?1{conditions}) \
+         SELECT line, position, entry, part, passage, role, kind, score, number FROM hits WHERE place <= ?{} \
+         ORDER BY best DESC, created_at DESC, seq DESC, place LIMIT ?{}",
+        params.len() - 1,
+        params.len(),
+    );
+    let rows = tx.rows(&sql, &params).await?;
+    let mut hits = rows.iter().map(decode).collect::<Result<Vec<_>>>()?;
+    // The limit is for as many commits that all have as many hits as are shown.
+    let (mut commits, mut last) = (0, None);
+    let beyond = hits.iter().position(|hit| {
+        commits += u32::from(last != Some(hit.place));
+        last = Some(hit.place);
+        commits > *max_commits
+    });
+    hits.truncate(beyond.unwrap_or(hits.len()));
+    Ok(hits)
+}
+
+/// Returns how the annotations of a label start, and the one that sets it to a value, as they are stored.
+fn label_texts(key: &LabelKey, value: &SummaryText) -> Result<(String, String)> {
+    let json = |value: SummaryText| {
+        serde_json::to_string(&Annotation::Label { key: key.clone(), value })
+            .map_err(|error| Error::damaged(format!("a label has no JSON form: {error}")))
+    };
+    let mut start = json(SummaryText::default())?;
+    // Without the quotation mark and the brace that end an empty value.
+    start.truncate(start.len() - 2);
+    Ok((start, json(value.clone())?))
+}
+
+fn decode(row: &Row) -> Result<Hit> {
+    let number = |column| row.integer(column).map(i64::cast_unsigned);
+    Ok(Hit {
+        place: Place { line: row.integer(0)?, position: row.integer(1)? },
+        spot: Spot {
+            entry: row.optional_integer(2)?.map(i64::cast_unsigned),
+            part: number(3)?,
+            passage: number(4)?,
+            role: row.optional_text(5)?.map(stored::<Role>).transpose()?,
+            kind: stored::<Kind>(row.text(6)?)?,
+        },
+        score: row.integer(7)?,
+        hits_in_commit: number(8)?,
+    })
+}
