@@ -23,6 +23,7 @@ mod lines;
 mod materialize;
 mod pieces;
 mod resume;
+mod search;
 mod translate;
 pub mod wire;
 
@@ -38,6 +39,7 @@ pub use contexture_store::{
     fsck,
     head::{Expect, Head, HeadMove},
     inspect,
+    search::{Filter as SearchFilter, Kind as PassageKind, Query, QueryError, Request as SearchRequest},
     spaces::Space,
     stats,
 };
@@ -48,4 +50,5 @@ pub use history::{LogStart, Walk};
 pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Stretch, Tier};
 pub use reference::Reference;
 pub use resume::{Resume, Resumed};
+pub use search::{Found, FoundPassage, Indexed, Indexing, Snippet};
 pub use translate::Translation;

@@ -38,6 +38,7 @@ pub mod materialize;
 pub mod references;
 #[doc(hidden)]
 pub mod resume;
+pub mod search;
 #[doc(hidden)]
 pub mod spaces;
 #[doc(hidden)]
@@ -192,6 +193,21 @@ macro_rules! conformance {
                 a_session_in_another_runtime_goes_on_with_the_same_chain,
                 a_summary_of_ours_is_where_a_session_begins,
                 a_file_in_which_nobody_speaks_does_not_stand_for_its_session;
+            search:
+                everything_that_was_said_is_found,
+                a_snippet_shows_the_match,
+                hits_of_one_commit_are_folded_and_the_newest_of_equals_comes_first,
+                each_search_filter_keeps_what_it_names,
+                a_label_holds_until_it_is_set_anew,
+                the_index_takes_in_what_is_new_and_nothing_twice,
+                only_what_is_in_force_is_found,
+                a_snapshot_repeats_nothing_and_a_compaction_is_found,
+                a_large_commit_is_taken_in_piece_by_piece,
+                a_long_text_is_found_from_its_start_to_its_end,
+                an_index_is_made_anew,
+                content_that_cannot_be_read_is_passed_over,
+                several_that_index_at_once_duplicate_nothing,
+                equal_queries_find_equal_commits;
             spaces:
                 what_one_space_holds_another_does_not_see,
                 the_same_things_live_in_two_spaces_without_meeting,
