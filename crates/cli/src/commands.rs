@@ -22,6 +22,7 @@ pub(crate) mod man;
 pub(crate) mod materialize;
 pub(crate) mod resolve;
 pub(crate) mod resume;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod spaces;

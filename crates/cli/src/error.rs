@@ -11,7 +11,7 @@ use std::{
 
 use clap::error::ErrorKind;
 use contexture::{
-    Error as EngineError, Location, LocationError, StoreError,
+    Error as EngineError, Location, LocationError, QueryError, StoreError,
     core::{CommitId, Format, NameError, Principal, TimeError, Timestamp},
     formats,
     inspect::Obstacle,
@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::{
     input::Input,
-    output::{Palette, Shape},
+    output::{self, Palette, Shape},
 };
 use verdict::Verdict;
 
@@ -85,6 +85,12 @@ pub(crate) enum Error {
     /// A principal had not made a commit by then.
     #[error("{principal} has no commit at or before {at}")]
     NothingKnown { principal: Principal, at: Timestamp },
+    /// A text is no query.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// Nothing matches a query.
+    #[error("nothing matches {text:?} in {} ({} of text)", output::counted(*passages, "passage"), output::size(*bytes))]
+    NothingFound { text: String, passages: u64, bytes: u64 },
     /// There is nothing to export.
     #[error("there are no heads to export")]
     NoHeads,
@@ -251,6 +257,13 @@ impl Error {
             Self::NothingKnown { principal, .. } => {
                 Verdict::failed("nothing-known").hint(format!("`ctx list --principal {principal}` shows all there is"))
             }
+            Self::Query(error) => Verdict::usage("bad-query").hint(match error {
+                QueryError::OnlyExcluded { .. } => "add a word that must be there: `ctx search 'word -other'`",
+                QueryError::OpenPhrase { .. } => "quote a phrase twice, for the shell too: `ctx search '\"a phrase\"'`",
+                QueryError::Empty { .. } | QueryError::TooLong => "`ctx search --help` shows what a query may be",
+            }),
+            Self::NothingFound { .. } => Verdict::failed("nothing-found")
+                .hint("`*` finds words that start so: `ctx search 'migrat*'`; filters may leave something out"),
             Self::NoHeads => Verdict::failed("no-heads").hint("`ctx log --all` shows commits to name instead"),
             Self::NotEmpty { .. } => Verdict::failed("not-empty").hint("name a new directory"),
             Self::Unequal { .. } => Verdict::failed("unequal"),

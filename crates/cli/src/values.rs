@@ -132,6 +132,13 @@ impl FromStr for Label {
     }
 }
 
+impl Label {
+    /// Returns the key and the value.
+    pub(crate) fn into_parts(self) -> (LabelKey, SummaryText) {
+        (self.key, self.value)
+    }
+}
+
 impl From<Label> for Annotation {
     fn from(label: Label) -> Self {
         Self::Label { key: label.key, value: label.value }

@@ -83,6 +83,10 @@ impl Measured {
         fields.push(("annotations", output::count(*annotations)));
         fields.push(("keys", output::count(*requests)));
         fields.push(("journal", output::counted(self.space.journal_records, "record")));
+        if let Some(index) = &self.space.index {
+            let (passages, size) = (output::counted(index.passages, "passage"), output::size(index.bytes));
+            fields.push(("searchable", format!("{passages} ({size} of text)")));
+        }
         fields.push(("principals", tallied(&self.space.principals)));
         fields.push(("sessions", tallied(&self.space.sessions)));
         fields.push(("formats", tallied(&self.space.formats)));

@@ -26,6 +26,8 @@ pub(crate) struct Palette {
     pub(crate) added: Style,
     /// What a change takes away.
     pub(crate) removed: Style,
+    /// What was looked for.
+    pub(crate) found: Style,
     /// What went wrong.
     pub(crate) error: Style,
     /// What to do next.
@@ -55,6 +57,7 @@ impl Palette {
             user: AnsiColor::Cyan.on_default().bold(),
             added: AnsiColor::Green.on_default(),
             removed: AnsiColor::Red.on_default(),
+            found: AnsiColor::Red.on_default().bold(),
             error: AnsiColor::Red.on_default().bold(),
             hint: AnsiColor::Cyan.on_default(),
         }

@@ -22,5 +22,6 @@ mod materialize;
 mod program;
 mod resolve;
 mod resume;
+mod search;
 mod show;
 mod store;

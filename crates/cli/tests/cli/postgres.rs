@@ -187,12 +187,39 @@ fn a_store_that_may_only_be_read_is_read() {
     database     contexture
     schema       SCHEMA
     encryption   none
-    store        1 space, schema version 2
+    store        1 space, schema version 3
     access       read-only: the server makes this user's transactions read-only
     files        … kB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off
     connections  … of … in use
     speed        connects in … ms, answers in … ms
+    ");
+}
+
+#[test]
+fn who_may_only_read_searches_what_others_have_indexed() {
+    let user = User::new();
+    let note = |words: &str| {
+        user.file("note.txt", words);
+        user.done(&["checkpoint", "--format", "notes", "note.txt"]);
+    };
+    note("the first word");
+    let reader = user.url_as("reader", None);
+    assert_snapshot!(user.run_at(&reader, &["search", "word"]), @r#"
+    [exit 1]
+    [stderr]
+    The index cannot be written here and is 2 journal records behind.
+    error: nothing matches "word" in 0 passages (0 bytes of text)
+      hint: `*` finds words that start so: `ctx search 'migrat*'`; filters may leave something out
+    "#);
+    user.done(&["search", "word"]);
+    note("the second word");
+    assert_snapshot!(user.run_at(&reader, &["search", "word"]), @"
+    ctx-73f1926f08  ada@laptop, now
+      text: the first word
+    [stderr]
+    The index cannot be written here and is 1 journal record behind.
+    `ctx cat ctx-73f1926f08` shows the conversation up to there, `ctx resume ctx-73f1926f08` goes on with it.
     ");
 }
 
@@ -409,7 +436,7 @@ fn a_check_tells_what_is_there() {
     database     contexture
     schema       SCHEMA
     encryption   none
-    store        1 space, schema version 2
+    store        1 space, schema version 3
     access       reading and writing
     files        … kB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off
@@ -433,7 +460,7 @@ fn a_check_tells_what_is_there() {
     let version = document["server_version"].take();
     assert_eq!(version, user.place.backend.server().psql("SHOW server_version"));
     let port = user.place.backend.server().port().to_string();
-    assert_snapshot!(document.to_string().replace(&port, "PORT").replace(user.place.backend.schema(), "SCHEMA"), @r#"{"access":{"mode":"read-write"},"clock_ahead_micros":null,"connections":{"max":200,"used":null},"database":"contexture","database_schema":"SCHEMA","durability":{"data_checksums":false,"fsync":true,"full_page_writes":true,"synchronous_commit":"on"},"engine":"postgres","path":"store","schema":"contexture/1","server":"127.0.0.1:PORT","server_address":"127.0.0.1:PORT","server_version":null,"store":{"database_bytes":null,"known_version":2,"spaces":1,"state":"present","version":2},"timings":{"commit_micros":null,"connect_micros":null,"round_trip_micros":null},"user":"ctx"}"#);
+    assert_snapshot!(document.to_string().replace(&port, "PORT").replace(user.place.backend.schema(), "SCHEMA"), @r#"{"access":{"mode":"read-write"},"clock_ahead_micros":null,"connections":{"max":200,"used":null},"database":"contexture","database_schema":"SCHEMA","durability":{"data_checksums":false,"fsync":true,"full_page_writes":true,"synchronous_commit":"on"},"engine":"postgres","path":"store","schema":"contexture/1","server":"127.0.0.1:PORT","server_address":"127.0.0.1:PORT","server_version":null,"store":{"database_bytes":null,"known_version":3,"spaces":1,"state":"present","version":3},"timings":{"commit_micros":null,"connect_micros":null,"round_trip_micros":null},"user":"ctx"}"#);
 }
 
 #[test]

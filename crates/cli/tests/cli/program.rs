@@ -80,6 +80,7 @@ fn help_is_a_short_manual() {
       show           Shows a commit: every field, what was said about it, and what points to it
       children       Lists the commits whose parent is the given one, in the order they were made
       list           Lists commits that pass a filter, newest first by the time they carry
+      search         Finds where something was said
       resolve        Prints the last commit that a principal had made at a time
       annotate       Adds a summary, tags or labels to a commit
       fork           Starts a branch: a new head at a commit
