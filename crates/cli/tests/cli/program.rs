@@ -75,6 +75,7 @@ fn help_is_a_short_manual() {
       import         Takes in the sessions that agents have kept
       checkpoint     Checks in content as a commit and prints its id
       materialize    Writes the conversation of a commit
+      resume         Goes on with a conversation in an agent
       cat            Shows a conversation to be read
       log            Shows history, newest first
       show           Shows a commit: every field, what was said about it, and what points to it
