@@ -260,15 +260,12 @@ impl Stage {
     /// Lets Ada start a client by its name.
     fn put_on_path(&self, client: Client, name: &str) {
         let command = client.command(&self.workplace, &self.server);
-        let mut script = "#!/bin/sh\n".to_owned();
-        for (key, value) in command.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-            script += &format!("export {}='{}'\n", key.display(), value.display());
-        }
-        script += &format!("exec '{}'", command.get_program().display());
-        for argument in command.get_args() {
-            script += &format!(" '{}'", argument.display());
-        }
-        script += " \"$@\"\n";
+        let variables = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
+        let exports = variables.map(|(key, value)| format!("export {}='{}'\n", key.display(), value.display()));
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words = words.map(|word| format!("'{}' ", word.display()));
+        let (exports, words): (String, String) = (exports.collect(), words.collect());
+        let script = format!("#!/bin/sh\n{exports}exec {words}\"$@\"\n");
         let place = self.workplace.home().join("bin");
         fs::create_dir_all(&place).unwrap();
         let path = place.join(name);

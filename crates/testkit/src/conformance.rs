@@ -38,6 +38,7 @@ pub mod materialize;
 pub mod references;
 #[doc(hidden)]
 pub mod resume;
+#[doc(hidden)]
 pub mod search;
 #[doc(hidden)]
 pub mod spaces;
