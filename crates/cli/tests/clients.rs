@@ -13,6 +13,7 @@ use contexture_testkit::{
 use serde_json::Value;
 
 const QUESTION: &str = "What colour is the door?";
+const SUMMARY: &str = "Ada wanted to know the colour of the door.";
 const SECOND: &str = "And the “window”?";
 
 #[test]
@@ -55,6 +56,43 @@ fn a_fork_does_not_see_what_its_sibling_says() {
         assert!(texts[0].contains("anise") && !texts[0].contains("basil"), "{client:?}: {}", texts[0]);
         assert!(texts[1].contains("basil") && !texts[1].contains("anise"), "{client:?}: {}", texts[1]);
         assert!(texts.iter().all(|text| text.contains(QUESTION)), "{client:?}");
+    }
+}
+
+#[test]
+fn a_compacted_session_comes_in_whole_and_goes_on() {
+    for client in Client::ALL {
+        if !client.available_or_skip("a_compacted_session_comes_in_whole_and_goes_on") {
+            continue;
+        }
+        let stage = Stage::new();
+        let session = stage.have_session(client);
+        stage.server.summarize_as(SUMMARY);
+        let (tool, input) = client.shell("cat notes.txt");
+        let full = Step::new().text("Again.").call(tool, input).context_tokens(990_000);
+        stage.server.script([full, Step::new().text("Still green."), Step::new().text("Good bye.")]);
+        client.run(&stage.workplace, &stage.server, "Look again.", Resume::Id(&session));
+        client.run(&stage.workplace, &stage.server, "Farewell.", Resume::Id(&session));
+        stage.ctx(&["import"]);
+        stage.ctx(&["import", "--verify"]);
+        let head = format!("session/{session}");
+        let commits: Vec<Value> =
+            stage.ctx(&["--json", "log", &head]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // The first of them: Gemini CLI repeats its summary when a session is resumed.
+        let compaction = commits.iter().rfind(|commit| commit["trigger"] == "compaction");
+        let compaction = compaction.unwrap_or_else(|| panic!("{client:?}: no compaction among {commits:#?}"));
+        // Before it lies the original; from it on, what the model was told.
+        let before = stage.ctx(&["materialize", compaction["parent"].as_str().unwrap(), "--format", "text"]);
+        assert!(before.contains("The notes say green."), "{client:?}: {before}");
+        let after = stage.ctx(&["materialize", &head, "--format", "text"]);
+        assert!(after.contains(SUMMARY) && after.contains("Good bye."), "{client:?}: {after}");
+        for target in Client::ALL.into_iter().filter(|target| target.available()) {
+            stage.go_on(target, &head, name(target), "What did I ask?");
+            let request = stage.last_request();
+            assert!(request.mentions(Role::User, SUMMARY), "{client:?} → {target:?}: {:?}", request.conversation());
+            assert!(request.mentions(Role::Assistant, "Good bye."), "{client:?} → {target:?}");
+            assert!(!request.mentions(Role::Assistant, "The notes say green."), "{client:?} → {target:?}");
+        }
     }
 }
 
