@@ -6,6 +6,7 @@
 //! store while the clock runs is the same for both (`workload`).
 
 mod growth;
+mod import;
 mod machine;
 mod payload;
 mod peers;
@@ -40,6 +41,9 @@ struct Arguments {
     /// Commits in the deepest chain.
     #[arg(long, default_value_t = 1_000_000)]
     deepest: u64,
+    /// Directory of real transcripts; with it, import is measured on them too.
+    #[arg(long)]
+    transcripts: Option<PathBuf>,
     /// Measures only these; without it everything is measured and the results are written.
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
@@ -68,6 +72,8 @@ enum Part {
     Depth,
     /// Materialization.
     Materialize,
+    /// Import of sessions.
+    Import,
     /// Growth curves and resolve.
     Growth,
     /// One durable checkpoint on PostgreSQL.
@@ -104,6 +110,9 @@ async fn main() -> Result<()> {
     }
     if arguments.wants(Part::Materialize) {
         rows.push(rows::materialize(scratch.path(), arguments.rounds).await?);
+    }
+    if arguments.wants(Part::Import) {
+        rows.extend(import::measure(scratch.path(), arguments.transcripts.as_deref(), arguments.rounds).await?);
     }
     let mut curves = growth::Curves::default();
     if arguments.wants(Part::Growth) {

@@ -313,11 +313,11 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
 fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     match Document::read(&mut Input::open(&job.path)?, &job.format)? {
         Some(document) => read_document(&document, job, messages),
-        None => read_lines(job, messages),
+        None => read_lines(&job, messages),
     }
 }
 
-fn read_lines(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let Resumed { input, from, mut tail, outcome, state } = resume(&job.path, &job.format, job.known.as_ref())?;
     let mut steps = job.steps(Framing::Lines)?;

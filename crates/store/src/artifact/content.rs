@@ -39,11 +39,11 @@ impl Content {
     /// history that a compaction begins anew. They become many small rows, so that only what differs is added.
     pub fn fine(bytes: Vec<u8>) -> Self {
         let (min, usual, max) = FINE_CHUNK_BYTES;
-        let pieces = if bytes.len() <= max {
-            vec![0..bytes.len()]
-        } else {
-            FastCDC::new(&bytes, min, usual, max).map(|chunk| chunk.offset..chunk.offset + chunk.length).collect()
-        };
+        if bytes.len() <= max {
+            return Self::Row(Hot::encode(bytes));
+        }
+        let chunks = FastCDC::new(&bytes, min, usual, max);
+        let pieces = chunks.map(|chunk| chunk.offset..chunk.offset + chunk.length).collect();
         Self::cut(bytes, pieces)
     }
 
