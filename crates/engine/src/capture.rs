@@ -4,10 +4,12 @@ pub(crate) mod adopt;
 mod detect;
 mod discover;
 mod document;
+mod fork;
 mod import;
 mod input;
 mod lines;
 mod runtime;
+mod links;
 mod steps;
 mod verify;
 
@@ -16,4 +18,5 @@ pub use discover::{Found, Homes, discover, is_document, session_files};
 pub use document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, FileOutcome, ImportSettings, ImportedFile};
 pub use runtime::{Runtime, SessionName};
+pub use links::Linked;
 pub use verify::Verified;

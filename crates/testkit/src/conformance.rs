@@ -29,6 +29,8 @@ pub mod import;
 #[doc(hidden)]
 pub mod import_documents;
 #[doc(hidden)]
+pub mod import_links;
+#[doc(hidden)]
 pub mod journal;
 #[doc(hidden)]
 pub mod keys;
@@ -160,6 +162,10 @@ macro_rules! conformance {
                 a_newer_version_of_a_document_takes_the_place_of_the_older,
                 damage_in_a_document_spares_what_comes_before,
                 a_grown_document_adds_little;
+            import_links:
+                a_sub_agent_names_the_turn_that_started_it,
+                a_thread_that_codex_started_names_the_turn_that_did,
+                a_fork_by_reference_joins_the_chain_that_it_continues;
             journal:
                 every_mutation_is_one_record_in_order,
                 a_record_says_who_and_when,

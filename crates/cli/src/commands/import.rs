@@ -279,6 +279,9 @@ async fn take_in(
         bar.set(before);
     }
     drop(bar);
+    if runtimes.values().any(|sum| sum.new_commits > 0) {
+        engine.link_sessions().await?;
+    }
     if output.shape() == Shape::Json {
         for file in imported {
             output.document(file)?;
@@ -288,6 +291,11 @@ async fn take_in(
     for file in &imported {
         let framing = formats::codec(&file.format).map(formats::Codec::framing);
         let unit = if framing == Some(Framing::Lines) { "line" } else { "element" };
+        if let Some(session) = &file.forked_from {
+            let path = file.path.display();
+            output
+                .status(format_args!("{path}: it continues {session}, which is not here, so it is a chain of its own"));
+        }
         if let Some(damage) = &file.damage {
             let reason = output::first_line(damage).into_owned();
             output.status(format_args!("{}: only the start could be read: {reason}", file.path.display()));

@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use contexture_core::{CommitId, Format, HeadName, Machine, Principal, Timestamp};
+use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::{
     Tx, annotation, artifact,
@@ -23,7 +23,8 @@ use super::{
     document::{Document, Records},
     input::{Input, Tail, known_as},
     lines::Lines,
-    steps::{Batch, State, Steps},
+    links,
+    steps::{Base, Batch, State, Steps},
 };
 use crate::{Contexture, Error, Result};
 
@@ -75,6 +76,9 @@ pub struct ImportedFile {
     /// Why the rest of a compressed file or of a document cannot be read; what comes before it was taken in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
+    /// The session that this one continues by reference, when it is not here: then it is a chain of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<String>,
 }
 
 /// What a file was to the store.
@@ -136,6 +140,10 @@ struct Job {
     known: Option<Source>,
     /// The stretches of a document that was taken in before, as far as its records go.
     segments: Vec<Segment>,
+    /// What the session goes on from, if it holds only a reference to it.
+    base: Option<Base>,
+    /// The session that this one continues and that is not here.
+    forked_from: Option<String>,
 }
 
 impl Contexture {
@@ -155,7 +163,20 @@ impl Contexture {
             None => Vec::new(),
         };
         let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
-        let job = Job { path: path.to_owned(), format: format.clone(), settings: settings.clone(), known, segments };
+        let (base, forked_from) = match &known {
+            None => self.base_of(path, &format).await?,
+            Some(_) => (None, None),
+        };
+        let (path, format, settings) = (path.to_owned(), format, settings.clone());
+        let job = Job {
+            path: path.clone(),
+            format: format.clone(),
+            settings: settings.clone(),
+            known,
+            segments,
+            base,
+            forked_from: forked_from.clone(),
+        };
         let reader = tokio::task::spawn_blocking(move || read(job, &messages));
         let (mut new_commits, mut known_commits) = (0, 0);
         let mut count =
@@ -181,7 +202,7 @@ impl Contexture {
         if outcome != FileOutcome::Unchanged {
             let source = Source {
                 machine: settings.machine.clone(),
-                path: known_as(path).to_string_lossy().into_owned(),
+                path: known_as(&path).to_string_lossy().into_owned(),
                 format: format.clone(),
                 size,
                 tail,
@@ -191,7 +212,6 @@ impl Contexture {
             self.save_source(source, segments, replaces).await?;
         }
         let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
-        let path = path.to_owned();
         Ok(ImportedFile {
             path,
             format,
@@ -204,6 +224,7 @@ impl Contexture {
             bad_lines,
             bad_lines_left_out,
             damage,
+            forked_from,
         })
     }
 
@@ -241,7 +262,7 @@ impl Contexture {
 
     /// Stores commits with their heads. Returns how many were new and how many known.
     async fn store_steps(&self, batch: Batch) -> Result<(u64, u64)> {
-        if batch.commits.is_empty() && batch.asides.is_empty() && batch.moved.is_empty() {
+        if batch.commits.is_empty() && batch.asides.is_empty() && batch.moved.is_empty() && batch.notes.is_empty() {
             return Ok((0, 0));
         }
         let batch = Arc::new(batch);
@@ -306,7 +327,19 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
     for (name, tip) in heads {
         head::set(tx, name, tip, Expect::Anything).await?;
     }
+    for (commit, said) in &batch.notes {
+        note_once(tx, commit, said).await?;
+    }
     Ok((new, known))
+}
+
+/// Says something of a commit unless its label is there.
+pub(super) async fn note_once(tx: &mut Tx<'_>, commit: &CommitId, said: &Annotation) -> Result<()> {
+    let Annotation::Label { key, .. } = said else { return Ok(()) };
+    if !commit::show(tx, commit).await?.annotations.labels.contains_key(key) {
+        annotation::add(tx, commit, said.clone()).await?;
+    }
+    Ok(())
 }
 
 /// Reads a file and hands over what becomes of it.
@@ -443,7 +476,19 @@ impl Job {
         let written_at = fs::metadata(&self.path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let (format, settings) = (self.format.clone(), self.settings.clone());
-        Ok(Steps::new(format, framing, settings, stem.unwrap_or_default(), timestamp(written_at)))
+        let mut steps = Steps::new(format, framing, settings, stem.unwrap_or_default(), timestamp(written_at));
+        if let Some(base) = &self.base {
+            steps.go_on_from(base.clone());
+        }
+        if let Some(session) = &self.forked_from {
+            steps.continues(session.clone());
+        }
+        if self.settings.agent.is_some()
+            && let Some(call) = links::spawn_call(&self.path)
+        {
+            steps.started_by(call);
+        }
+        Ok(steps)
     }
 }
 

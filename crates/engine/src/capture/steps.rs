@@ -6,7 +6,7 @@ use contexture_core::{
 };
 use contexture_formats::{
     Framing,
-    codec::{Facts, Mark, Outline},
+    codec::{Facts, Mark, Origin, OriginKind, Outline},
     thread::{Place, Placement, Start, ThreadState, Threader},
 };
 use contexture_store::{artifact::Content, source::Segment};
@@ -18,6 +18,12 @@ use super::{adopt::Grafts, import::ImportSettings};
 const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
 /// Turns of a lane whose commits are known when the rest of a file is taken in another time.
 const TURNS_KEPT: usize = 256;
+/// Label of the first commit of a sub-agent: the commit of the turn that started it.
+pub(super) const SPAWNED_BY: &str = "spawned-by";
+/// Label of the same commit: the session of that turn.
+const PARENT_SESSION: &str = "parent-session";
+/// Label of the first commit of a session that continues one that is not here: that session.
+const FORKED_FROM: &str = "forked-from";
 /// Longest summary that is made of a prompt.
 const MAX_SUMMARY: usize = 200;
 
@@ -39,6 +45,26 @@ pub(super) struct Steps {
     segments: Vec<Segment>,
     asides: Vec<Content>,
     moved: Vec<(HeadName, CommitId)>,
+    /// What the session goes on from, until its first record comes.
+    base: Option<Base>,
+    /// The lane and turn that was last at work, of those that are not side chains.
+    at_work: (usize, u32),
+    /// First commits of side chains, with the lane and turn that started them.
+    spawned: Vec<(CommitId, usize, u32)>,
+    parent: Option<Parent>,
+    /// The call that started the agent of the whole file.
+    spawn_call: Option<String>,
+    /// The session that this one continues and that is not here, until the first commit tells of it.
+    forked_from: Option<String>,
+}
+
+/// What a session goes on from that holds only a reference to it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Base {
+    /// The last commit that they share.
+    pub(super) tip: Option<CommitId>,
+    /// Records of the next one that they share too.
+    pub(super) prefix: Vec<u8>,
 }
 
 /// A commit to be stored.
@@ -60,6 +86,8 @@ pub(super) struct Batch {
     pub(super) asides: Vec<Content>,
     /// Heads that move although nothing was added there.
     pub(super) moved: Vec<(HeadName, CommitId)>,
+    /// What is said of commits once it is known, the label's name first.
+    pub(super) notes: Vec<(CommitId, Annotation)>,
 }
 
 /// What is needed to go on with the rest of a file.
@@ -68,11 +96,29 @@ pub(super) struct State {
     threads: ThreadState,
     lanes: Vec<LaneState>,
     last_at: Option<Timestamp>,
-    session: Option<String>,
+    pub(super) session: Option<String>,
     version: Option<String>,
+    /// The session that started this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<Parent>,
     /// How far a document was taken in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) taken: Option<Taken>,
+}
+
+/// The session that started another one, and what was found there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parent {
+    /// The session.
+    pub(super) session: String,
+    /// What the turn that did it says, best first.
+    pub(super) said: Vec<String>,
+    /// The first commit of the one that was started.
+    pub(super) first: Option<CommitId>,
+    /// Whether the turn was found.
+    pub(super) is_found: bool,
+    /// How many commits were searched in vain.
+    pub(super) searched: u64,
 }
 
 /// The records of a document that were taken in.
@@ -111,6 +157,10 @@ struct Labels {
 struct Lane {
     state: LaneState,
     step: Option<OpenStep>,
+    /// Whether it lies beside the conversation that started it.
+    is_side: bool,
+    /// The lane and turn that started it, until its first commit is made.
+    spawned_by: Option<(usize, u32)>,
 }
 
 /// A step that is not over.
@@ -156,14 +206,36 @@ impl Steps {
             segments: Vec::new(),
             asides: Vec::new(),
             moved: Vec::new(),
+            base: None,
+            at_work: (0, 0),
+            spawned: Vec::new(),
+            parent: None,
+            spawn_call: None,
+            forked_from: None,
         }
+    }
+
+    /// Begins with what another session holds.
+    pub(super) fn go_on_from(&mut self, base: Base) {
+        self.base = Some(base);
+    }
+
+    /// Names a session that this one continues and that is not here.
+    pub(super) fn continues(&mut self, session: String) {
+        self.forked_from = Some(session);
+    }
+
+    /// Names the call by which the agent of a whole file was started.
+    pub(super) fn started_by(&mut self, call: String) {
+        self.spawn_call = Some(call);
     }
 
     /// Goes on where an earlier import ended.
     pub(super) fn resume(&mut self, state: State) {
-        let State { threads, lanes, last_at, session, version, taken: _ } = state;
+        let State { threads, lanes, last_at, session, version, parent, taken: _ } = state;
         self.threader = Threader::resume(threads);
-        self.lanes = lanes.into_iter().map(|state| Lane { state, step: None }).collect();
+        self.lanes = lanes.into_iter().map(|state| Lane { state, ..Lane::default() }).collect();
+        self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
         self.facts = Facts { session, version, ..Facts::default() };
     }
@@ -181,6 +253,7 @@ impl Steps {
             last_at: Some(self.last_at),
             session: self.facts.session.clone(),
             version: self.facts.version.clone(),
+            parent: self.parent.clone(),
             taken: None,
         }
     }
@@ -258,7 +331,18 @@ impl Steps {
 
     /// Takes out what was made so far.
     pub(super) fn batch(&mut self) -> Batch {
+        let mut notes = Vec::new();
+        let lanes = &self.lanes;
+        self.spawned.retain(|(first, lane, turn)| {
+            let by_turn = &lanes[*lane].state.by_turn;
+            let is_over = lanes[*lane].step.as_ref().is_none_or(|step| step.turn > *turn);
+            let spawning = by_turn.iter().find(|(at, _)| at == turn).filter(|_| is_over);
+            let said = spawning.and_then(|(_, commit)| label(SPAWNED_BY, &commit.to_string()));
+            notes.extend(said.map(|said| (*first, said)));
+            spawning.is_none()
+        });
         Batch {
+            notes,
             commits: std::mem::take(&mut self.made),
             asides: std::mem::take(&mut self.asides),
             moved: std::mem::take(&mut self.moved),
@@ -282,6 +366,7 @@ impl Steps {
                 known.replace(told.clone());
             }
         }
+        self.learn_parent(facts);
         set(&mut self.facts.version, facts.version.as_ref());
         // The first counts: later ones may have been copied from the session that this one was forked from.
         if self.facts.session.is_none() {
@@ -290,6 +375,30 @@ impl Steps {
         set(&mut self.facts.directory, facts.directory.as_ref());
         set(&mut self.facts.branch, facts.branch.as_ref());
         set(&mut self.facts.model, facts.model.as_ref());
+    }
+
+    /// Keeps the session that started this one, when a record names it.
+    fn learn_parent(&mut self, facts: &Facts) {
+        if self.parent.is_some() {
+            return;
+        }
+        let named = match (&facts.origin, &self.settings.agent, &facts.session) {
+            (Some(Origin { session, kind: OriginKind::Parent, at }), ..) => {
+                Some((session, at.iter().chain(&facts.session).cloned().collect()))
+            }
+            // The agent's records carry the session that it works for.
+            (_, Some(agent), Some(session)) => {
+                Some((session, self.spawn_call.iter().chain([agent]).cloned().collect()))
+            }
+            _ => None,
+        };
+        self.parent = named.map(|(session, said)| Parent {
+            session: session.clone(),
+            said,
+            first: None,
+            is_found: false,
+            searched: 0,
+        });
     }
 
     fn put_aside(&mut self, bytes: &[u8], start: Option<u64>) {
@@ -309,6 +418,9 @@ impl Steps {
         let is_graft = |state: &mut LaneState| std::mem::take(&mut state.is_graft);
         if place.cut_before && place.start.is_none() && !is_graft(&mut self.lanes[place.lane].state) {
             self.end_step(place.lane);
+        }
+        if !self.lanes[place.lane].is_side {
+            self.at_work = (place.lane, place.turn);
         }
         let kind = if place.is_compaction && self.lanes[place.lane].state.tip.is_some() {
             CommitKind::Compaction
@@ -348,6 +460,15 @@ impl Steps {
             lane.state.tip = shared.map(|(_, commit)| *commit);
             lane.state.by_turn = lane.state.tip.map(|tip| (*turn, tip)).into_iter().collect();
             lane.state.labels = self.lanes[*left].state.labels.clone();
+        }
+        if let Some(Base { tip, prefix: shared }) = self.base.take().filter(|_| number == 0) {
+            lane.state.tip = tip;
+            lane.state.by_turn = tip.map(|tip| (0, tip)).into_iter().collect();
+            prefix = shared;
+        }
+        if matches!(start, Start::Side { .. }) {
+            lane.is_side = true;
+            lane.spawned_by = Some(self.at_work);
         }
         if lane.state.head.is_none() {
             lane.state.head = self.head_of(start, number);
@@ -432,6 +553,15 @@ impl Steps {
         let id = commit.id();
         let mut annotations: Vec<Annotation> = title.and_then(|text| summary(&text)).into_iter().collect();
         annotations.extend(labels.told_after(&state.labels));
+        if let Some(parent) = self.parent.as_mut().filter(|parent| lane == 0 && parent.first.is_none()) {
+            parent.first = Some(id);
+            annotations.extend(label(PARENT_SESSION, &parent.session));
+        }
+        annotations.extend(self.forked_from.take().and_then(|session| label(FORKED_FROM, &session)));
+        if let Some((spawner, turn)) = self.lanes[lane].spawned_by.take() {
+            self.spawned.push((id, spawner, turn));
+        }
+        let state = &mut self.lanes[lane].state;
         state.labels = labels;
         state.tip = Some(id);
         state.by_turn.push((turn, id));
@@ -443,6 +573,13 @@ impl Steps {
             head: state.head.clone().filter(|_| says_something),
             follow: state.follow.clone(),
         });
+    }
+}
+
+impl State {
+    /// Returns the last commit of each conversation.
+    pub(super) fn tips(&self) -> Vec<CommitId> {
+        self.lanes.iter().filter_map(|lane| lane.tip).collect()
     }
 }
 
@@ -505,7 +642,7 @@ impl Labels {
     }
 }
 
-fn label(key: &str, value: &str) -> Option<Annotation> {
+pub(super) fn label(key: &str, value: &str) -> Option<Annotation> {
     Some(Annotation::Label { key: LabelKey::new(key).ok()?, value: SummaryText::new(value).ok()? })
 }
 

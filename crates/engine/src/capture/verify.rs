@@ -82,7 +82,7 @@ impl Contexture {
         Ok(Verified::Same { bytes: at, left: rest(&mut file).map_err(reading)? })
     }
 
-    async fn whole_artifact(&self, id: contexture_core::ArtifactId) -> Result<Vec<u8>> {
+    pub(super) async fn whole_artifact(&self, id: contexture_core::ArtifactId) -> Result<Vec<u8>> {
         let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).await?;
         let mut bytes = Vec::new();
         while let Some(piece) = reader.next().await? {

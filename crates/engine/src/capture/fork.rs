@@ -1,0 +1,190 @@
+//! Forks by reference: a session file that holds only what came after another one.
+
+use std::{
+    io::{self, BufRead as _, Read as _},
+    path::Path,
+};
+
+use contexture_core::{ArtifactId, CommitId, Format, Session};
+use contexture_formats::{Codec, codec, codec::Effect};
+use contexture_store::{
+    commit::{self, Filter},
+    source::{self, Segment, Source},
+};
+use futures_util::FutureExt as _;
+use serde::Deserialize;
+
+use super::{
+    input::Input,
+    steps::{Base, State},
+};
+use crate::{Contexture, Error, Result};
+
+/// Longest first line that is looked at.
+const MAX_FIRST_LINE: u64 = 4 * 1024 * 1024;
+/// Rows that are read at once.
+const PER_PAGE: u32 = 256;
+
+/// The prefix of another rollout that a rollout continues, as Codex writes it down.
+#[derive(Debug, Deserialize)]
+struct HistoryBase {
+    thread_id: String,
+    #[serde(default)]
+    end_ordinal_exclusive: Option<u64>,
+    #[serde(default)]
+    end_byte_offset: Option<u64>,
+}
+
+/// Where a prefix ends.
+struct Cut {
+    artifact: ArtifactId,
+    /// What the artifact holds, up to the cut and after it.
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Contexture {
+    /// Returns what a session goes on from, and the session's id when that is not here.
+    pub(super) async fn base_of(&self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<String>)> {
+        let reading = |source| Error::Io { attempt: "read the session", source };
+        let Some(base) = history_base(path, format).map_err(reading)? else {
+            return Ok((None, None));
+        };
+        let missing = Ok((None, Some(base.thread_id.clone())));
+        let Some(parent) = self.source_of(&base.thread_id, format).await? else { return missing };
+        let Some(cut) = self.cut(&parent, &base).await? else { return missing };
+        let session = serde_json::from_str::<State>(&parent.state).ok().and_then(|state| state.session);
+        let Some(session) = session.and_then(|session| Session::new(session).ok()) else { return missing };
+        let Some((id, before)) = self.commit_with(session, cut.artifact).await? else { return missing };
+        let decoder = codec(format).expect("a format with forks is understood");
+        // What the runtime wrote for the next turn before anybody spoke changes nothing.
+        let base = if says_nothing(decoder, &cut.after) {
+            Base { tip: Some(id), prefix: Vec::new() }
+        } else {
+            Base { tip: before, prefix: cut.before }
+        };
+        Ok((Some(base), None))
+    }
+
+    /// Finds the rollout with an id, which is the end of its name.
+    async fn source_of(&self, id: &str, format: &Format) -> Result<Option<Source>> {
+        let mut after: Option<(String, String)> = None;
+        let ending = format!("{id}.jsonl");
+        loop {
+            let from = after.clone();
+            let paging = self.store.read(self.scope(), move |tx| {
+                let from = from.clone();
+                let list = async move {
+                    let after = from.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
+                    source::list(tx, after, PER_PAGE).await
+                };
+                list.boxed()
+            });
+            let page = paging.await?;
+            let Some(last) = page.last() else { return Ok(None) };
+            after = Some((last.machine.to_string(), last.path.clone()));
+            let is_it = |source: &Source| source.path.ends_with(&ending) && source.format == *format;
+            if let Some(found) = page.into_iter().find(is_it) {
+                return Ok(Some(found));
+            }
+        }
+    }
+
+    /// Finds where a prefix ends in the stored bytes of a rollout: by the numbers of its records, else by its length.
+    async fn cut(&self, parent: &Source, base: &HistoryBase) -> Result<Option<Cut>> {
+        let mut last: Option<(ArtifactId, Vec<u8>)> = None;
+        let mut at = 0;
+        while at < parent.size {
+            let (machine, path) = (parent.machine.clone(), parent.path.clone());
+            let paging = self.store.read(self.scope(), move |tx| {
+                let (machine, path) = (machine.clone(), path.clone());
+                async move { source::segments(tx, &machine, &path, at, PER_PAGE).await }.boxed()
+            });
+            let page = paging.await?;
+            if page.is_empty() {
+                break;
+            }
+            for segment in page {
+                let content = self.whole_artifact(segment.artifact).await?;
+                if let Some(end) = base.ends_in(&segment, &content) {
+                    return Ok(match (end, last) {
+                        (0, last) => last.map(|(artifact, before)| Cut { artifact, before, after: Vec::new() }),
+                        (end, _) => {
+                            let (before, after) = content.split_at(end.min(content.len()));
+                            Some(Cut { artifact: segment.artifact, before: before.to_vec(), after: after.to_vec() })
+                        }
+                    });
+                }
+                at = segment.start + segment.length;
+                last = Some((segment.artifact, content));
+            }
+        }
+        // All of it.
+        Ok(last.map(|(artifact, before)| Cut { artifact, before, after: Vec::new() }))
+    }
+
+    /// Returns the commit of a session that holds an artifact, and its parent.
+    async fn commit_with(
+        &self,
+        session: Session,
+        artifact: ArtifactId,
+    ) -> Result<Option<(CommitId, Option<CommitId>)>> {
+        let filter = Filter { session: Some(session), ..Filter::default() };
+        let mut after = None;
+        loop {
+            let page = self.list(&filter, after, PER_PAGE).await?;
+            let Some(last) = page.last() else { return Ok(None) };
+            after = Some(commit::PageAfter { created_at: last.commit.created_at, seq: last.seq });
+            if let Some(found) = page.iter().find(|found| found.commit.artifact == artifact) {
+                return Ok(Some((found.id, found.commit.parent)));
+            }
+        }
+    }
+}
+
+impl HistoryBase {
+    /// Returns where in an artifact the prefix ends, if it ends in the stretch that lies there.
+    fn ends_in(&self, segment: &Segment, content: &[u8]) -> Option<usize> {
+        #[derive(Deserialize)]
+        struct Numbered {
+            ordinal: u64,
+        }
+        let start = usize::try_from(segment.part_start).ok()?;
+        let stretch = content.get(start..start + usize::try_from(segment.length).ok()?)?;
+        let Some(end) = self.end_ordinal_exclusive else {
+            let end = self.end_byte_offset?.checked_sub(segment.start)?;
+            return (end < segment.length).then(|| start + usize::try_from(end).unwrap_or(usize::MAX));
+        };
+        let mut at = start;
+        for line in stretch.split_inclusive(|byte| *byte == b'\n') {
+            if serde_json::from_slice::<Numbered>(line).is_ok_and(|numbered| numbered.ordinal >= end) {
+                return Some(at);
+            }
+            at += line.len();
+        }
+        None
+    }
+}
+
+/// Reads what a rollout says it continues.
+fn history_base(path: &Path, format: &Format) -> io::Result<Option<HistoryBase>> {
+    #[derive(Deserialize)]
+    struct Line {
+        payload: Meta,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        history_base: Option<HistoryBase>,
+    }
+    if format.as_str() != "codex-v1" {
+        return Ok(None);
+    }
+    let mut line = Vec::new();
+    Input::open(path)?.take(MAX_FIRST_LINE).read_until(b'\n', &mut line)?;
+    Ok(serde_json::from_slice::<Line>(&line).ok().and_then(|line| line.payload.history_base))
+}
+
+fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {
+    let is_nothing = |line: &[u8]| decoder.step(line).is_ok_and(|step| step.effect == Effect::Nothing);
+    lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).all(is_nothing)
+}

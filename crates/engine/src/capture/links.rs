@@ -1,0 +1,179 @@
+//! Links between sessions: which turn started the agent that another file tells of.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs,
+    path::Path,
+};
+
+use contexture_core::{CommitId, Session};
+use contexture_store::{
+    commit::{self, Filter, StoredCommit},
+    source::{self, Source},
+};
+use futures_util::FutureExt as _;
+use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    import::note_once,
+    steps::{Parent, SPAWNED_BY, State, label},
+};
+use crate::{Contexture, LogStart, Result};
+
+/// Sources that are read at once.
+const SOURCES_PER_PAGE: u32 = 256;
+/// Commits that are read at once.
+const COMMITS_PER_PAGE: u32 = 256;
+
+/// What a search for the turns that started agents has found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Linked {
+    /// Chains whose first commit names the turn that started them now.
+    pub linked: u64,
+    /// Chains whose parent is not here.
+    pub without_parent: u64,
+}
+
+/// A chain that some turn has started, which is not known.
+struct Loose {
+    source: Source,
+    state: State,
+    parent: Parent,
+    first: CommitId,
+}
+
+impl Contexture {
+    /// Names, on the first commit of each chain that another session has started, the commit of the turn that did.
+    ///
+    /// Parents come before their agents or after them, so this is done when all files are in. Sessions that were
+    /// searched before are searched again only when they have grown.
+    pub async fn link_sessions(&self) -> Result<Linked> {
+        let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
+        let mut after: Option<(String, String)> = None;
+        loop {
+            let from = after.clone();
+            let paging = self.store.read(self.scope(), move |tx| {
+                let from = from.clone();
+                let list = async move {
+                    let after = from.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
+                    source::list(tx, after, SOURCES_PER_PAGE).await
+                };
+                list.boxed()
+            });
+            let page = paging.await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.machine.to_string(), last.path.clone()));
+            for loose in page.into_iter().filter_map(Loose::of) {
+                by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
+            }
+        }
+        let mut linked = Linked::default();
+        for (session, loose) in by_parent {
+            self.link_to(&session, loose, &mut linked).await?;
+        }
+        Ok(linked)
+    }
+
+    /// Searches one session for the turns that started some agents.
+    async fn link_to(&self, session: &str, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
+        let commits = match Session::new(session) {
+            Ok(session) => self.commits_of(session).await?,
+            Err(_) => Vec::new(),
+        };
+        // An agent's own records name it too, and carry the session of its parent.
+        let mut own = Vec::new();
+        for chain in &loose {
+            own.push(self.chain_of(&chain.state).await?);
+        }
+        let others: HashSet<CommitId> = own.iter().flatten().copied().collect();
+        let count = commits.iter().filter(|commit| !others.contains(&commit.id)).count() as u64;
+        linked.without_parent += if count == 0 { loose.len() as u64 } else { 0 };
+        if loose.iter().all(|chain| chain.parent.searched == count) {
+            return Ok(());
+        }
+        let mut found: Vec<Option<(usize, CommitId)>> = vec![None; loose.len()];
+        for commit in &commits {
+            let content = self.whole_artifact(commit.commit.artifact).await?;
+            for (at, chain) in loose.iter().enumerate().filter(|(at, _)| !own[*at].contains(&commit.id)) {
+                let best = found[at].map_or(chain.parent.said.len(), |(rank, _)| rank);
+                let said = chain.parent.said.iter().take(best);
+                let rank = said.enumerate().find(|(_, word)| Finder::new(word.as_str()).find(&content).is_some());
+                found[at] = rank.map(|(rank, _)| (rank, commit.id)).or(found[at]);
+            }
+        }
+        for (chain, found) in loose.iter_mut().zip(found) {
+            chain.parent.searched = count;
+            chain.parent.is_found = found.is_some();
+            linked.linked += u64::from(found.is_some());
+            self.save_link(chain, found.map(|(_, commit)| commit)).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the commits of a session, oldest first.
+    async fn commits_of(&self, session: Session) -> Result<Vec<StoredCommit>> {
+        let filter = Filter { session: Some(session), ..Filter::default() };
+        let (mut commits, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.list(&filter, after, COMMITS_PER_PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(commit::PageAfter { created_at: last.commit.created_at, seq: last.seq });
+            commits.extend(page);
+        }
+        commits.sort_unstable_by_key(|commit| commit.seq);
+        Ok(commits)
+    }
+
+    /// Returns the commits that a file has become.
+    async fn chain_of(&self, state: &State) -> Result<HashSet<CommitId>> {
+        let mut walk = self.walk(LogStart::Commits(state.tips())).await?;
+        let mut chain = HashSet::new();
+        loop {
+            let page = walk.next(COMMITS_PER_PAGE).await?;
+            if page.is_empty() {
+                return Ok(chain);
+            }
+            chain.extend(page.into_iter().map(|commit| commit.id));
+        }
+    }
+
+    async fn save_link(&self, chain: &Loose, spawner: Option<CommitId>) -> Result<()> {
+        let mut state = chain.state.clone();
+        state.parent = Some(chain.parent.clone());
+        let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
+        let source = Source { state, ..chain.source.clone() };
+        let (first, said) = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
+        let saving = self.store.write(self.scope(), move |tx| {
+            let (source, said) = (source.clone(), said.clone());
+            let save = async move {
+                if let Some(said) = &said {
+                    note_once(tx, &first, said).await?;
+                }
+                Ok(source::save(tx, &source, &[]).await?)
+            };
+            save.boxed()
+        });
+        saving.await
+    }
+}
+
+impl Loose {
+    fn of(source: Source) -> Option<Self> {
+        let state: State = serde_json::from_str(&source.state).ok()?;
+        let parent = state.parent.clone().filter(|parent| !parent.is_found)?;
+        let first = parent.first?;
+        Some(Self { source, state, parent, first })
+    }
+}
+
+/// Returns the call by which Claude Code has started the agent of a file, which lies beside it.
+pub(super) fn spawn_call(path: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Meta {
+        tool_use_id: Option<String>,
+    }
+    let bytes = fs::read(path.with_extension("meta.json")).ok()?;
+    serde_json::from_slice::<Meta>(&bytes).ok()?.tool_use_id
+}
