@@ -9,7 +9,7 @@ use std::{
 };
 
 use contexture::{
-    capture::{self, ImportSettings},
+    capture::{self, ImportSettings, SessionFile},
     core::{Format, Machine},
     formats::{self, Framing},
 };
@@ -103,10 +103,15 @@ impl Files {
             agent: None,
         };
         let start = Instant::now();
-        for (path, format) in &self.files {
-            store.import_session(path, format.clone(), &settings, &mut |_| {}).await?;
-        }
-        Ok(start.elapsed())
+        let file = |(path, format): &(PathBuf, Format)| SessionFile {
+            path: path.clone(),
+            format: format.clone(),
+            settings: settings.clone(),
+        };
+        let imported = store.import_sessions(self.files.iter().map(file).collect(), &|_| {}).await?;
+        let elapsed = start.elapsed();
+        imported.into_iter().collect::<std::io::Result<Vec<_>>>()?;
+        Ok(elapsed)
     }
 }
 

@@ -69,7 +69,7 @@ impl Environment {
             machine: variable("CTX_MACHINE"),
             actor: variable("CTX_ACTOR"),
             time: variable("CTX_TIME"),
-            data_directory: data_home.or_else(home).map(|data| data.join("contexture")),
+            data_directory: data_home.clone().or_else(home).map(|data| data.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres_password: variable("PGPASSWORD"),
             homes: Homes {
@@ -77,6 +77,9 @@ impl Environment {
                 codex: place("CODEX_HOME", ".codex"),
                 gemini: place("GEMINI_DIR", ".gemini"),
                 pi: place("PI_CODING_AGENT_DIR", ".pi/agent"),
+                opencode: variable("OPENCODE_DB")
+                    .map(PathBuf::from)
+                    .or_else(|| data_home.clone().or_else(home).map(|data| data.join("opencode"))),
             },
             pager: env::var_os("PAGER"),
             less: variable("LESS"),

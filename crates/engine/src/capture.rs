@@ -10,6 +10,8 @@ mod input;
 mod lines;
 mod runtime;
 mod links;
+mod many;
+pub mod opencode;
 mod steps;
 mod verify;
 
@@ -19,4 +21,5 @@ pub use document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, FileOutcome, ImportSettings, ImportedFile};
 pub use runtime::{Runtime, SessionName};
 pub use links::Linked;
+pub use many::SessionFile;
 pub use verify::Verified;

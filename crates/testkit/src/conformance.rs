@@ -161,7 +161,8 @@ macro_rules! conformance {
                 an_older_gemini_document_becomes_the_lines_of_a_newer_session,
                 a_newer_version_of_a_document_takes_the_place_of_the_older,
                 damage_in_a_document_spares_what_comes_before,
-                a_grown_document_adds_little;
+                a_grown_document_adds_little,
+                a_session_in_a_database_is_read_as_its_export;
             import_links:
                 a_sub_agent_names_the_turn_that_started_it,
                 a_thread_that_codex_started_names_the_turn_that_did,

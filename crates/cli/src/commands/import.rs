@@ -12,7 +12,7 @@ use clap::{
 };
 use contexture::{
     Contexture,
-    capture::{self, FileOutcome, ImportSettings, ImportedFile, Verified},
+    capture::{self, FileOutcome, ImportSettings, ImportedFile, SessionFile, Verified, opencode},
     core::{Format, Machine, Timestamp},
     formats::{self, Framing},
 };
@@ -187,6 +187,13 @@ impl Import {
         for Lead { path, is_named } in files {
             // The same file by whatever name it is given.
             let path = fs::canonicalize(&path).unwrap_or(path);
+            if opencode::is_database(&path) {
+                match self.in_database(&path, since) {
+                    Ok(sessions) => candidates.extend(sessions),
+                    Err(error) => skipped.push(Skipped { path, reason: error.to_string() }),
+                }
+                continue;
+            }
             match self.judge(&path, is_named, since) {
                 Ok(Some(candidate)) => candidates.push(candidate),
                 Ok(None) => {}
@@ -196,6 +203,30 @@ impl Import {
         candidates.sort_by(|a, b| a.path.cmp(&b.path));
         candidates.dedup_by(|a, b| a.path == b.path);
         Ok((candidates, skipped))
+    }
+
+    /// Lists the sessions of a database.
+    fn in_database(
+        &self,
+        database: &Path,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<Candidate>, opencode::DatabaseError> {
+        let format = Format::new("opencode-v1").expect("the names of formats are legal");
+        if self.runtime.as_ref().is_some_and(|wanted| !wanted.formats.contains(&format)) {
+            return Ok(Vec::new());
+        }
+        let mut sessions = opencode::sessions(database)?;
+        sessions.retain(|session| {
+            let updated = Timestamp::from_micros(session.updated.saturating_mul(1000));
+            since.zip(updated).is_none_or(|(since, updated)| updated >= since)
+        });
+        let candidate = |session: opencode::DatabaseSession| Candidate {
+            path: opencode::path_in(database, &session.id),
+            runtime: runtime_of(&format),
+            format: format.clone(),
+            bytes: session.bytes,
+        };
+        Ok(sessions.into_iter().map(candidate).collect())
     }
 
     /// Decides about one file: nothing is said of those that the flags leave out.
@@ -253,30 +284,29 @@ async fn take_in(
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
     let mut runtimes: BTreeMap<String, Sum> = BTreeMap::new();
-    let mut before = 0;
+    let settings = |path: &Path, runtime: &str| ImportSettings {
+        principal: Some(principal.clone()),
+        machine: machine.clone(),
+        runtime: runtime.to_owned(),
+        agent: agent_of(path),
+    };
+    let file = |candidate: &Candidate| SessionFile {
+        path: candidate.path.clone(),
+        format: candidate.format.clone(),
+        settings: settings(&candidate.path, &candidate.runtime),
+    };
+    // What comes out of a compressed file is more than the file.
+    let files = engine.import_sessions(candidates.iter().map(file).collect(), &|at| bar.set(at.min(total))).await?;
     let mut imported = Vec::new();
-    for Candidate { path, runtime, format, bytes } in candidates {
-        let settings = ImportSettings {
-            principal: Some(principal.clone()),
-            machine: machine.clone(),
-            runtime: runtime.clone(),
-            agent: agent_of(&path),
-        };
-        // What comes out of a compressed file is more than the file.
-        let mut progress = |at: u64| bar.set(before + at.min(bytes));
-        match engine.import_session(&path, format, &settings, &mut progress).await {
+    for (Candidate { path, runtime, .. }, file) in candidates.into_iter().zip(files) {
+        match file {
             Ok(file) => {
                 runtimes.entry(runtime).or_default().add(&file);
                 imported.push(file);
             }
             // One file that cannot be read must not keep the others out.
-            Err(contexture::Error::Io { source, .. }) => {
-                skipped.push(Skipped { path, reason: format!("it cannot be read: {source}") });
-            }
-            Err(error) => return Err(error.into()),
+            Err(source) => skipped.push(Skipped { path, reason: format!("it cannot be read: {source}") }),
         }
-        before += bytes;
-        bar.set(before);
     }
     drop(bar);
     if runtimes.values().any(|sum| sum.new_commits > 0) {

@@ -15,6 +15,8 @@ pub struct Homes {
     pub gemini: Option<PathBuf>,
     /// pi's agent directory.
     pub pi: Option<PathBuf>,
+    /// OpenCode's data directory, or its database.
+    pub opencode: Option<PathBuf>,
 }
 
 /// A file that may be a session.
@@ -44,6 +46,15 @@ pub fn discover(homes: &Homes) -> Vec<Found> {
                 }
             });
         }
+    }
+    if let Some(place) = &homes.opencode {
+        let is_database = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            name.starts_with("opencode") && path.extension().is_some_and(|extension| extension == "db")
+        };
+        let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let databases = entries.filter(is_database).chain(place.is_file().then(|| place.clone()));
+        found.extend(databases.map(|path| Found { path, runtime: "opencode" }));
     }
     found.sort();
     found

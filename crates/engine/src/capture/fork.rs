@@ -166,6 +166,11 @@ impl HistoryBase {
     }
 }
 
+/// Tells whether a file holds only what came after another one, which should be taken in before.
+pub(super) fn is_fork(path: &Path, format: &Format) -> bool {
+    history_base(path, format).is_ok_and(|base| base.is_some())
+}
+
 /// Reads what a rollout says it continues.
 fn history_base(path: &Path, format: &Format) -> io::Result<Option<HistoryBase>> {
     #[derive(Deserialize)]

@@ -23,7 +23,7 @@ use super::{
     document::{Document, Records},
     input::{Input, Tail, known_as},
     lines::Lines,
-    links,
+    links, opencode,
     steps::{Base, Batch, State, Steps},
 };
 use crate::{Contexture, Error, Result};
@@ -185,32 +185,30 @@ impl Contexture {
         while let Some(message) = waiting.recv().await {
             match message {
                 Message::Batch(batch, at) => {
-                    count(self.store_steps(batch).await?);
+                    count(self.store_steps(batch, None).await?);
                     progress(at);
                 }
-                Message::Done(mut last) => {
-                    count(self.store_steps(std::mem::take(&mut last.batch)).await?);
-                    progress(last.size);
-                    done = Some(last);
+                Message::Done(last) => {
+                    let Done { batch, outcome, replaces, state, size, tail, segments, report } = *last;
+                    let source = Source {
+                        machine: settings.machine.clone(),
+                        path: known_as(&path).to_string_lossy().into_owned(),
+                        format: format.clone(),
+                        size,
+                        tail,
+                        state,
+                        taken_at: self.now(),
+                    };
+                    let saved = (outcome != FileOutcome::Unchanged).then_some(Saved { source, segments, replaces });
+                    count(self.store_steps(batch, saved).await?);
+                    progress(size);
+                    done = Some((outcome, report));
                 }
             }
         }
         let reading = |source| Error::Io { attempt: "read the session", source };
         reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(reading)?;
-        let Done { outcome, replaces, state, size, tail, segments, report, .. } =
-            *done.ok_or(contexture_store::Error::Closed)?;
-        if outcome != FileOutcome::Unchanged {
-            let source = Source {
-                machine: settings.machine.clone(),
-                path: known_as(&path).to_string_lossy().into_owned(),
-                format: format.clone(),
-                size,
-                tail,
-                state,
-                taken_at: self.now(),
-            };
-            self.save_source(source, segments, replaces).await?;
-        }
+        let (outcome, report) = done.ok_or(contexture_store::Error::Closed)?;
         let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         Ok(ImportedFile {
             path,
@@ -260,34 +258,35 @@ impl Contexture {
         }
     }
 
-    /// Stores commits with their heads. Returns how many were new and how many known.
-    async fn store_steps(&self, batch: Batch) -> Result<(u64, u64)> {
-        if batch.commits.is_empty() && batch.asides.is_empty() && batch.moved.is_empty() && batch.notes.is_empty() {
+    /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
+    async fn store_steps(&self, batch: Batch, saved: Option<Saved>) -> Result<(u64, u64)> {
+        if batch.is_empty() && saved.is_none() {
             return Ok((0, 0));
         }
-        let batch = Arc::new(batch);
+        let stored = Arc::new((batch, saved));
         let storing = self.store.write(self.scope(), move |tx| {
-            let batch = Arc::clone(&batch);
-            async move { store(tx, &batch).await }.boxed()
+            let stored = Arc::clone(&stored);
+            let store = async move {
+                let counts = store(tx, &stored.0).await?;
+                if let Some(Saved { source, segments, replaces }) = &stored.1 {
+                    if *replaces {
+                        source::forget(tx, &source.machine, &source.path).await?;
+                    }
+                    source::save(tx, source, segments).await?;
+                }
+                Ok(counts)
+            };
+            store.boxed()
         });
         storing.await
     }
+}
 
-    async fn save_source(&self, source: Source, segments: Vec<Segment>, replaces: bool) -> Result<()> {
-        let saved = Arc::new((source, segments));
-        let saving = self.store.write(self.scope(), move |tx| {
-            let saved = Arc::clone(&saved);
-            let save = async move {
-                let (source, segments) = &*saved;
-                if replaces {
-                    source::forget(tx, &source.machine, &source.path).await?;
-                }
-                source::save(tx, source, segments).await
-            };
-            save.boxed()
-        });
-        Ok(saving.await?)
-    }
+/// How far a file was taken in, and which stored bytes it is.
+struct Saved {
+    source: Source,
+    segments: Vec<Segment>,
+    replaces: bool,
 }
 
 async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
@@ -473,7 +472,8 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
 
 impl Job {
     fn steps(&self, framing: Framing) -> io::Result<Steps> {
-        let written_at = fs::metadata(&self.path)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let file = opencode::in_database(&self.path).map_or_else(|| self.path.clone(), |(database, _)| database);
+        let written_at = fs::metadata(file)?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let (format, settings) = (self.format.clone(), self.settings.clone());
         let mut steps = Steps::new(format, framing, settings, stem.unwrap_or_default(), timestamp(written_at));

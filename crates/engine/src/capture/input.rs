@@ -2,9 +2,11 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom},
+    io::{self, BufRead, BufReader, Cursor, Read, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
+
+use super::opencode;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
 const TAIL_BYTES: usize = 64 * 1024;
@@ -19,10 +21,16 @@ pub(super) enum Input {
     Plain(BufReader<File>),
     /// A compressed file.
     Compressed(Box<BufReader<zstd::Decoder<'static, BufReader<File>>>>),
+    /// What was written for us.
+    Held(Cursor<Vec<u8>>),
 }
 
 impl Input {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        if let Some((database, session)) = opencode::in_database(path) {
+            let export = opencode::export(&database, &session).map_err(io::Error::other)?;
+            return Ok(Self::Held(Cursor::new(export)));
+        }
         let mut file = File::open(path)?;
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
@@ -44,7 +52,7 @@ impl Input {
     pub(super) fn skip_to(&mut self, place: u64) -> io::Result<Option<Tail>> {
         let mut tail = Tail::default();
         let start = match self {
-            Self::Compressed(_) => 0,
+            Self::Compressed(_) | Self::Held(_) => 0,
             Self::Plain(file) => {
                 let start = place.saturating_sub(TAIL_BYTES as u64);
                 file.seek(SeekFrom::Start(start))?;
@@ -74,6 +82,7 @@ impl Read for Input {
         match self {
             Self::Plain(file) => file.read(buffer),
             Self::Compressed(file) => file.read(buffer),
+            Self::Held(bytes) => bytes.read(buffer),
         }
     }
 }
@@ -83,6 +92,7 @@ impl BufRead for Input {
         match self {
             Self::Plain(file) => file.fill_buf(),
             Self::Compressed(file) => file.fill_buf(),
+            Self::Held(bytes) => bytes.fill_buf(),
         }
     }
 
@@ -90,6 +100,7 @@ impl BufRead for Input {
         match self {
             Self::Plain(file) => file.consume(amount),
             Self::Compressed(file) => file.consume(amount),
+            Self::Held(bytes) => bytes.consume(amount),
         }
     }
 }

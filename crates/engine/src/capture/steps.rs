@@ -90,6 +90,12 @@ pub(super) struct Batch {
     pub(super) notes: Vec<(CommitId, Annotation)>,
 }
 
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
+    }
+}
+
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct State {

@@ -208,3 +208,62 @@ pub async fn a_grown_document_adds_little<B: Backend>() {
     let stored = store.stats().await.unwrap().artifacts.stored_bytes;
     assert!(stored < 2 * length, "{stored} bytes for 21 versions of up to {length}");
 }
+
+/// OpenCode's tables, in the columns that every version has.
+const OPENCODE: &str = "
+    PRAGMA journal_mode = wal;
+    CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT NOT NULL, parent_id TEXT, slug TEXT NOT NULL,
+        directory TEXT NOT NULL, title TEXT NOT NULL, version TEXT NOT NULL, revert TEXT,
+        time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL,
+        time_updated INTEGER NOT NULL, data TEXT NOT NULL);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL,
+        time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);
+    INSERT INTO session VALUES ('ses_1', 'p', NULL, 's', '/home/ada', 'Fix', '1.4', NULL, 1000, 2000);
+";
+
+fn say(connection: &rusqlite::Connection, n: i64, role: &str, text: &str) {
+    let message = json!({"role": role, "time": {"created": n}, "modelID": "m"}).to_string();
+    let part = json!({"type": "text", "text": text}).to_string();
+    let (id, part_id) = (format!("msg_{n}"), format!("prt_{n}"));
+    connection.execute("INSERT INTO message VALUES (?1, 'ses_1', ?2, ?2, ?3)", (&id, n, message)).unwrap();
+    connection.execute("INSERT INTO part VALUES (?1, ?2, 'ses_1', ?3, ?3, ?4)", (part_id, &id, n, part)).unwrap();
+}
+
+pub async fn a_session_in_a_database_is_read_as_its_export<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("opencode.db");
+    let files = || {
+        let mut names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.execute_batch(OPENCODE).unwrap();
+    say(&connection, 1, "user", "why?");
+    // What lies in the log counts, and nothing is written.
+    let (before, beside) = (fs::read(&database).unwrap(), files());
+    let sessions = capture::opencode::sessions(&database).unwrap();
+    assert_eq!(sessions.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["ses_1"]);
+    let path = capture::opencode::path_in(&database, "ses_1");
+    let format = contexture_core::Format::new("opencode-v1").unwrap();
+    let import = async || store.import_session(&path, format.clone(), &settings(), &mut |_| {}).await.unwrap();
+    assert_eq!(import().await.new_commits, 1);
+    assert_eq!(import().await.outcome, FileOutcome::Unchanged);
+    assert_eq!((fs::read(&database).unwrap(), files()), (before, beside));
+    say(&connection, 2, "assistant", "so");
+    drop(connection);
+    let (before, beside) = (fs::read(&database).unwrap(), files());
+    let grown = import().await;
+    assert_eq!((grown.outcome, grown.new_commits), (FileOutcome::Grown, 1));
+    assert_eq!((fs::read(&database).unwrap(), files()), (before, beside));
+    let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+    assert!(matches!(verified, Verified::Same { left: 0, .. }), "{verified:?}");
+    let (newest, _) = materialized(&store, tip(&store, "session/ses_1").await, Stop::Compaction).await;
+    let newest: Value = serde_json::from_slice(&newest).unwrap();
+    assert_eq!(newest["info"]["time"], json!({"created": 1000, "updated": 2000}));
+    assert_eq!(newest["messages"][1]["parts"][0]["text"], "so");
+    assert_eq!(newest["messages"][1]["info"]["sessionID"], "ses_1");
+}
