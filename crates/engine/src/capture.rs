@@ -15,7 +15,7 @@ pub mod opencode;
 mod steps;
 mod verify;
 
-pub use detect::{NotASession, detect};
+pub use detect::{NotASession, by_start as detect_start, detect};
 pub use discover::{Found, Homes, discover, is_document, session_files};
 pub use document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, FileOutcome, ImportSettings, ImportedFile};

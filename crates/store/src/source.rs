@@ -54,6 +54,18 @@ pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
     row.as_ref().map(decode).transpose()
 }
 
+/// Returns the sources whose path ends so, at most `limit`.
+pub async fn ending(tx: &mut Tx<'_>, end: &str, limit: u32) -> Result<Vec<Source>> {
+    let space = tx.space;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sources \
+         WHERE space = ?1 AND length(path) >= length(?2) AND substr(path, length(path) - length(?2) + 1) = ?2 \
+         ORDER BY machine, path LIMIT ?3"
+    );
+    let rows = tx.rows(&sql, &[space.into(), end.into(), i64::from(limit).into()]).await?;
+    rows.iter().map(decode).collect()
+}
+
 /// Returns the sources after a machine and path, in that order, at most `limit`.
 pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> Result<Vec<Source>> {
     let space = tx.space;

@@ -153,6 +153,7 @@ macro_rules! conformance {
                 what_belongs_to_no_conversation_is_kept_whatever_its_size,
                 a_rollout_that_was_compressed_is_the_same_session,
                 damage_in_a_compressed_rollout_spares_what_comes_before,
+                a_history_that_compactions_repeat_is_stored_once,
                 sessions_that_real_clients_wrote_come_back_byte_for_byte;
             import_documents:
                 each_turn_of_an_array_is_a_commit,

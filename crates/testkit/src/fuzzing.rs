@@ -1,8 +1,11 @@
 //! What every decoder must hold on any bytes. The fuzz targets and a quick test on stable call the same functions.
 
 use contexture::{
-    core::{ArtifactPrefix, Commit, CommitPrefix, HeadName, Timestamp},
-    formats::{Checker, Concatenation, JoinPlan, Joiner},
+    capture,
+    core::{ArtifactPrefix, Commit, CommitPrefix, Format, HeadName, Timestamp},
+    formats::{
+        self, Checker, Codec, Concatenation, Framing, JoinPlan, Joiner, RecordProblem, Splitter, thread::Threader,
+    },
 };
 
 /// A decoder under test: its name and what it must hold.
@@ -22,6 +25,10 @@ pub const DECODERS: &[Decoder] = &[
     Decoder { name: "json_array", hold: json_array },
     Decoder { name: "cbor_array", hold: cbor_array },
     Decoder { name: "bundle", hold: bundle },
+    Decoder { name: "outline", hold: outline },
+    Decoder { name: "step", hold: step },
+    Decoder { name: "splitter", hold: splitter },
+    Decoder { name: "detect", hold: detect },
 ];
 
 /// What parses is shown as something that parses to the same.
@@ -79,6 +86,61 @@ pub fn cbor_array(bytes: &[u8]) {
 pub fn bundle(bytes: &[u8]) {
     // Refusing is all that is asked; the reader must not panic, hang or reserve without bound.
     drop(contexture::verify_bundle(bytes));
+}
+
+/// Every codec tells what a record is, or why it is none, and every record finds a lane.
+pub fn outline(bytes: &[u8]) {
+    for codec in codecs() {
+        let mut threader = Threader::default();
+        for record in records(codec.framing(), &[bytes]).0 {
+            if let Ok(outline) = codec.outline(&record) {
+                threader.place(&outline);
+                threader = Threader::resume(threader.state());
+            }
+        }
+        drop(codec.outline(bytes));
+    }
+}
+
+/// Every codec tells what a record says, or why it says nothing.
+pub fn step(bytes: &[u8]) {
+    for codec in codecs() {
+        drop(codec.step(bytes));
+        for record in records(codec.framing(), &[bytes]).0 {
+            drop(codec.step(&record));
+        }
+    }
+}
+
+/// How bytes are cut into slices does not change their records.
+pub fn splitter(bytes: &[u8]) {
+    let (first, second) = bytes.split_at(bytes.len() / 3);
+    for framing in [Framing::Lines, Framing::JsonArray, Framing::CborArray, Framing::Document] {
+        assert_eq!(records(framing, &[bytes]), records(framing, &[first, second]), "{framing:?}");
+    }
+    let (lines, _) = records(Framing::Lines, &[bytes]);
+    assert_eq!(lines.concat(), bytes);
+}
+
+/// Whatever a file holds, it is taken for some format or for none, and records of a format are found in it.
+pub fn detect(bytes: &[u8]) {
+    if let Some(name) = capture::detect_start(bytes) {
+        let format = Format::new(name).expect("the names of formats are legal");
+        assert!(formats::codec(&format).is_some(), "{name}");
+    }
+}
+
+fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
+    formats::known().iter().filter_map(|known| formats::codec(&Format::new(known.name).ok()?))
+}
+
+fn records(framing: Framing, slices: &[&[u8]]) -> (Vec<Vec<u8>>, Result<(), RecordProblem>) {
+    let mut splitter = Splitter::new(framing, 1 << 20);
+    let mut found = Vec::new();
+    let mut take = |record: formats::Record<'_>| found.push(record.bytes.to_vec());
+    let pushed = slices.iter().try_for_each(|slice| splitter.push(slice, &mut take));
+    let ended = pushed.and_then(|()| splitter.finish(&mut take));
+    (found, ended)
 }
 
 fn check(rule: Concatenation, plan: JoinPlan, bytes: &[u8]) {

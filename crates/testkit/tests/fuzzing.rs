@@ -12,6 +12,11 @@ const SEEDS: &[&[u8]] = &[
     b"{\"a\":[1,2e3,\"\\u00e9\"]}\n{\"b\":null}\n",
     b"[{\"role\":\"user\"},{\"role\":\"assistant\"}]",
     b"\x82\xa1\x61\x61\x01\x9f\x01\x02\xff",
+    br#"{"type":"user","uuid":"u","parentUuid":null,"isSidechain":true,"sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"a"}]}}"#,
+    br#"{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}"#,
+    br#"{"sessionId":"s","projectHash":"p","startTime":"t","messages":[{"id":"m","type":"user","content":"a"}]}"#,
+    br#"{"info":{"id":"ses_1"},"messages":[{"info":{"id":"m","role":"user"},"parts":[{"type":"text","text":"a"}]}]}"#,
+    b"\x81\xa2\x64Role\x64user\x67Content\x81\xa2\x64Type\x64text\x64Text\x61a",
     b"CTXBNDL\x01\x28\xb5\x2f\xfd",
 ];
 

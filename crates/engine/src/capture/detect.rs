@@ -60,8 +60,8 @@ fn named(name: &str) -> Format {
     Format::new(name).expect("the names of formats are legal")
 }
 
-/// Tells the format by the first bytes of a file.
-pub(crate) fn by_start(head: &[u8]) -> Option<&'static str> {
+/// Tells the format by the first bytes of a file, unless only the whole tells it.
+pub fn by_start(head: &[u8]) -> Option<&'static str> {
     match head.trim_ascii_start().first()? {
         b'[' => of_elements(head),
         0x80..=0x9F => is_bureau(head).then_some("bureau-agent-v1"),

@@ -68,26 +68,12 @@ impl Contexture {
 
     /// Finds the rollout with an id, which is the end of its name.
     async fn source_of(&self, id: &str, format: &Format) -> Result<Option<Source>> {
-        let mut after: Option<(String, String)> = None;
-        let ending = format!("{id}.jsonl");
-        loop {
-            let from = after.clone();
-            let paging = self.store.read(self.scope(), move |tx| {
-                let from = from.clone();
-                let list = async move {
-                    let after = from.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
-                    source::list(tx, after, PER_PAGE).await
-                };
-                list.boxed()
-            });
-            let page = paging.await?;
-            let Some(last) = page.last() else { return Ok(None) };
-            after = Some((last.machine.to_string(), last.path.clone()));
-            let is_it = |source: &Source| source.path.ends_with(&ending) && source.format == *format;
-            if let Some(found) = page.into_iter().find(is_it) {
-                return Ok(Some(found));
-            }
-        }
+        let end = format!("{id}.jsonl");
+        let finding = self.store.read(self.scope(), move |tx| {
+            let end = end.clone();
+            async move { source::ending(tx, &end, PER_PAGE).await }.boxed()
+        });
+        Ok(finding.await?.into_iter().find(|source| source.format == *format))
     }
 
     /// Finds where a prefix ends in the stored bytes of a rollout: by the numbers of its records, else by its length.
@@ -166,9 +152,9 @@ impl HistoryBase {
     }
 }
 
-/// Tells whether a file holds only what came after another one, which should be taken in before.
-pub(super) fn is_fork(path: &Path, format: &Format) -> bool {
-    history_base(path, format).is_ok_and(|base| base.is_some())
+/// Returns the id of the rollout that a file continues, which should be taken in before.
+pub(super) fn continued(path: &Path, format: &Format) -> Option<String> {
+    history_base(path, format).ok().flatten().map(|base| base.thread_id)
 }
 
 /// Reads what a rollout says it continues.

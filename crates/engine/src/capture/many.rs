@@ -1,8 +1,9 @@
 //! Many session files at once.
 
 use std::{
+    collections::HashSet,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -12,6 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use super::{
     fork,
     import::{ImportSettings, ImportedFile},
+    input::known_as,
 };
 use crate::{Contexture, Error, Result};
 
@@ -51,19 +53,39 @@ impl Contexture {
                 Err(error) => Err(error),
             }
         };
-        // A fork by reference needs what it continues, and that may be a fork too.
-        let (forks, others): (Vec<usize>, Vec<usize>) =
-            (0..files.len()).partition(|at| fork::is_fork(&files[*at].path, &files[*at].format));
         let mut imported: Vec<Option<io::Result<ImportedFile>>> = files.iter().map(|_| None).collect();
-        let mut running =
-            stream::iter(&others).map(async |at| (*at, import(&files[*at]).await)).buffer_unordered(AT_ONCE);
-        while let Some((at, file)) = running.next().await {
-            imported[at] = Some(file?);
-        }
-        drop(running);
-        for at in forks {
-            imported[at] = Some(import(&files[at]).await?);
+        for wave in waves(&files) {
+            let mut running =
+                stream::iter(&wave).map(async |at| (*at, import(&files[*at]).await)).buffer_unordered(AT_ONCE);
+            while let Some((at, file)) = running.next().await {
+                imported[at] = Some(file?);
+            }
         }
         Ok(imported.into_iter().flatten().collect())
     }
+}
+
+/// Puts files in an order in which a fork by reference comes after what it continues, which may be a fork too.
+fn waves(files: &[SessionFile]) -> Vec<Vec<usize>> {
+    let continued: Vec<Option<String>> = files.iter().map(|file| fork::continued(&file.path, &file.format)).collect();
+    let (mut left, first): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|at| continued[*at].is_some());
+    let mut waves = vec![first];
+    while !left.is_empty() {
+        let names: HashSet<String> = left.iter().filter_map(|at| rollout_id(&files[*at].path)).collect();
+        let waits = |at: &usize| continued[*at].as_ref().is_some_and(|id| names.contains(id));
+        let (waiting, ready): (Vec<usize>, Vec<usize>) = left.iter().partition(|at| waits(at));
+        // Those that wait for each other wait in vain.
+        let (wave, rest) = if ready.is_empty() { (waiting, ready) } else { (ready, waiting) };
+        waves.push(wave);
+        left = rest;
+    }
+    waves
+}
+
+/// Returns the id at the end of a rollout's name.
+fn rollout_id(path: &Path) -> Option<String> {
+    const UUID_LENGTH: usize = 36;
+    let path = known_as(path);
+    let stem = path.file_stem()?.to_str()?;
+    stem.get(stem.len().checked_sub(UUID_LENGTH)?..).map(str::to_owned)
 }

@@ -134,9 +134,9 @@ fn info(row: &Row<'_>) -> rusqlite::Result<Value> {
     let mut time = Map::new();
     let mut summary = Map::new();
     let mut tokens = Map::new();
-    for (column, name) in row.as_ref().column_names().into_iter().enumerate() {
+    for (column, name) in row.as_ref().column_names().enumerate() {
         let value = match row.get_ref(column)? {
-            ValueRef::Null => continue,
+            ValueRef::Null | ValueRef::Blob(_) => continue,
             ValueRef::Integer(number) => json!(number),
             ValueRef::Real(number) => json!(number),
             ValueRef::Text(text) => {
@@ -144,7 +144,6 @@ fn info(row: &Row<'_>) -> rusqlite::Result<Value> {
                 let nested = matches!(name, "revert" | "permission" | "model" | "metadata" | "summary_diffs");
                 serde_json::from_str(&text).ok().filter(|_| nested).unwrap_or_else(|| json!(text))
             }
-            ValueRef::Blob(_) => continue,
         };
         let (object, key) = match name {
             "project_id" => (&mut info, "projectID".to_owned()),

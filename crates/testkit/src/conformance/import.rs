@@ -337,3 +337,29 @@ pub async fn damage_in_a_compressed_rollout_spares_what_comes_before<B: Backend>
     // The turn that was cut in two is two commits.
     assert!((400..=401).contains(&(imported.new_commits + healed.new_commits)), "{healed:?}");
 }
+
+/// Codex repeats what is left of the conversation in every compaction.
+pub async fn a_history_that_compactions_repeat_is_stored_once<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("rollout-1");
+    transcript.append(&rollout(1));
+    let words = |n: u64| {
+        (0..300).fold(String::new(), |text, word| text + &((n * 300 + word) * 2_654_435_761 % 999_983).to_string())
+    };
+    let item = |n: u64| serde_json::json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": words(n)}]});
+    let mut written = 0;
+    for length in (50..=400).step_by(25) {
+        let history: Vec<_> = (0..length).map(item).collect();
+        let payload = serde_json::json!({"message": "", "replacement_history": history});
+        let record = serde_json::json!({"timestamp": "2026-01-02T03:04:05Z", "type": "compacted", "payload": payload});
+        let record = record.to_string() + "\n";
+        written += record.len() as u64;
+        transcript.append(&record);
+    }
+    import_codex(&store, &transcript.path()).await;
+    assert_reproduced(&store, &transcript, 0).await;
+    let longest: u64 = (0..400).map(|n| item(n).to_string().len() as u64).sum();
+    let stored = store.stats().await.unwrap().artifacts.stored_bytes;
+    assert!(written > 8 * longest && stored < 2 * longest, "{stored} bytes for {written}, the longest {longest}");
+}
