@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -17,8 +17,12 @@ use super::{
 };
 use crate::{Contexture, Error, Result};
 
-/// Files that are read at the same time. Most are small, and what is stored at the same time shares a sync.
-const AT_ONCE: usize = 16;
+/// Small files that are read at the same time: most are, and what is stored at the same time shares a sync.
+const SMALL_AT_ONCE: usize = 64;
+/// Other files that are read at the same time, which bounds what is held.
+const LARGE_AT_ONCE: usize = 4;
+/// Largest file that is small.
+const SMALL_BYTES: u64 = 512 * 1024;
 
 /// A session file and what it is taken for.
 #[derive(Debug, Clone)]
@@ -54,11 +58,15 @@ impl Contexture {
             }
         };
         let mut imported: Vec<Option<io::Result<ImportedFile>>> = files.iter().map(|_| None).collect();
+        let is_small = |at: &usize| fs::metadata(&files[*at].path).is_ok_and(|file| file.len() <= SMALL_BYTES);
         for wave in waves(&files) {
-            let mut running =
-                stream::iter(&wave).map(async |at| (*at, import(&files[*at]).await)).buffer_unordered(AT_ONCE);
-            while let Some((at, file)) = running.next().await {
-                imported[at] = Some(file?);
+            let (small, large): (Vec<usize>, Vec<usize>) = wave.into_iter().partition(is_small);
+            for (part, at_once) in [(large, LARGE_AT_ONCE), (small, SMALL_AT_ONCE)] {
+                let mut running =
+                    stream::iter(&part).map(async |at| (*at, import(&files[*at]).await)).buffer_unordered(at_once);
+                while let Some((at, file)) = running.next().await {
+                    imported[at] = Some(file?);
+                }
             }
         }
         Ok(imported.into_iter().flatten().collect())
