@@ -29,7 +29,7 @@ impl Desk {
 
     fn homes(&self) -> Homes {
         let home = |name: &str| Some(self.directory.path().join(name));
-        Homes { claude: home("claude"), codex: home("codex"), gemini: home("gemini"), pi: home("pi") }
+        Homes { claude: home("claude"), codex: home("codex"), gemini: home("gemini"), pi: home("pi"), opencode: None }
     }
 
     /// Writes a session of Claude Code with two turns and takes it in. Returns its bytes and the last commit.
