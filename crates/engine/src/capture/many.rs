@@ -1,7 +1,7 @@
 //! Many session files at once.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
@@ -59,7 +59,7 @@ impl Contexture {
         };
         let mut imported: Vec<Option<io::Result<ImportedFile>>> = files.iter().map(|_| None).collect();
         let is_small = |at: &usize| fs::metadata(&files[*at].path).is_ok_and(|file| file.len() <= SMALL_BYTES);
-        for wave in waves(&files) {
+        for wave in waves(&files).into_iter().flat_map(|wave| one_by_one(&files, wave)) {
             let (small, large): (Vec<usize>, Vec<usize>) = wave.into_iter().partition(is_small);
             for (part, at_once) in [(large, LARGE_AT_ONCE), (small, SMALL_AT_ONCE)] {
                 let mut running =
@@ -90,10 +90,61 @@ fn waves(files: &[SessionFile]) -> Vec<Vec<usize>> {
     waves
 }
 
+/// Parts files of the same session, so that they come one after another and the last of them stands for the session.
+fn one_by_one(files: &[SessionFile], wave: Vec<usize>) -> Vec<Vec<usize>> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for at in wave {
+        let earlier = session_mark(&files[at].path).map_or(0, |mark| {
+            let count = seen.entry(mark).or_default();
+            *count += 1;
+            *count - 1
+        });
+        if parts.len() <= earlier {
+            parts.resize_with(earlier + 1, Vec::new);
+        }
+        parts[earlier].push(at);
+    }
+    parts
+}
+
+/// Returns the part of a file's name that all runtimes take from the id of its session: eight hexadecimal digits.
+fn session_mark(path: &Path) -> Option<String> {
+    let path = known_as(path);
+    let stem = path.file_stem()?.to_str()?;
+    let mark = stem.get(stem.len().checked_sub(8)?..)?;
+    mark.bytes().all(|letter| letter.is_ascii_hexdigit()).then(|| mark.to_owned())
+}
+
 /// Returns the id at the end of a rollout's name.
 fn rollout_id(path: &Path) -> Option<String> {
     const UUID_LENGTH: usize = 36;
     let path = known_as(path);
     let stem = path.file_stem()?.to_str()?;
     stem.get(stem.len().checked_sub(UUID_LENGTH)?..).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::Machine;
+
+    use super::*;
+
+    #[test]
+    fn files_of_one_session_come_one_after_another() {
+        let settings = ImportSettings {
+            principal: None,
+            machine: Machine::new("laptop").unwrap(),
+            runtime: "gemini".to_owned(),
+            agent: None,
+        };
+        let file = |name: &str| SessionFile {
+            path: name.into(),
+            format: Format::new("gemini-v1").unwrap(),
+            settings: settings.clone(),
+        };
+        let names = ["a/session-1-0123abcd.jsonl", "b/notes.jsonl", "b/session-2-0123abcd.jsonl", "c/notes.jsonl"];
+        let files: Vec<SessionFile> = names.into_iter().map(file).collect();
+        assert_eq!(one_by_one(&files, vec![0, 1, 2, 3]), [vec![0, 1, 3], vec![2]]);
+    }
 }
