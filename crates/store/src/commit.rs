@@ -181,6 +181,9 @@ async fn open_line(tx: &mut Tx<'_>, fork: Option<Place>) -> Result<i64> {
 
 /// Returns where a commit lies.
 pub async fn find_place(tx: &mut Tx<'_>, id: &CommitId) -> Result<Option<Place>> {
+    if let Some(tip) = tx.known.tip(id) {
+        return Ok(Some(tip.site.place));
+    }
     let space = tx.space;
     let sql = "SELECT line, position FROM commits WHERE space = ?1 AND id = ?2";
     let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;

@@ -22,6 +22,8 @@ pub struct Foresight {
 pub(crate) struct Known {
     heads: HashMap<HeadName, Option<CommitId>>,
     tips: HashMap<CommitId, Tip>,
+    /// The commit that was stored last.
+    last: Option<(CommitId, Tip)>,
     /// The artifact that was last made sure of.
     artifact: Option<ArtifactId>,
 }
@@ -44,7 +46,10 @@ impl Known {
 
     /// Returns where a commit lies, if that is known.
     pub(crate) fn tip(&self, commit: &CommitId) -> Option<Tip> {
-        self.tips.get(commit).copied()
+        match &self.last {
+            Some((last, tip)) if last == commit => Some(*tip),
+            _ => self.tips.get(commit).copied(),
+        }
     }
 
     /// Tells whether an artifact was made sure of.
@@ -70,5 +75,6 @@ impl Known {
             parent.is_continued = true;
             self.tips.insert(commit, tip);
         }
+        self.last = Some((commit, tip));
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     Error, Result,
-    artifact::{artifact_id, require},
+    artifact::artifact_id,
     space::{stored, time},
     sql::{Param, Row, Tx},
 };
@@ -19,6 +19,8 @@ pub struct Source {
     pub path: String,
     /// How it is written.
     pub format: Format,
+    /// The id by which other files refer to it: the one in its name, else that of its session.
+    pub session: Option<String>,
     /// Bytes taken in, from the beginning.
     pub size: u64,
     /// Digest of the last of them, by which a file that was rewritten is told from one that has grown.
@@ -44,7 +46,7 @@ pub struct Segment {
     pub part_start: u64,
 }
 
-const COLUMNS: &str = "machine, path, format, size, tail, state, taken_at";
+const COLUMNS: &str = "machine, path, format, session, size, tail, state, taken_at";
 
 /// Returns what is known of a file.
 pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<Source>> {
@@ -54,15 +56,12 @@ pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
     row.as_ref().map(decode).transpose()
 }
 
-/// Returns the sources whose path ends so, at most `limit`.
-pub async fn ending(tx: &mut Tx<'_>, end: &str, limit: u32) -> Result<Vec<Source>> {
+/// Returns the sources that are referred to by an id, at most `limit`.
+pub async fn of_session(tx: &mut Tx<'_>, session: &str, limit: u32) -> Result<Vec<Source>> {
     let space = tx.space;
-    let sql = format!(
-        "SELECT {COLUMNS} FROM sources \
-         WHERE space = ?1 AND length(path) >= length(?2) AND substr(path, length(path) - length(?2) + 1) = ?2 \
-         ORDER BY machine, path LIMIT ?3"
-    );
-    let rows = tx.rows(&sql, &[space.into(), end.into(), i64::from(limit).into()]).await?;
+    let sql =
+        format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND session = ?2 ORDER BY machine, path LIMIT ?3");
+    let rows = tx.rows(&sql, &[space.into(), session.into(), i64::from(limit).into()]).await?;
     rows.iter().map(decode).collect()
 }
 
@@ -82,15 +81,16 @@ pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> R
 /// The journal does not tell of it, so it may be done twice when a connection is lost, and the second time changes nothing.
 pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Result<()> {
     let space = tx.space;
-    let sql = "INSERT INTO sources (space, machine, path, format, size, tail, state, taken_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-               ON CONFLICT (space, machine, path) DO UPDATE SET format = excluded.format, size = excluded.size, \
-               tail = excluded.tail, state = excluded.state, taken_at = excluded.taken_at";
+    let sql = "INSERT INTO sources (space, machine, path, format, session, size, tail, state, taken_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
+               ON CONFLICT (space, machine, path) DO UPDATE SET format = excluded.format, \
+               session = excluded.session, size = excluded.size, tail = excluded.tail, state = excluded.state, taken_at = excluded.taken_at";
     let params = [
         space.into(),
         source.machine.as_str().into(),
         source.path.as_str().into(),
         source.format.as_str().into(),
+        source.session.as_deref().into(),
         source.size.cast_signed().into(),
         Param::Blob(&source.tail),
         source.state.as_str().into(),
@@ -99,8 +99,8 @@ pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Res
     tx.post(sql, &params).await?;
     let key = require_key(tx, &source.machine, &source.path).await?;
     for segment in segments {
-        let artifact = require(tx, &segment.artifact).await?;
-        let sql = "INSERT INTO segments (source, start, length, artifact, part_start) VALUES (?1, ?2, ?3, ?4, ?5) \
+        let sql = "INSERT INTO segments (source, start, length, artifact, part_start) VALUES (?1, ?2, ?3, \
+                   (SELECT a.key FROM artifacts a WHERE a.space = ?4 AND a.digest = ?5), ?6) \
                    ON CONFLICT (source, start) DO UPDATE SET length = excluded.length, artifact = excluded.artifact, \
                    part_start = excluded.part_start";
         let numbers = [segment.start, segment.length].map(u64::cast_signed);
@@ -108,7 +108,8 @@ pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Res
             key.into(),
             numbers[0].into(),
             numbers[1].into(),
-            artifact.into(),
+            space.into(),
+            Param::Blob(segment.artifact.as_bytes()),
             segment.part_start.cast_signed().into(),
         ];
         tx.post(sql, &params).await?;
@@ -149,14 +150,15 @@ async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i
 }
 
 fn decode(row: &Row) -> Result<Source> {
-    let tail = row.blob(4)?.try_into().map_err(|_| Error::damaged("the digest of a source has the wrong length"))?;
+    let tail = row.blob(5)?.try_into().map_err(|_| Error::damaged("the digest of a source has the wrong length"))?;
     Ok(Source {
         machine: stored::<Machine>(row.text(0)?)?,
         path: row.text(1)?.to_owned(),
         format: stored::<Format>(row.text(2)?)?,
-        size: row.integer(3)?.cast_unsigned(),
+        session: row.optional_text(3)?.map(str::to_owned),
+        size: row.integer(4)?.cast_unsigned(),
         tail,
-        state: row.text(5)?.to_owned(),
-        taken_at: time(row.integer(6)?)?,
+        state: row.text(6)?.to_owned(),
+        taken_at: time(row.integer(7)?)?,
     })
 }

@@ -18,7 +18,7 @@ use futures_util::FutureExt as _;
 
 use super::{
     ImportSettings,
-    input::{Input, Tail},
+    input::{Input, Tail, id_in_name},
     lines::Lines,
     steps::Steps,
 };
@@ -56,6 +56,7 @@ pub(crate) struct Draft<'d> {
 
 /// How far a session is known.
 struct Primed {
+    session: Option<String>,
     state: String,
     size: u64,
     tail: [u8; 32],
@@ -69,11 +70,12 @@ impl Contexture {
         let (path, kind) = (written.to_owned(), format.clone());
         let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
         let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-        let Primed { state, size, tail } = primed.map_err(unread)?;
+        let Primed { session, state, size, tail } = primed.map_err(unread)?;
         let source = Source {
             machine: settings.machine.clone(),
             path: place.to_string_lossy().into_owned(),
             format,
+            session: id_in_name(place).or(session),
             size,
             tail,
             state,
@@ -131,6 +133,7 @@ fn prime(path: &Path, format: &Format, mut steps: Steps, grafts: Grafts) -> io::
         size = line.start + line.bytes.len() as u64;
     }
     steps.finish();
+    let session = steps.session();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
-    Ok(Primed { state, size, tail: tail.digest() })
+    Ok(Primed { session, state, size, tail: tail.digest() })
 }

@@ -66,12 +66,12 @@ impl Contexture {
         Ok((Some(base), None))
     }
 
-    /// Finds the rollout with an id, which is the end of its name.
+    /// Finds the rollout with an id.
     async fn source_of(&self, id: &str, format: &Format) -> Result<Option<Source>> {
-        let end = format!("{id}.jsonl");
+        let id = id.to_owned();
         let finding = self.store.read(self.scope(), move |tx| {
-            let end = end.clone();
-            async move { source::ending(tx, &end, PER_PAGE).await }.boxed()
+            let id = id.clone();
+            async move { source::of_session(tx, &id, PER_PAGE).await }.boxed()
         });
         Ok(finding.await?.into_iter().find(|source| source.format == *format))
     }

@@ -12,7 +12,7 @@ use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::{
     Tx, annotation, artifact,
     commit::{self, Inserted},
-    head::{self, Expect},
+    head,
     source::{self, Segment, Source},
 };
 use futures_util::FutureExt as _;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use super::{
     document::{Document, Records},
-    input::{Input, Tail, known_as},
+    input::{Input, Tail, id_in_name, known_as},
     lines::Lines,
     links, opencode,
     steps::{Base, Batch, State, Steps},
@@ -115,6 +115,7 @@ struct Done {
     outcome: FileOutcome,
     /// Whether the stretches take the place of those that are known.
     replaces: bool,
+    session: Option<String>,
     state: String,
     size: u64,
     tail: [u8; 32],
@@ -189,11 +190,12 @@ impl Contexture {
                     progress(at);
                 }
                 Message::Done(last) => {
-                    let Done { batch, outcome, replaces, state, size, tail, segments, report } = *last;
+                    let Done { batch, outcome, replaces, session, state, size, tail, segments, report } = *last;
                     let source = Source {
                         machine: settings.machine.clone(),
                         path: known_as(&path).to_string_lossy().into_owned(),
                         format: format.clone(),
+                        session: id_in_name(&path).or(session),
                         size,
                         tail,
                         state,
@@ -324,7 +326,8 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
         }
     }
     for (name, tip) in heads {
-        head::set(tx, name, tip, Expect::Anything).await?;
+        let origin = head::find(tx, name).await?;
+        head::advance(tx, name, origin, tip).await?;
     }
     for (commit, said) in &batch.notes {
         note_once(tx, commit, said).await?;
@@ -399,9 +402,10 @@ fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
     let replaces = outcome == FileOutcome::Rewritten;
     let batch = steps.batch();
+    let session = steps.session();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, replaces, state, size, tail: tail.digest(), segments, report };
+    let done = Done { batch, outcome, replaces, session, state, size, tail: tail.digest(), segments, report };
     send(messages, Message::Done(Box::new(done)))
 }
 
@@ -418,7 +422,8 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
         steps.resume(state.unwrap_or_default());
         report.lanes = steps.lanes() as u64;
         let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());
-        let done = Done { batch: steps.batch(), outcome, replaces: false, state, size, tail, segments, report };
+        let done =
+            Done { batch: steps.batch(), outcome, replaces: false, session: None, state, size, tail, segments, report };
         return send(messages, Message::Done(Box::new(done)));
     }
     let Records { records, damage } = document.records();
@@ -458,6 +463,7 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
     steps.finish();
     report.damage = damage.map(|problem| problem.to_string());
     report.lanes = steps.lanes() as u64;
+    let session = steps.session();
     let mut state = steps.state();
     state.taken = if is_whole { None } else { document.taken(&records, records.len()) };
     let state = serde_json::to_string(&state).map_err(io::Error::other)?;
@@ -466,7 +472,7 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
     steps.fill_gaps(&document.bytes, kept);
     let batch = steps.batch();
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, replaces: is_known, state, size, tail, segments, report };
+    let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, report };
     send(messages, Message::Done(Box::new(done)))
 }
 

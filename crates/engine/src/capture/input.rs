@@ -129,3 +129,12 @@ pub(super) fn known_as(path: &Path) -> PathBuf {
         _ => path.to_owned(),
     }
 }
+
+/// Returns the id that a file's name ends with, by which other files refer to it.
+pub(super) fn id_in_name(path: &Path) -> Option<String> {
+    const UUID_LENGTH: usize = 36;
+    let path = known_as(path);
+    let stem = path.file_stem()?.to_str()?;
+    let id = stem.get(stem.len().checked_sub(UUID_LENGTH)?..)?;
+    id.split('-').map(str::len).eq([8, 4, 4, 4, 12]).then(|| id.to_owned())
+}

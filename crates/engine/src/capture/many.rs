@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use super::{
     fork,
     import::{ImportSettings, ImportedFile},
-    input::known_as,
+    input::{id_in_name, known_as},
 };
 use crate::{Contexture, Error, Result};
 
@@ -79,7 +79,7 @@ fn waves(files: &[SessionFile]) -> Vec<Vec<usize>> {
     let (mut left, first): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|at| continued[*at].is_some());
     let mut waves = vec![first];
     while !left.is_empty() {
-        let names: HashSet<String> = left.iter().filter_map(|at| rollout_id(&files[*at].path)).collect();
+        let names: HashSet<String> = left.iter().filter_map(|at| id_in_name(&files[*at].path)).collect();
         let waits = |at: &usize| continued[*at].as_ref().is_some_and(|id| names.contains(id));
         let (waiting, ready): (Vec<usize>, Vec<usize>) = left.iter().partition(|at| waits(at));
         // Those that wait for each other wait in vain.
@@ -114,14 +114,6 @@ fn session_mark(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
     let mark = stem.get(stem.len().checked_sub(8)?..)?;
     mark.bytes().all(|letter| letter.is_ascii_hexdigit()).then(|| mark.to_owned())
-}
-
-/// Returns the id at the end of a rollout's name.
-fn rollout_id(path: &Path) -> Option<String> {
-    const UUID_LENGTH: usize = 36;
-    let path = known_as(path);
-    let stem = path.file_stem()?.to_str()?;
-    stem.get(stem.len().checked_sub(UUID_LENGTH)?..).map(str::to_owned)
 }
 
 #[cfg(test)]

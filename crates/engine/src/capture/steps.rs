@@ -361,6 +361,11 @@ impl Steps {
         self.segments
     }
 
+    /// Returns the session that the records tell of.
+    pub(super) fn session(&self) -> Option<String> {
+        self.facts.session.clone()
+    }
+
     /// Returns how many conversations there are.
     pub(super) fn lanes(&self) -> usize {
         self.lanes.len()

@@ -1,3 +1,6 @@
+ALTER TABLE sources ADD COLUMN session TEXT COLLATE "C";
+CREATE INDEX sources_by_session ON sources (space, session) WHERE session IS NOT NULL;
+
 CREATE TABLE search_cursors (
     space    BIGINT NOT NULL,
     seq      BIGINT NOT NULL,

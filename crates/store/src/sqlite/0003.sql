@@ -1,3 +1,7 @@
+-- The id by which other files refer to a file, as a fork does to the session that it continues.
+ALTER TABLE sources ADD COLUMN session TEXT;
+CREATE INDEX sources_by_session ON sources (space, session) WHERE session IS NOT NULL;
+
 -- The index that searches ask. It is made of the journal, the commits and their content, and can be dropped at any time.
 -- A row says how far a space is in it: every journal record up to `seq`, and so many passages of the one that follows.
 CREATE TABLE search_cursors (
