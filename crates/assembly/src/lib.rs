@@ -1,0 +1,9 @@
+//! The pure pipeline that turns context items into a prompt.
+//!
+//! Nothing here does I/O or reads a clock: the same items, limits and counter give the same prompt.
+
+mod counter;
+mod measure;
+
+pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
+pub use measure::{CharCount, TokenCount};

@@ -1,0 +1,84 @@
+//! How long a text is: in tokens, and in the characters that limits are written in.
+
+use std::{fmt, iter::Sum, ops::Add};
+
+macro_rules! count {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// Nothing.
+            pub const ZERO: Self = Self(0);
+
+            /// Takes a number as such a count.
+            pub const fn new(number: u64) -> Self {
+                Self(number)
+            }
+
+            /// Returns the number.
+            pub const fn get(self) -> u64 {
+                self.0
+            }
+
+            /// Returns how much more this is than another count; nothing where it is not more.
+            #[must_use]
+            pub const fn beyond(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+
+        impl Sum for $name {
+            fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+                counts.fold(Self::ZERO, Add::add)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+count!(
+    /// A number of tokens, as some counter counts them.
+    TokenCount
+);
+count!(
+    /// A number of characters, each a UTF-16 code unit: what JavaScript calls a string's length.
+    CharCount
+);
+
+impl CharCount {
+    /// Measures a text.
+    pub fn of(text: &str) -> Self {
+        // A character of four bytes is two units, and every other is one.
+        let units = |byte: &u8| u64::from(byte & 0xC0 != 0x80) + u64::from(*byte >= 0xF0);
+        Self(text.as_bytes().iter().map(units).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn characters_are_utf16_code_units(text in "\\PC*") {
+            prop_assert_eq!(CharCount::of(&text).get(), text.encode_utf16().count() as u64);
+        }
+    }
+}
