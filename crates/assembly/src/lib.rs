@@ -4,6 +4,13 @@
 
 mod counter;
 mod measure;
+mod vocabulary;
 
+mod budget;
+mod candidate;
+pub mod packs;
+
+pub use budget::{Decision, Guard, Inclusion, Limits, Omission, Outcome, Selection, Shortening, select};
+pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, Variant};
 pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
 pub use measure::{CharCount, TokenCount};

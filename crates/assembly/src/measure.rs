@@ -2,10 +2,12 @@
 
 use std::{fmt, iter::Sum, ops::Add};
 
+use serde::Serialize;
+
 macro_rules! count {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub struct $name(u64);
 
         impl $name {
@@ -69,16 +71,40 @@ impl CharCount {
     }
 }
 
+/// Returns the longest beginning of a text that has no more characters than that; none of them is cut in two.
+pub(crate) fn head(text: &str, max_chars: CharCount) -> &str {
+    let mut length = 0;
+    let end = text.char_indices().find_map(|(place, letter)| {
+        length += letter.len_utf16() as u64;
+        (length > max_chars.get()).then_some(place)
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    #[test]
+    fn no_character_is_cut_in_two() {
+        let cut = |max| head("a😀é😀", CharCount::new(max));
+        assert_eq!((0..=7).map(cut).collect::<Vec<_>>(), ["", "a", "a", "a😀", "a😀é", "a😀é", "a😀é😀", "a😀é😀"]);
+    }
+
     proptest! {
         #[test]
         fn characters_are_utf16_code_units(text in "\\PC*") {
             prop_assert_eq!(CharCount::of(&text).get(), text.encode_utf16().count() as u64);
+        }
+
+        #[test]
+        fn a_head_is_as_long_as_allowed(text in "\\PC*", max in 0u64..40) {
+            let kept = head(&text, CharCount::new(max));
+            prop_assert!(text.starts_with(kept) && CharCount::of(kept).get() <= max);
+            let next = text[kept.len()..].chars().next();
+            prop_assert!(next.is_none_or(|next| CharCount::of(kept).get() + next.len_utf16() as u64 > max));
         }
     }
 }

@@ -1,0 +1,39 @@
+//! Closed sets of words.
+
+/// Makes an enum of a closed set of words.
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            /// Every word of the vocabulary.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Returns the word.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = contexture_core::UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                Self::ALL.iter().copied().find(|known| known.as_str() == word).ok_or_else(|| {
+                    contexture_core::UnknownWord::new(word, Self::ALL.iter().map(|known| known.as_str()))
+                })
+            }
+        }
+    };
+}
+pub(crate) use vocabulary;
