@@ -7,11 +7,11 @@ use contexture::core::SpaceName;
 
 use crate::{
     commands::{
-        annotate::Annotate, artifact::Artifact, cat::Cat, checkpoint::Checkpoint, children::Children, compact::Compact,
-        completions::Completions, demo::Demo, export::Export, fork::Fork, formats::Formats, fsck::Fsck, head::Head,
-        import::Import, import_bundle::ImportBundle, journal::Journal, list::List, log::Log, man::Man,
-        materialize::Materialize, resolve::Resolve, resume::Resume, search::Search, show::Show, snapshot::Snapshot,
-        spaces::Spaces, stats::Stats, store::Store,
+        annotate::Annotate, artifact::Artifact, assemble::Assemble, cat::Cat, checkpoint::Checkpoint,
+        children::Children, compact::Compact, completions::Completions, demo::Demo, export::Export, fork::Fork,
+        formats::Formats, fsck::Fsck, head::Head, import::Import, import_bundle::ImportBundle, journal::Journal,
+        list::List, log::Log, man::Man, materialize::Materialize, resolve::Resolve, resume::Resume, search::Search,
+        show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store,
     },
     error::Result,
     invocation::Invocation,
@@ -131,6 +131,7 @@ pub(crate) enum Command {
     List(List),
     Search(Box<Search>),
     Resolve(Resolve),
+    Assemble(Assemble),
     Annotate(Annotate),
     Fork(Fork),
     Compact(Compact),
@@ -165,6 +166,7 @@ impl Command {
             Self::List(command) => command.run(invocation, output).await,
             Self::Search(command) => command.run(invocation, output).await,
             Self::Resolve(command) => command.run(invocation, output).await,
+            Self::Assemble(command) => command.run(output),
             Self::Annotate(command) => command.run(invocation, output).await,
             Self::Fork(command) => command.run(invocation, output).await,
             Self::Compact(command) => command.run(invocation, output).await,

@@ -17,6 +17,7 @@ use contexture::{
     inspect::Obstacle,
     wire::Document,
 };
+use contexture_assembly::packs;
 use serde::Serialize;
 
 use crate::{
@@ -64,6 +65,12 @@ pub(crate) enum Error {
     /// An annotation is not text.
     #[error("cannot take {input} as a summary: it is not UTF-8")]
     BinarySummary { input: Input },
+    /// A file does not hold packs.
+    #[error("cannot take {input} as packs")]
+    Packs { input: Input, source: packs::Refusal },
+    /// A file is too large to hold packs.
+    #[error("cannot take {input} as packs: it has more than {max_mebibytes} MiB")]
+    LargePacks { input: Input, max_mebibytes: u64 },
     /// The environment holds a text that cannot be a name.
     #[error("cannot use what {origin} says")]
     Name { origin: &'static str, source: NameError },
@@ -212,6 +219,9 @@ impl Error {
 
     /// Returns what led to this, nearest first, without what was said already.
     fn causes(&self) -> Vec<String> {
+        if let Self::Packs { source: packs::Refusal::Mistakes { mistakes }, .. } = self {
+            return mistakes.iter().map(ToString::to_string).collect();
+        }
         let mut causes = Vec::new();
         let mut said = self.to_string();
         let mut source = self.source();
@@ -241,6 +251,9 @@ impl Error {
             Self::JsonBesideContent { .. } => Verdict::usage("json-beside-content"),
             Self::LargeSummary { .. } => Verdict::failed("large-summary"),
             Self::BinarySummary { .. } => Verdict::failed("binary-summary"),
+            Self::Packs { .. } | Self::LargePacks { .. } => {
+                Verdict::usage("bad-packs").hint("`ctx assemble --help` shows what packs look like")
+            }
             Self::Name { .. } => Verdict::usage("bad-name"),
             Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),
             Self::Location { .. } => Verdict::usage("bad-store")

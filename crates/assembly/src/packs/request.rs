@@ -138,21 +138,26 @@ impl Mistakes {
         let mut first_uses: HashMap<CandidateId, usize> = HashMap::new();
         let mut candidates = Vec::with_capacity(packs.len());
         for (index, pack) in packs.into_iter().enumerate() {
-            let Some(candidate) = self.candidate(counter, index, pack) else { continue };
-            if let Some(&first) = first_uses.get(&candidate.id) {
-                self.add(format!("packs[{index}].id"), Problem::DuplicateId { first });
-            } else {
-                first_uses.insert(candidate.id.clone(), index);
-                candidates.push(candidate);
-            }
+            candidates.extend(self.candidate(counter, &mut first_uses, index, pack));
         }
         Some(Request { limits: Limits { max_tokens, max_chars }, candidates })
     }
 
-    fn candidate(&mut self, counter: &dyn TokenCounter, index: usize, pack: Value) -> Option<Candidate> {
+    fn candidate(
+        &mut self,
+        counter: &dyn TokenCounter,
+        first_uses: &mut HashMap<CandidateId, usize>,
+        index: usize,
+        pack: Value,
+    ) -> Option<Candidate> {
         let object = object(pack).map_err(|problem| self.add(format!("packs[{index}]"), problem)).ok()?;
         let mut fields = Fields { prefix: format!("packs[{index}]."), object };
         let id = self.required(&mut fields, "id", id);
+        if let Some(id) = &id
+            && let Some(first) = first_uses.insert(id.clone(), index)
+        {
+            self.add(fields.path("id"), Problem::DuplicateId { first });
+        }
         let priority = self.optional(&mut fields, "priority", priority).unwrap_or(Priority::Medium);
         let required = self.optional(&mut fields, "required", boolean).unwrap_or(false);
         let preserve = self.optional(&mut fields, "preserve", boolean).unwrap_or(false);

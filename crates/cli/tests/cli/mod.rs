@@ -6,6 +6,7 @@ pub(crate) mod harness;
 
 mod annotate;
 mod artifact;
+mod assemble;
 mod cat;
 mod checkpoint;
 mod compact;
