@@ -10,6 +10,8 @@ mod budget;
 mod candidate;
 pub mod packs;
 
+pub mod standard;
+
 pub use budget::{Decision, Guard, Inclusion, Limits, Omission, Outcome, Selection, Shortening, select};
 pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, Variant};
 pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
