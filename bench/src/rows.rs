@@ -256,7 +256,9 @@ pub(crate) fn resolve(curves: &Curves) -> Row {
         peer: "bar: 50 µs".to_owned(),
         ratio: micros / 50.0,
         bar: Bar::AtMost(1.0),
-        if_missed: "",
+        if_missed: "\
+            The bar is absolute and the margin small: a resolve is a transaction with two look-ups, and runs of the same \
+            code on the same machine gave 48 to 59 µs. Keeping the key of the space would save one of the look-ups.",
     }
 }
 

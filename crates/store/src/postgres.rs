@@ -30,7 +30,7 @@ use crate::{
     stats::Footprint,
 };
 use connection::PgConnection;
-use trouble::{OPEN_LIMIT, Patience, Remedy, Trouble};
+use trouble::{ABSENCE_LIMIT, OPEN_LIMIT, Patience, Remedy, Trouble};
 use writer::Writers;
 
 pub use url::{PostgresUrl, UrlError};
@@ -203,13 +203,16 @@ impl Server {
         Ok(PgConnection::new(client, Arc::clone(&self.url)))
     }
 
-    /// Prepares the tables, waiting a moment for a server that is just starting.
+    /// Prepares the tables, waiting for a server that is just starting, and a moment for one that may be about to.
     async fn migrate(&self) -> Result<()> {
         let mut patience = Patience::new(OPEN_LIMIT);
+        let mut hope = Patience::new(ABSENCE_LIMIT.min(self.url.retry));
         loop {
             let trouble = match self.lease().await {
-                // That no server answers is told at once.
-                Err(Trouble { error, remedy: Remedy::Reconnect }) => return Err(error),
+                Err(trouble) if trouble.remedy == Remedy::Reconnect => {
+                    hope.after(trouble).await?;
+                    continue;
+                }
                 Err(trouble) => trouble,
                 Ok(mut lease) => match schema::migrate(&mut lease.connection, &self.url).await {
                     Ok(()) => {

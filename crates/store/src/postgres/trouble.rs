@@ -13,6 +13,8 @@ use crate::{Error, Result, error::Cause};
 
 /// How long a server that is not ready is asked again when a store is opened.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(10);
+/// How long a server that nobody finds is looked for when a store is opened: a restart takes about a second.
+pub(super) const ABSENCE_LIMIT: Duration = Duration::from_secs(3);
 /// How long a writer waits for others; the sessions' `lock_timeout`.
 const LOCK_LIMIT: Duration = Duration::from_mins(1);
 /// Pause before the second retry; the first comes at once, and each further pause is longer.
