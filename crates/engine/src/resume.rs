@@ -89,6 +89,9 @@ impl Contexture {
         draft: &mut NamedTempFile,
     ) -> Result<Option<(Materialized, Vec<(u64, CommitId)>)>> {
         let plan = self.plan(Some(commit), Stop::Root).await?;
+        if !plan.is_in(format) {
+            return Ok(None);
+        }
         let mut parts = self.parts(&plan, Detail::Commits).with_resets();
         let mut renamer = Renamer::new(format, session);
         let (mut ends, mut written): (Vec<(u64, CommitId)>, u64) = (Vec::new(), 0);

@@ -1,32 +1,36 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
+mod open;
+mod said;
+mod state;
+
 use contexture_core::{
-    Annotation, ArtifactId, Commit, CommitId, CommitKind, Count, Format, HeadName, LabelKey, Provenance, Session,
-    SummaryText, Template, Timestamp, Trigger,
+    Annotation, Commit, CommitId, CommitKind, Count, Format, HeadName, Provenance, Session, Template, Timestamp,
+    Trigger,
 };
 use contexture_formats::{
     Framing,
-    codec::{Facts, Mark, Origin, OriginKind, Outline},
-    thread::{Place, Placement, Start, ThreadState, Threader},
+    codec::{Facts, Origin, OriginKind, Outline},
+    thread::{Place, Placement, Start, Threader},
 };
 use contexture_store::{artifact::Content, source::Segment};
-use serde::{Deserialize, Serialize};
 
+use self::{
+    open::OpenStep,
+    said::{FORKED_FROM, Labels, PARENT_SESSION, summary},
+    state::LaneState,
+};
 use super::{adopt::Grafts, import::ImportSettings};
+
+pub(super) use self::{
+    said::{SPAWNED_BY, label},
+    state::{Parent, State, Taken},
+};
 
 /// Bytes after which a step ends even in the middle of a turn, so that memory is bounded.
 const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
 /// Turns of a lane whose commits are known when the rest of a file is taken in another time.
 const TURNS_KEPT: usize = 256;
-/// Label of the first commit of a sub-agent: the commit of the turn that started it.
-pub(super) const SPAWNED_BY: &str = "spawned-by";
-/// Label of the same commit: the session of that turn.
-const PARENT_SESSION: &str = "parent-session";
-/// Label of the first commit of a session that continues one that is not here: that session.
-const FORKED_FROM: &str = "forked-from";
-/// Longest summary that is made of a prompt.
-const MAX_SUMMARY: usize = 200;
-
 /// Turns records into commits.
 pub(super) struct Steps {
     format: Format,
@@ -96,69 +100,6 @@ impl Batch {
     }
 }
 
-/// What is needed to go on with the rest of a file.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct State {
-    threads: ThreadState,
-    lanes: Vec<LaneState>,
-    last_at: Option<Timestamp>,
-    pub(super) session: Option<String>,
-    version: Option<String>,
-    /// The session that started this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) parent: Option<Parent>,
-    /// How far a document was taken in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) taken: Option<Taken>,
-}
-
-/// The session that started another one, and what was found there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Parent {
-    /// The session.
-    pub(super) session: String,
-    /// What the turn that did it says, best first.
-    pub(super) said: Vec<String>,
-    /// The first commit of the one that was started.
-    pub(super) first: Option<CommitId>,
-    /// Whether the turn was found.
-    pub(super) is_found: bool,
-    /// How many commits were searched in vain.
-    pub(super) searched: u64,
-}
-
-/// The records of a document that were taken in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Taken {
-    /// How many.
-    pub(super) records: u64,
-    /// Where the last ends.
-    pub(super) end: u64,
-    /// Digest of what must not have changed for the next ones to follow them.
-    pub(super) digest: [u8; 32],
-}
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct LaneState {
-    head: Option<HeadName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    follow: Option<HeadName>,
-    tip: Option<CommitId>,
-    by_turn: Vec<(u32, CommitId)>,
-    labels: Labels,
-    /// Whether nothing was added yet to what it was grafted from.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_graft: bool,
-}
-
-/// What is said of a commit when it is another than of the one before.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Labels {
-    directory: Option<String>,
-    branch: Option<String>,
-    model: Option<String>,
-}
-
 #[derive(Default)]
 struct Lane {
     state: LaneState,
@@ -167,27 +108,6 @@ struct Lane {
     is_side: bool,
     /// The lane and turn that started it, until its first commit is made.
     spawned_by: Option<(usize, u32)>,
-}
-
-/// A step that is not over.
-struct OpenStep {
-    kind: CommitKind,
-    turn: u32,
-    bytes: Vec<u8>,
-    runs: Vec<Run>,
-    lines: u64,
-    /// Bytes up to the end of the prompt.
-    prompt_end: usize,
-    at: Option<Timestamp>,
-    title: Option<String>,
-    session: Option<String>,
-}
-
-/// A stretch of the file that lies in a step.
-struct Run {
-    start: u64,
-    length: u64,
-    offset: u64,
 }
 
 impl Steps {
@@ -585,86 +505,6 @@ impl Steps {
             follow: state.follow.clone(),
         });
     }
-}
-
-impl State {
-    /// Returns the last commit of each conversation.
-    pub(super) fn tips(&self) -> Vec<CommitId> {
-        self.lanes.iter().filter_map(|lane| lane.tip).collect()
-    }
-}
-
-impl OpenStep {
-    fn new(kind: CommitKind, prefix: Vec<u8>) -> Self {
-        Self {
-            kind,
-            turn: 0,
-            prompt_end: prefix.len(),
-            bytes: prefix,
-            runs: Vec::new(),
-            lines: 0,
-            at: None,
-            title: None,
-            session: None,
-        }
-    }
-
-    fn add(&mut self, framing: Framing, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
-        if self.lines > 0 {
-            self.bytes.extend_from_slice(&framing.separator());
-        }
-        let (offset, length) = (self.bytes.len() as u64, bytes.len() as u64);
-        self.bytes.extend_from_slice(bytes);
-        self.lines += 1;
-        self.turn = place.turn;
-        self.at = self.at.or(outline.at);
-        if self.session.is_none() {
-            self.session.clone_from(&outline.facts.session);
-        }
-        if let Mark::Turn(title) = &outline.mark {
-            self.prompt_end = self.bytes.len();
-            if self.title.is_none() {
-                self.title.clone_from(title);
-            }
-        }
-        let Some(start) = start else { return };
-        match self.runs.last_mut() {
-            Some(run) if run.start + run.length == start && run.offset + run.length == offset => run.length += length,
-            _ => self.runs.push(Run { start, length, offset }),
-        }
-    }
-}
-
-impl Run {
-    fn segment(&self, artifact: ArtifactId, opening: u64) -> Segment {
-        Segment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }
-    }
-}
-
-impl Labels {
-    fn told_after(&self, before: &Self) -> Vec<Annotation> {
-        let pairs = [
-            ("cwd", &self.directory, &before.directory),
-            ("branch", &self.branch, &before.branch),
-            ("model", &self.model, &before.model),
-        ];
-        let changed = pairs.into_iter().filter(|(_, now, before)| now != before);
-        changed.filter_map(|(key, now, _)| label(key, now.as_deref()?)).collect()
-    }
-}
-
-pub(super) fn label(key: &str, value: &str) -> Option<Annotation> {
-    Some(Annotation::Label { key: LabelKey::new(key).ok()?, value: SummaryText::new(value).ok()? })
-}
-
-/// Returns the first line of a prompt, shortened, as what the step is about.
-fn summary(text: &str) -> Option<Annotation> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let mut short: String = line.chars().take(MAX_SUMMARY).collect();
-    if short.len() < line.len() {
-        short.push('…');
-    }
-    Some(Annotation::Summary { text: SummaryText::new(short).ok()? })
 }
 
 /// Makes a text fit to be part of a head's name.

@@ -1,0 +1,79 @@
+//! A step while records are added to it.
+
+use contexture_core::{ArtifactId, CommitKind, Timestamp};
+use contexture_formats::{
+    Framing,
+    codec::{Mark, Outline},
+    thread::Place,
+};
+use contexture_store::source::Segment;
+
+/// A step that is not over.
+pub(super) struct OpenStep {
+    pub(super) kind: CommitKind,
+    pub(super) turn: u32,
+    pub(super) bytes: Vec<u8>,
+    pub(super) runs: Vec<Run>,
+    pub(super) lines: u64,
+    /// Bytes up to the end of the prompt.
+    pub(super) prompt_end: usize,
+    pub(super) at: Option<Timestamp>,
+    pub(super) title: Option<String>,
+    pub(super) session: Option<String>,
+}
+
+/// A stretch of the file that lies in a step.
+pub(super) struct Run {
+    pub(super) start: u64,
+    pub(super) length: u64,
+    pub(super) offset: u64,
+}
+
+impl OpenStep {
+    pub(super) fn new(kind: CommitKind, prefix: Vec<u8>) -> Self {
+        Self {
+            kind,
+            turn: 0,
+            prompt_end: prefix.len(),
+            bytes: prefix,
+            runs: Vec::new(),
+            lines: 0,
+            at: None,
+            title: None,
+            session: None,
+        }
+    }
+
+    /// Takes a record.
+    pub(super) fn add(&mut self, framing: Framing, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
+        if self.lines > 0 {
+            self.bytes.extend_from_slice(&framing.separator());
+        }
+        let (offset, length) = (self.bytes.len() as u64, bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+        self.lines += 1;
+        self.turn = place.turn;
+        self.at = self.at.or(outline.at);
+        if self.session.is_none() {
+            self.session.clone_from(&outline.facts.session);
+        }
+        if let Mark::Turn(title) = &outline.mark {
+            self.prompt_end = self.bytes.len();
+            if self.title.is_none() {
+                self.title.clone_from(title);
+            }
+        }
+        let Some(start) = start else { return };
+        match self.runs.last_mut() {
+            Some(run) if run.start + run.length == start && run.offset + run.length == offset => run.length += length,
+            _ => self.runs.push(Run { start, length, offset }),
+        }
+    }
+}
+
+impl Run {
+    /// Returns where the stretch lies in the stored step.
+    pub(super) fn segment(&self, artifact: ArtifactId, opening: u64) -> Segment {
+        Segment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }
+    }
+}

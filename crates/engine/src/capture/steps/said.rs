@@ -1,0 +1,48 @@
+//! What is said of the commits that an import makes.
+
+use contexture_core::{Annotation, LabelKey, SummaryText};
+use serde::{Deserialize, Serialize};
+
+/// Label of the first commit of a sub-agent: the commit of the turn that started it.
+pub(in crate::capture) const SPAWNED_BY: &str = "spawned-by";
+/// Label of the same commit: the session of that turn.
+pub(super) const PARENT_SESSION: &str = "parent-session";
+/// Label of the first commit of a session that continues one that is not here: that session.
+pub(super) const FORKED_FROM: &str = "forked-from";
+/// Longest summary that is made of a prompt.
+const MAX_SUMMARY: usize = 200;
+
+/// What is said of a commit when it is another than of the one before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Labels {
+    pub(super) directory: Option<String>,
+    pub(super) branch: Option<String>,
+    pub(super) model: Option<String>,
+}
+
+impl Labels {
+    /// Says what has changed.
+    pub(super) fn told_after(&self, before: &Self) -> Vec<Annotation> {
+        let pairs = [
+            ("cwd", &self.directory, &before.directory),
+            ("branch", &self.branch, &before.branch),
+            ("model", &self.model, &before.model),
+        ];
+        let changed = pairs.into_iter().filter(|(_, now, before)| now != before);
+        changed.filter_map(|(key, now, _)| label(key, now.as_deref()?)).collect()
+    }
+}
+
+pub(in crate::capture) fn label(key: &str, value: &str) -> Option<Annotation> {
+    Some(Annotation::Label { key: LabelKey::new(key).ok()?, value: SummaryText::new(value).ok()? })
+}
+
+/// Returns the first line of a prompt, shortened, as what the step is about.
+pub(super) fn summary(text: &str) -> Option<Annotation> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut short: String = line.chars().take(MAX_SUMMARY).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    Some(Annotation::Summary { text: SummaryText::new(short).ok()? })
+}
