@@ -59,8 +59,14 @@ impl SqliteConnection {
 
     /// Makes the file keep a write-ahead log, so that readers and the writer go on beside each other.
     pub(super) fn keep_log(&mut self) -> Result<()> {
-        let kept = self.inner.pragma_update(None, "journal_mode", "WAL");
-        kept.map_err(|error| classify("begin its log", error))
+        // Of several programs that do this at once SQLite refuses some without asking them to wait.
+        let mut tries = 0;
+        loop {
+            match self.inner.pragma_update(None, "journal_mode", "WAL") {
+                Err(error) if is_busy(&error) && wait_for_turn(tries) => tries += 1,
+                kept => return kept.map_err(|error| classify("begin its log", error)),
+            }
+        }
     }
 
     pub(super) fn begin_read(&mut self) -> Result<()> {
@@ -226,10 +232,14 @@ fn owned(value: ValueRef<'_>) -> Value {
     }
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
 /// Sorts what SQLite says by what the caller can do about it.
 fn classify(attempt: &'static str, error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy(BUSY_LIMIT),
+        Some(_) if is_busy(&error) => Error::Busy(BUSY_LIMIT),
         Some(ErrorCode::DiskFull) => Error::DiskFull,
         Some(ErrorCode::ReadOnly) => Error::ReadOnly,
         Some(ErrorCode::SystemIoFailure) => Error::Disk { source: Arc::new(error) },

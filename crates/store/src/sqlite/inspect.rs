@@ -30,7 +30,7 @@ pub(crate) fn look(directory: &Path) -> Result<Place> {
 
 fn read(directory: &Path, file: &Path) -> Result<Presence> {
     let mut connection = SqliteConnection::open_to_look(file)?;
-    match schema::version(&connection, directory, file)? {
+    match schema::version(&mut connection, directory, file)? {
         0 => Ok(Presence::Absent),
         version => Ok(Presence::Present(Measures {
             version: version as u64,

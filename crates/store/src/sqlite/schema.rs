@@ -24,7 +24,7 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
     }
     connection.batch("begin its preparation", "BEGIN IMMEDIATE")?;
     // Another program may have migrated while this one waited for the lock.
-    let done = version(connection, directory, file)?;
+    let done = marked(connection, directory, file)?;
     for migration in &MIGRATIONS[done..] {
         connection.batch("prepare its tables", migration)?;
     }
@@ -34,7 +34,15 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
 }
 
 /// Returns the version of a database, 0 when nothing is in it; refuses one that is newer or not ours.
-pub(super) fn version(connection: &SqliteConnection, directory: &Path, file: &Path) -> Result<usize> {
+pub(super) fn version(connection: &mut SqliteConnection, directory: &Path, file: &Path) -> Result<usize> {
+    connection.begin_read()?;
+    let version = marked(connection, directory, file);
+    connection.end_read()?;
+    version
+}
+
+/// Reads the version off its marks. They are several: a transaction keeps others from setting them in between.
+fn marked(connection: &SqliteConnection, directory: &Path, file: &Path) -> Result<usize> {
     let found = connection.pragma("user_version")?;
     let foreign = || Error::Foreign { store: file.display().to_string() };
     match (connection.pragma("application_id")?, found) {
