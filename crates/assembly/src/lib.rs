@@ -9,6 +9,7 @@ mod vocabulary;
 mod budget;
 mod candidate;
 pub mod packs;
+pub mod recipe;
 
 pub mod standard;
 
