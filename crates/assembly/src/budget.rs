@@ -5,16 +5,18 @@
 //! count can be kept from one assembly to the next.
 
 mod guard;
+mod run;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use crate::{
     candidate::{Candidate, Measured, Priority, Variant},
     counter::TokenCounter,
-    measure::{CharCount, TokenCount},
+    measure::{CharCount, Size, TokenCount},
 };
 
 pub use guard::Guard;
+pub use run::RunOutcome;
 
 /// How much there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,54 @@ pub struct Limits {
     pub max_chars: CharCount,
 }
 
+/// How much there may be, of everything and in each segment.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget<'b> {
+    /// The room for all parts together; required ones may exceed it.
+    pub room: Size,
+    /// Characters of all parts together; nothing exceeds it.
+    pub max_chars: CharCount,
+    /// What holds in each segment. A candidate's segment must be among them.
+    pub segments: &'b [SegmentRule<'b>],
+}
+
+/// What holds in a segment.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentRule<'b> {
+    /// Tokens that no other segment may take.
+    pub reserve: TokenCount,
+    /// Tokens that its parts may have together; required ones may exceed it.
+    pub max_tokens: TokenCount,
+    /// Shortens what does not fit.
+    pub shorten: Option<&'b dyn Shorten>,
+    /// Keeps the newest end of the segment, without holes, and not the parts that matter most.
+    pub run: Option<RunRule>,
+}
+
+/// How the newest end of a segment is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunRule {
+    /// What a mark takes that says where the rest was left out.
+    pub mark: Size,
+    /// Whether what is left out for certain, because it was not even read, lies before the first candidate.
+    pub is_cut: bool,
+}
+
+/// Makes shorter texts of candidates.
+///
+/// Implemented by whoever knows what a text is made of; called by the budget stage where neither text of a candidate
+/// fits. What it returns must fit, and be the same for the same candidate and room.
+pub trait Shorten: fmt::Debug {
+    /// Returns a text of the candidate that fits, if there is one worth having.
+    fn shorten(&self, candidate: &Candidate, room: &Size) -> Option<Measured>;
+}
+
+impl Default for SegmentRule<'_> {
+    fn default() -> Self {
+        Self { reserve: TokenCount::ZERO, max_tokens: Size::MAX.tokens, shorten: None, run: None }
+    }
+}
+
 /// What became of every candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection<'c> {
@@ -32,6 +82,8 @@ pub struct Selection<'c> {
     pub decisions: Vec<Decision<'c>>,
     /// What the limit of characters did.
     pub guard: Guard,
+    /// What became of the runs, by segment.
+    pub runs: BTreeMap<usize, RunOutcome>,
 }
 
 /// What became of a candidate.
@@ -84,33 +136,88 @@ pub enum Omission {
     },
     /// The limit of characters left no room for it.
     MaxChars,
+    /// A summary of its turn stands for it.
+    Summarized,
+    /// What it sums up is in the prompt.
+    Needless,
 }
 
-/// Decides about every candidate.
+/// Decides about every candidate, all in one segment.
 ///
 /// The order of the slice matters only between candidates of equal place. The counter is the one that the candidates
 /// were measured with.
 pub fn select<'c>(counter: &dyn TokenCounter, limits: Limits, candidates: &'c [Candidate]) -> Selection<'c> {
+    let room = Size { tokens: limits.max_tokens.unwrap_or(Size::MAX.tokens), ..Size::MAX };
+    let budget = Budget { room, max_chars: limits.max_chars, segments: &[SegmentRule::default()] };
+    select_in(counter, &budget, candidates)
+}
+
+/// Decides about every candidate like [`select`], with a budget for each segment.
+///
+/// Segments follow each other in the prompt; places count inside them.
+pub fn select_in<'c>(counter: &dyn TokenCounter, budget: &Budget<'_>, candidates: &'c [Candidate]) -> Selection<'c> {
     let mut in_place: Vec<&Candidate> = candidates.iter().collect();
-    in_place.sort_by_key(|candidate| candidate.place);
-    // Both sorts are stable: candidates of a priority are considered in their places.
+    in_place.sort_by_key(|candidate| (candidate.segment, candidate.place));
+    // Both sorts are stable: candidates of a priority are considered in their places, and those of a run together.
     let mut ranking: Vec<usize> = (0..in_place.len()).collect();
     ranking.sort_by_key(|&index| in_place[index].priority);
 
-    let mut left = limits.max_tokens;
+    let mut ledger =
+        Ledger { budget, used: Size::default(), in_segments: vec![TokenCount::ZERO; budget.segments.len()] };
     let mut decisions: Vec<Decision> = in_place
         .into_iter()
         .map(|candidate| Decision { candidate, outcome: Outcome::Omitted(Omission::Empty) })
         .collect();
+    let mut runs = BTreeMap::new();
     for &index in &ranking {
-        let Decision { candidate, outcome } = &mut decisions[index];
-        *outcome = decide(candidate, left);
-        if let Outcome::Included(inclusion) = outcome {
-            left = left.map(|left| left.beyond(inclusion.text.tokens()));
+        let candidate = decisions[index].candidate;
+        let segment = candidate.segment;
+        match budget.segments[segment].run {
+            Some(rule) if candidate.priority != Priority::Required => {
+                runs.entry(segment).or_insert_with(|| run::decide(&mut decisions, segment, rule, &mut ledger));
+            }
+            Some(_) | None => {
+                decisions[index].outcome = decide(candidate, &ledger.left(segment), budget.segments[segment].shorten);
+                ledger.take(&decisions[index]);
+            }
         }
     }
-    let guard = guard::apply(counter, limits.max_chars, &ranking, &mut decisions);
-    Selection { decisions, guard }
+    // Of a run the oldest goes first.
+    ranking.sort_by_key(|&index| {
+        let Candidate { priority, segment, .. } = decisions[index].candidate;
+        let is_run = budget.segments[*segment].run.is_some();
+        (*priority, if is_run { decisions.len() - index } else { 0 })
+    });
+    let guard = guard::apply(counter, budget.max_chars, &ranking, &mut decisions);
+    Selection { decisions, guard, runs }
+}
+
+/// What was taken of a budget.
+struct Ledger<'b> {
+    budget: &'b Budget<'b>,
+    used: Size,
+    in_segments: Vec<TokenCount>,
+}
+
+impl Ledger<'_> {
+    /// Returns the room that is left for a segment: others keep what is reserved for them.
+    fn left(&self, segment: usize) -> Size {
+        let segments = self.budget.segments;
+        let others = segments.iter().zip(&self.in_segments).enumerate().filter(|(other, _)| *other != segment);
+        let kept: TokenCount = others.map(|(_, (rule, used))| rule.reserve.beyond(*used)).sum();
+        let left = self.budget.room.without(&self.used);
+        let own = segments[segment].max_tokens.beyond(self.in_segments[segment]);
+        // Without a limit there is nothing to keep.
+        let tokens = if self.budget.room.tokens == Size::MAX.tokens { left.tokens } else { left.tokens.beyond(kept) };
+        Size { tokens: tokens.min(own), ..left }
+    }
+
+    fn take(&mut self, Decision { candidate, outcome }: &Decision<'_>) {
+        if let Outcome::Included(inclusion) = outcome {
+            self.used = self.used + inclusion.text.size();
+            self.in_segments[candidate.segment] = self.in_segments[candidate.segment] + inclusion.text.tokens();
+        }
+    }
 }
 
 impl Selection<'_> {
@@ -153,19 +260,27 @@ impl<'c> Outcome<'c> {
     }
 }
 
-/// Decides about a candidate with so many tokens left.
-fn decide(candidate: &Candidate, left: Option<TokenCount>) -> Outcome<'_> {
-    let fits = |text: &Measured| left.is_none_or(|left| text.tokens() <= left);
+/// Decides about a candidate with so much room left.
+fn decide<'c>(candidate: &'c Candidate, left: &Size, shorten: Option<&dyn Shorten>) -> Outcome<'c> {
+    let fits = |text: &Measured| left.holds(&text.size());
     let required = candidate.priority == Priority::Required;
+    let shortened = || {
+        let text = shorten.and_then(|shorten| shorten.shorten(candidate, left))?;
+        let (text, shortened) = (Cow::Owned(text), Some(Shortening::Cut));
+        Some(Outcome::Included(Inclusion { variant: Variant::Full, text, shortened }))
+    };
     match (&candidate.full, &candidate.compact) {
         (None, None) => Outcome::Omitted(Omission::Empty),
         (Some(full), _) if fits(full) => Outcome::whole(Variant::Full, full),
-        (None, Some(compact)) if required || fits(compact) => Outcome::whole(Variant::Compact, compact),
-        (Some(full), Some(compact)) if required && compact.tokens() < full.tokens() => {
-            Outcome::whole(Variant::Compact, compact)
-        }
-        (Some(full), _) if required => Outcome::whole(Variant::Full, full),
         (_, Some(compact)) if fits(compact) => Outcome::whole(Variant::Compact, compact),
-        (Some(_), _) | (_, Some(_)) => Outcome::Omitted(Omission::Budget { left: left.unwrap_or(TokenCount::ZERO) }),
+        _ => match (shortened(), &candidate.full, &candidate.compact) {
+            (Some(shortened), ..) => shortened,
+            (None, Some(full), Some(compact)) if required && compact.tokens() < full.tokens() => {
+                Outcome::whole(Variant::Compact, compact)
+            }
+            (None, Some(full), _) if required => Outcome::whole(Variant::Full, full),
+            (None, None, Some(compact)) if required => Outcome::whole(Variant::Compact, compact),
+            (None, ..) => Outcome::Omitted(Omission::Budget { left: left.tokens }),
+        },
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     counter::TokenCounter,
-    measure::{CharCount, TokenCount},
+    measure::{CharCount, Size, TokenCount},
     vocabulary::vocabulary,
 };
 
@@ -21,10 +21,27 @@ pub struct Candidate {
     pub place: Place,
     /// Whether it is cut only after all others that are required.
     pub preserve: bool,
+    /// Which segment it is in, counted from 0.
+    pub segment: usize,
+    /// What it is in a segment that is a run.
+    pub part: RunPart,
     /// All of it; absent where that is nothing.
     pub full: Option<Measured>,
     /// A shorter text that may stand for it; absent where there is none.
     pub compact: Option<Measured>,
+}
+
+/// What a candidate is in a segment that keeps the newest end of a run; elsewhere it means nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunPart {
+    /// A step, which belongs to no turn.
+    #[default]
+    Alone,
+    /// A step of this turn.
+    Step(u64),
+    /// What may stand for this turn where its steps are left out.
+    Summary(u64),
 }
 
 /// Names a candidate.
@@ -96,6 +113,17 @@ impl Measured {
     pub fn new(counter: &dyn TokenCounter, text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         (!text.is_empty()).then(|| Self { tokens: counter.count(&text), chars: CharCount::of(&text), text })
+    }
+
+    /// Takes a text with a count that was made before; nothing where it is empty.
+    pub fn with_tokens(text: impl Into<String>, tokens: TokenCount) -> Option<Self> {
+        let text = text.into();
+        (!text.is_empty()).then(|| Self { tokens, chars: CharCount::of(&text), text })
+    }
+
+    /// Returns all its lengths.
+    pub fn size(&self) -> Size {
+        Size { tokens: self.tokens, chars: self.chars, bytes: self.text.len() as u64, items: 1 }
     }
 
     /// Borrows the text.

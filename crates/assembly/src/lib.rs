@@ -13,7 +13,10 @@ pub mod recipe;
 
 pub mod standard;
 
-pub use budget::{Decision, Guard, Inclusion, Limits, Omission, Outcome, Selection, Shortening, select};
-pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, Variant};
+pub use budget::{
+    Budget, Decision, Guard, Inclusion, Limits, Omission, Outcome, RunOutcome, RunRule, SegmentRule, Selection,
+    Shorten, Shortening, select, select_in,
+};
+pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, Variant};
 pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
-pub use measure::{CharCount, TokenCount};
+pub use measure::{CharCount, Size, TokenCount};

@@ -62,6 +62,57 @@ count!(
     CharCount
 );
 
+/// All lengths of something, or the room for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// In tokens.
+    pub tokens: TokenCount,
+    /// In characters.
+    pub chars: CharCount,
+    /// In bytes.
+    pub bytes: u64,
+    /// In items.
+    pub items: u64,
+}
+
+impl Size {
+    /// Room for anything.
+    pub const MAX: Self =
+        Self { tokens: TokenCount::new(u64::MAX), chars: CharCount::new(u64::MAX), bytes: u64::MAX, items: u64::MAX };
+
+    /// Tells whether something of another size fits into this one.
+    pub fn holds(&self, other: &Self) -> bool {
+        other.tokens <= self.tokens
+            && other.chars <= self.chars
+            && other.bytes <= self.bytes
+            && other.items <= self.items
+    }
+
+    /// Returns what is left when something is taken away.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self {
+            tokens: self.tokens.beyond(other.tokens),
+            chars: self.chars.beyond(other.chars),
+            bytes: self.bytes.saturating_sub(other.bytes),
+            items: self.items.saturating_sub(other.items),
+        }
+    }
+}
+
+impl Add for Size {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens + other.tokens,
+            chars: self.chars + other.chars,
+            bytes: self.bytes.saturating_add(other.bytes),
+            items: self.items.saturating_add(other.items),
+        }
+    }
+}
+
 impl CharCount {
     /// Measures a text.
     pub fn of(text: &str) -> Self {

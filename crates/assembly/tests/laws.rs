@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contexture_assembly::{
-    Candidate, CandidateId, CharCount, Chars4, Decision, Limits, Measured, Omission, Outcome, Place, Priority,
+    Candidate, CandidateId, CharCount, Chars4, Decision, Limits, Measured, Omission, Outcome, Place, Priority, RunPart,
     Selection, TokenCount, select,
 };
 use proptest::prelude::*;
@@ -34,6 +34,8 @@ fn candidate((priority, preserve, full, compact): Parts, order: i64) -> Candidat
         priority,
         place: Place { order, tie: 0 },
         preserve,
+        segment: 0,
+        part: RunPart::Alone,
         full: Measured::new(&Chars4, full),
         compact: compact.and_then(|compact| Measured::new(&Chars4, compact)),
     }
@@ -106,6 +108,7 @@ proptest! {
                     prop_assert!(texts.all(|text| text.tokens() > *left));
                 }
                 Outcome::Omitted(Omission::MaxChars) => prop_assert!(selection.guard.is_applied()),
+                Outcome::Omitted(Omission::Summarized | Omission::Needless) => prop_assert!(false, "there is no run"),
             }
         }
         prop_assert!(left.is_empty());

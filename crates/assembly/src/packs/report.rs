@@ -135,7 +135,8 @@ impl From<Omission> for Reason {
     fn from(omission: Omission) -> Self {
         match omission {
             Omission::Empty => Self::Empty,
-            Omission::Budget { .. } => Self::Budget,
+            // Packs are no run, where summaries stand for others.
+            Omission::Budget { .. } | Omission::Summarized | Omission::Needless => Self::Budget,
             Omission::MaxChars => Self::MaxChars,
         }
     }

@@ -170,6 +170,8 @@ impl Mistakes {
             priority: if required { Priority::Required } else { priority },
             place: Place { order: order.unwrap_or(i64::try_from(index).unwrap_or(i64::MAX)), tie: index },
             preserve,
+            segment: 0,
+            part: crate::RunPart::Alone,
             full: Measured::new(counter, full?),
             compact: compact.and_then(|compact| Measured::new(counter, compact)),
         })

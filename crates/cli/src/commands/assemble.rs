@@ -148,6 +148,8 @@ fn omitted(candidate: &Candidate, omission: Omission, limits: Limits) -> String 
         Omission::Budget { left } => {
             format!("needs {}; {} left", needs(|text| text.tokens().get(), "token"), output::count(left.get()))
         }
+        Omission::Summarized => "a summary stands for it".to_owned(),
+        Omission::Needless => "what it sums up is in".to_owned(),
         Omission::MaxChars => {
             let max_chars = output::count(limits.max_chars.get());
             format!("needs {}; no room in {max_chars}", needs(|text| text.chars().get(), "character"))
