@@ -63,7 +63,8 @@ pub struct RunRule {
 /// Makes shorter texts of candidates.
 ///
 /// Implemented by whoever knows what a text is made of; called by the budget stage where neither text of a candidate
-/// fits. What it returns must fit, and be the same for the same candidate and room.
+/// fits. What it returns must fit, or at least be shorter where the candidate is required, and be the same for the same
+/// candidate and room.
 pub trait Shorten: fmt::Debug {
     /// Returns a text of the candidate that fits, if there is one worth having.
     fn shorten(&self, candidate: &Candidate, room: &Size) -> Option<Measured>;
@@ -169,17 +170,34 @@ pub fn select_in<'c>(counter: &dyn TokenCounter, budget: &Budget<'_>, candidates
         .map(|candidate| Decision { candidate, outcome: Outcome::Omitted(Omission::Empty) })
         .collect();
     let mut runs = BTreeMap::new();
-    for &index in &ranking {
-        let candidate = decisions[index].candidate;
+    let is_required = |&index: &usize| decisions[index].candidate.priority == Priority::Required;
+    let (required, optional) = ranking.split_at(ranking.partition_point(is_required));
+    let mut too_large = Vec::new();
+    for &index in required {
+        let Decision { candidate, .. } = decisions[index];
+        let (left, rule) = (ledger.left(candidate.segment), budget.segments[candidate.segment]);
+        if rule.shorten.is_some() && !fits(candidate, &left) {
+            too_large.push(index);
+            continue;
+        }
+        decisions[index].outcome = decide(candidate, &left, None);
+        ledger.take(&decisions[index]);
+    }
+    // What can be cut gets what the others leave, in equal parts.
+    for (done, &index) in too_large.iter().enumerate() {
+        let Decision { candidate, .. } = decisions[index];
+        let left = ledger.left(candidate.segment).share((too_large.len() - done) as u64);
+        decisions[index].outcome = decide(candidate, &left, budget.segments[candidate.segment].shorten);
+        ledger.take(&decisions[index]);
+    }
+    for &index in optional {
+        let Decision { candidate, .. } = decisions[index];
         let segment = candidate.segment;
-        match budget.segments[segment].run {
-            Some(rule) if candidate.priority != Priority::Required => {
-                runs.entry(segment).or_insert_with(|| run::decide(&mut decisions, segment, rule, &mut ledger));
-            }
-            Some(_) | None => {
-                decisions[index].outcome = decide(candidate, &ledger.left(segment), budget.segments[segment].shorten);
-                ledger.take(&decisions[index]);
-            }
+        if let Some(rule) = budget.segments[segment].run {
+            runs.entry(segment).or_insert_with(|| run::decide(&mut decisions, segment, rule, &mut ledger));
+        } else {
+            decisions[index].outcome = decide(candidate, &ledger.left(segment), budget.segments[segment].shorten);
+            ledger.take(&decisions[index]);
         }
     }
     // Of a run the oldest goes first.
@@ -231,6 +249,11 @@ impl Selection<'_> {
         self.inclusions().map(|(_, inclusion)| inclusion.text.tokens()).sum()
     }
 
+    /// Sums up the characters of what is included.
+    pub fn chars(&self) -> CharCount {
+        self.inclusions().map(|(_, inclusion)| inclusion.text.chars()).sum()
+    }
+
     /// Tells whether something is included that could be left out.
     pub fn has_optional(&self) -> bool {
         self.inclusions().any(|(candidate, _)| candidate.priority != Priority::Required)
@@ -258,6 +281,11 @@ impl<'c> Outcome<'c> {
     fn whole(variant: Variant, text: &'c Measured) -> Self {
         Self::Included(Inclusion { variant, text: Cow::Borrowed(text), shortened: None })
     }
+}
+
+/// Tells whether one of a candidate's texts fits.
+fn fits(candidate: &Candidate, left: &Size) -> bool {
+    candidate.full.iter().chain(&candidate.compact).any(|text| left.holds(&text.size()))
 }
 
 /// Decides about a candidate with so much room left.

@@ -49,7 +49,7 @@ pub enum RunPart {
 pub struct CandidateId(String);
 
 /// A place in the prompt; smaller ones come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The place that was asked for.
     pub order: i64,

@@ -8,8 +8,15 @@ mod vocabulary;
 
 mod budget;
 mod candidate;
+mod counts;
+mod digest;
+pub mod document;
+mod item;
 pub mod packs;
+pub mod pipeline;
 pub mod recipe;
+pub mod render;
+mod shorten;
 
 pub mod standard;
 
@@ -19,4 +26,7 @@ pub use budget::{
 };
 pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, Variant};
 pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
+pub use counts::Counts;
+pub use digest::{Digest, NoDigest};
+pub use item::{Content, Hold, Item, Origin, Voice};
 pub use measure::{CharCount, Size, TokenCount};

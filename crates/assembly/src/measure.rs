@@ -88,6 +88,18 @@ impl Size {
             && other.items <= self.items
     }
 
+    /// Returns a part of the room; items are not shared.
+    #[must_use]
+    pub fn share(&self, parts: u64) -> Self {
+        let parts = parts.max(1);
+        Self {
+            tokens: TokenCount::new(self.tokens.get() / parts),
+            chars: CharCount::new(self.chars.get() / parts),
+            bytes: self.bytes / parts,
+            items: self.items,
+        }
+    }
+
     /// Returns what is left when something is taken away.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     candidate::Priority,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How to assemble a context.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// What people call it.
     pub name: String,
@@ -30,12 +30,18 @@ pub struct Recipe {
 }
 
 /// Who is to see an assembly, and in which form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TargetSpec {
     /// Who.
     pub audience: Target,
     /// In which form.
     pub rendering: Rendering,
+}
+
+impl std::fmt::Display for TargetSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.audience, self.rendering)
+    }
 }
 
 vocabulary! {
@@ -61,7 +67,7 @@ vocabulary! {
 }
 
 /// How much there may be in an assembly.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// The limits where a target has none of its own.
     pub limits: BudgetLimits,
@@ -72,7 +78,7 @@ pub struct Budget {
 }
 
 /// Limits; those that are absent do not hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLimits {
     /// Tokens of all blocks together, those kept for the answer included.
     pub max_tokens: Option<u64>,
@@ -87,7 +93,7 @@ pub struct BudgetLimits {
 }
 
 /// A part of the window.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     /// What it is called; no two are the same.
     pub name: String,
@@ -116,7 +122,7 @@ vocabulary! {
 }
 
 /// Where items come from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// What is read.
     pub input: SourceInput,
@@ -133,7 +139,7 @@ pub struct Source {
 }
 
 /// What a source reads.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum SourceInput {
     /// The system prompt: a text, or a file with it.

@@ -156,12 +156,18 @@ impl Losses {
 impl Dialogue {
     /// Brings entries into shape, in their order.
     pub fn of(entries: Vec<Entry>) -> Self {
+        let mut dialogue = Self::part(entries);
+        dialogue.open();
+        dialogue
+    }
+
+    /// Brings entries into shape that others come before: an answer may be the first of them.
+    pub fn part(entries: Vec<Entry>) -> Self {
         let mut dialogue = Self::default();
         for entry in entries {
             dialogue.take(entry);
         }
         dialogue.pair();
-        dialogue.open();
         dialogue
     }
 

@@ -1,0 +1,246 @@
+//! What an assembly leaves behind: what was there, what became of it for each target, and what they were given.
+
+use contexture_core::CommitId;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    candidate::{Priority, Variant},
+    digest::Digest,
+    item::{Item, Origin},
+    recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
+    render::Session,
+    standard::{ContextKind, ItemId, OmissionReason, OverflowStrategy, Severity, Target},
+    vocabulary::vocabulary,
+};
+
+/// Everything that an assembly is made of. The same inputs give the same assembly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// How to assemble.
+    pub recipe: Recipe,
+    /// What the assembly continues: assemblies of one stream begin alike.
+    pub stream: String,
+    /// The session that transcripts are written for.
+    pub session: Session,
+    /// The items.
+    pub items: Vec<Item>,
+    /// What a run has before its first item that was not even read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
+}
+
+/// Turns that were not read, because newer ones fill the budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// The segment that they belong to, counted from 0.
+    pub segment: usize,
+    /// How many turns.
+    pub turns: u64,
+    /// The oldest.
+    pub first: CommitId,
+    /// The newest.
+    pub last: CommitId,
+}
+
+/// An item, without what it says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemRecord {
+    /// Its id.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: ContextKind,
+    /// The name of its segment.
+    pub segment: String,
+    /// How much it matters.
+    pub priority: Priority,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Who may see it; everybody if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Vec<Target>>,
+    /// How far it can be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// Whether it sums up a turn that may be left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_summary: bool,
+}
+
+/// What a target was given, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetOutcome {
+    /// Who, and in which form.
+    pub target: TargetSpec,
+    /// The limits that held.
+    pub limits: BudgetLimits,
+    /// What was there, by the counter of the recipe.
+    pub total: Totals,
+    /// Tokens beyond the budget, which only required items cause.
+    pub over_budget_tokens: u64,
+    /// What became of each segment, in the order of the window.
+    pub segments: Vec<SegmentOutcome>,
+    /// What became of each item, in the order of the window.
+    pub decisions: Vec<ItemDecision>,
+    /// What the target was given, in order.
+    pub blocks: Vec<Block>,
+    /// The whole.
+    pub rendering: Whole,
+    /// How much of it stays when something is added.
+    pub window: WindowReport,
+    /// What the form has no place for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<LossNote>,
+}
+
+/// How much there is of something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// In tokens.
+    pub tokens: u64,
+    /// In bytes, without those of pictures.
+    pub bytes: u64,
+    /// In items.
+    pub items: u64,
+}
+
+/// What became of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentOutcome {
+    /// What it is called.
+    pub name: String,
+    /// What changes in it.
+    pub stability: Stability,
+    /// Tokens that no other segment could take.
+    pub reserve: u64,
+    /// Tokens that it could have at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// What happened to what did not fit.
+    pub overflow: OverflowStrategy,
+    /// What is in it.
+    pub total: Totals,
+    /// What was left out of it, as far as it was read.
+    pub omitted: Totals,
+}
+
+/// What became of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemDecision {
+    /// The item.
+    pub item: ItemId,
+    /// In, as what; or out, and why.
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// Whether an item is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Fate {
+    /// It is.
+    Included {
+        /// Which of its forms.
+        variant: Variant,
+        /// Whether a part of it was cut.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
+        /// Its tokens.
+        tokens: u64,
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// It is not.
+    Omitted {
+        /// Why, in a word of the standard.
+        reason: OmissionReason,
+        /// Why, in words.
+        note: String,
+        /// The tokens that it has.
+        tokens: u64,
+    },
+}
+
+/// A piece of what a target was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The item; none for a mark that says where something was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
+    /// The segment.
+    pub segment: String,
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// The bytes that a target was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whole {
+    /// Their digest.
+    pub digest: Digest,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// How much of an assembly stays when something is added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowReport {
+    /// Blocks that stay as they are.
+    pub lasting_blocks: u64,
+    /// Their bytes.
+    pub lasting_bytes: u64,
+    /// Their tokens.
+    pub lasting_tokens: u64,
+    /// How many tokens can be added to the history before they do not.
+    pub holds_for_tokens: u64,
+    /// The turns that were left out, the unread ones included.
+    pub turns_left_out: u64,
+}
+
+/// Something that the form has no place for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossNote {
+    /// What.
+    pub kind: String,
+    /// How often.
+    pub count: u64,
+}
+
+vocabulary! {
+    /// What is known to be missing.
+    GapKind {
+        /// A required item does not fit.
+        RequiredTooLarge = "required_too_large",
+        /// A part of a required item was cut.
+        RequiredCut = "required_cut",
+        /// A source could not be read.
+        Unreadable = "unreadable",
+        /// A target sees nothing.
+        NothingVisible = "nothing_visible",
+    }
+}
+
+/// Something that is known to be missing from an assembly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// What happened.
+    pub kind: GapKind,
+    /// What it is about: an item or a source.
+    pub subject: String,
+    /// What is not known.
+    pub question: String,
+    /// How much that matters.
+    pub severity: Severity,
+    /// What cannot be done without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_actions: Vec<String>,
+    /// Where it may be found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}

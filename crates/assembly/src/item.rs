@@ -1,0 +1,108 @@
+//! Items: what sources yield, frozen, and all that an assembly is made of.
+
+use contexture_core::{CommitId, Entry, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    candidate::{Place, Priority, RunPart},
+    digest::Digest,
+    standard::{ContextKind, ItemId, Target},
+    vocabulary::vocabulary,
+};
+
+/// Something that a source yields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// Its id; no two items of an assembly have the same.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: ContextKind,
+    /// Which segment it belongs to, counted from 0.
+    pub segment: usize,
+    /// Where it stands in the segment.
+    pub place: Place,
+    /// What it is in a run.
+    #[serde(default)]
+    pub part: RunPart,
+    /// How much it matters.
+    pub priority: Priority,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Who may see it; everybody if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Vec<Target>>,
+    /// How far it can be trusted, in words of whoever gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// When it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// All of it.
+    pub content: Content,
+    /// A shorter form that may stand for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact: Option<Content>,
+}
+
+/// Where an item comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The kind of source.
+    pub kind: String,
+    /// Where it is.
+    pub uri: String,
+    /// The digest of what was read there.
+    pub digest: Digest,
+    /// Whether the same can be read there for ever, or what is there may change.
+    pub hold: Hold,
+    /// The commit that it lies in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+}
+
+vocabulary! {
+    /// Whether what a source holds may change.
+    Hold {
+        /// It never changes.
+        Pinned = "pinned",
+        /// It may change.
+        Live = "live",
+    }
+}
+
+/// What an item says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// A text.
+    Text {
+        /// The text.
+        text: String,
+        /// In whose name.
+        voice: Voice,
+        /// Whether it stands between fences, so that it cannot pass for anything else.
+        fenced: bool,
+    },
+    /// Messages of a conversation; calls and their results are in one item.
+    Entries(Vec<Entry>),
+}
+
+vocabulary! {
+    /// In whose name a text is given to a model.
+    Voice {
+        /// The one that gives instructions.
+        System = "system",
+        /// The one that asks.
+        User = "user",
+    }
+}
+
+impl Item {
+    /// Tells whether somebody may see it.
+    pub fn is_visible_to(&self, audience: Target) -> bool {
+        self.visibility.as_ref().is_none_or(|allowed| allowed.contains(&audience))
+    }
+}

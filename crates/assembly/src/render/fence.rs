@@ -1,0 +1,71 @@
+//! Fences: lines that content cannot forge, because they carry a word that is in none of it.
+
+use memchr::memmem;
+
+use crate::item::Item;
+
+/// Separates the words of fences from every other use of BLAKE3.
+const CONTEXT: &str = "contexture fence v1";
+/// Digits of the word.
+const DIGITS: usize = 12;
+/// Longest title in a fence.
+const MAX_TITLE: usize = 120;
+
+/// The word that fences carry.
+///
+/// It is derived from the stream alone, so that assemblies of a stream begin with the same bytes and a replay is equal;
+/// where it is in the content, the next one is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    word: String,
+}
+
+impl Fence {
+    /// Makes the fence of a stream for content that is given as one text.
+    pub fn new(stream: &str, content: &[u8]) -> Self {
+        let mut key = blake3::derive_key(CONTEXT, stream.as_bytes());
+        loop {
+            let word = hex::encode(key)[..DIGITS].to_owned();
+            if memmem::find(content, word.as_bytes()).is_none() {
+                return Self { word };
+            }
+            key = blake3::derive_key(CONTEXT, &key);
+        }
+    }
+
+    /// Returns the line that opens what a heading names.
+    pub(super) fn line(&self, heading: &str) -> String {
+        format!("<<{} {heading}>>\n", self.word)
+    }
+
+    /// Puts fences around the text of an item.
+    pub(super) fn around(&self, item: Option<&Item>, text: &str) -> String {
+        let heading = item.map_or_else(|| "note".to_owned(), heading);
+        let gap = if text.ends_with('\n') { "" } else { "\n" };
+        [&self.line(&heading), text, gap, &self.line("end")].concat()
+    }
+}
+
+/// Says in one line what an item is.
+fn heading(item: &Item) -> String {
+    let Some(title) = &item.title else { return item.kind.to_string() };
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let title: String = title.chars().map(plain).take(MAX_TITLE).collect();
+    format!("{} {title}", item.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_that_holds_the_word_gets_another() {
+        let first = Fence::new("stream", b"");
+        assert_eq!(first, Fence::new("stream", b"anything"));
+        assert_ne!(first, Fence::new("another", b""));
+        let forged = first.around(None, "text");
+        let second = Fence::new("stream", forged.as_bytes());
+        assert_ne!(first, second);
+        assert!(!forged.contains(&second.word));
+    }
+}

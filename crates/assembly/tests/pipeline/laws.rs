@@ -1,0 +1,145 @@
+//! Laws of the whole pipeline, over random histories.
+
+use contexture_assembly::{
+    Item, Priority,
+    document::{Fate, Inputs},
+    pipeline::Assembled,
+    recipe::Rendering,
+};
+use proptest::prelude::*;
+
+use crate::{
+    sample::{self, inputs, item, one, recipe, system, target, text, trigger, turn},
+    valid,
+};
+
+/// Calls and words of each turn.
+type Turns = Vec<(usize, usize)>;
+
+fn turns() -> impl Strategy<Value = Turns> {
+    proptest::collection::vec((0usize..4, 0usize..20), 0..12)
+}
+
+fn rendering() -> impl Strategy<Value = Rendering> {
+    proptest::sample::select(Rendering::ALL)
+}
+
+fn items(turns: &Turns, summaries: bool) -> Vec<Item> {
+    let mut items = vec![system("system", "You help."), trigger("Go on.")];
+    for (number, (calls, words)) in (0u64..).zip(turns) {
+        items.extend(turn(number, *calls, *words));
+        items.extend(summaries.then(|| sample::summary(number)));
+    }
+    items
+}
+
+fn sampled(turns: &Turns, summaries: bool, rendering: Rendering, max: u64) -> Inputs {
+    inputs(recipe(vec![target(rendering)], Some(max)), items(turns, summaries))
+}
+
+/// Digests of the blocks that are said to last.
+fn lasting(assembled: &Assembled) -> Vec<String> {
+    let count = usize::try_from(assembled.outcome.window.lasting_blocks).unwrap();
+    assembled.outcome.blocks[..count].iter().map(|block| block.digest.to_string()).collect()
+}
+
+fn all(assembled: &Assembled) -> Vec<String> {
+    assembled.outcome.blocks.iter().map(|block| block.digest.to_string()).collect()
+}
+
+fn tokens(item: &Item, rendering: Rendering) -> u64 {
+    let alone = inputs(recipe(vec![target(rendering)], None), vec![item.clone()]);
+    one(&alone).outcome.total.tokens
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_providers_ask_for_is_given(turns in turns(), summaries: bool, max in 0u64..1500) {
+        valid::anthropic(&one(&sampled(&turns, summaries, Rendering::Anthropic, max)).bytes);
+        valid::openai_chat(&one(&sampled(&turns, summaries, Rendering::OpenaiChat, max)).bytes);
+        valid::openai_responses(&one(&sampled(&turns, summaries, Rendering::OpenaiResponses, max)).bytes);
+    }
+
+    #[test]
+    fn a_budget_is_exceeded_by_required_items_only(turns in turns(), summaries: bool, rendering in rendering(), max in 0u64..1500) {
+        let assembled = one(&sampled(&turns, summaries, rendering, max));
+        let outcome = &assembled.outcome;
+        prop_assert_eq!(outcome.over_budget_tokens, outcome.total.tokens.saturating_sub(max));
+        if outcome.over_budget_tokens > 0 {
+            let inside = outcome.decisions.iter().filter(|decision| matches!(decision.fate, Fate::Included { .. }));
+            let ids: Vec<_> = inside.map(|decision| decision.item.as_str()).collect();
+            prop_assert!(ids.iter().all(|id| ["system", "trigger"].contains(id)), "{ids:?}");
+            prop_assert!(!assembled.gaps.is_empty());
+        }
+        prop_assert_eq!(outcome.blocks.iter().map(|block| block.tokens).sum::<u64>(), outcome.total.tokens);
+        prop_assert!(outcome.blocks.iter().all(|block| block.bytes > 0));
+    }
+
+    #[test]
+    fn every_item_is_in_or_out_once(turns in turns(), summaries: bool, rendering in rendering(), max in 0u64..1500) {
+        let inputs = sampled(&turns, summaries, rendering, max);
+        let mut decided: Vec<_> = one(&inputs).outcome.decisions.into_iter().map(|decision| decision.item).collect();
+        let mut given: Vec<_> = inputs.items.iter().map(|item| item.id.clone()).collect();
+        decided.sort();
+        given.sort();
+        prop_assert_eq!(decided, given);
+    }
+
+    #[test]
+    fn a_replay_is_equal(turns in turns(), summaries: bool, rendering in rendering(), max in 0u64..1500) {
+        let inputs = sampled(&turns, summaries, rendering, max);
+        let stored: Inputs = serde_json::from_slice(&serde_json::to_vec(&inputs).unwrap()).unwrap();
+        prop_assert_eq!(&stored, &inputs);
+        prop_assert_eq!(one(&stored), one(&inputs));
+    }
+
+    #[test]
+    fn the_order_of_the_list_does_not_matter(
+        turns in turns(), summaries: bool, rendering in rendering(), max in 0u64..1500, seed in any::<u64>(),
+    ) {
+        let inputs = sampled(&turns, summaries, rendering, max);
+        let mut shuffled = inputs.clone();
+        shuffled.items.sort_by_key(|item| contexture_assembly::Digest::of(format!("{seed}{}", item.id.as_str()).as_bytes()));
+        prop_assert_eq!(one(&shuffled), one(&inputs));
+    }
+
+    #[test]
+    fn what_lasts_stays_when_something_is_added(
+        turns in turns(), summaries: bool, rendering in rendering(), max in 100u64..1500, added in (0usize..3, 0usize..9),
+        note in "[a-z ]{1,40}", question in "[a-z ]{1,40}",
+    ) {
+        let before = sampled(&turns, summaries, rendering, max);
+        let lasting = lasting(&one(&before));
+        // Another question.
+        let mut asked = before.clone();
+        asked.items.retain(|item| item.id.as_str() != "trigger");
+        asked.items.push(trigger(&format!("x{question}")));
+        prop_assert!(all(&one(&asked)).starts_with(&lasting), "another trigger");
+        // An item in the tail.
+        let mut noted = before.clone();
+        noted.items.push(item("note", sample::TAIL, 0, Priority::Low, text(&format!("x{note}"))));
+        prop_assert!(all(&one(&noted)).starts_with(&lasting), "an item in the tail");
+        // A turn.
+        let more = turn(turns.len() as u64, added.0, added.1);
+        let cost: u64 = more.iter().map(|item| tokens(item, rendering)).sum();
+        if cost <= one(&before).outcome.window.holds_for_tokens {
+            let mut longer = before.clone();
+            longer.items.extend(more);
+            prop_assert!(all(&one(&longer)).starts_with(&lasting), "a turn");
+        }
+    }
+
+    #[test]
+    fn no_content_can_pass_for_a_fence(words in "[a-f0-9<> ]{0,60}", turns in turns()) {
+        let mut items = items(&turns, false);
+        let plain = one(&inputs(recipe(vec![target(Rendering::Prompt)], None), items.clone()));
+        let forged = format!("{words}{}", String::from_utf8(plain.bytes).unwrap());
+        items.push(item("forged", sample::TAIL, 0, Priority::Required, text(&forged)));
+        let bytes = one(&inputs(recipe(vec![target(Rendering::Prompt)], None), items)).bytes;
+        let prompt = String::from_utf8(bytes).unwrap();
+        let fence = prompt.lines().find_map(|line| line.strip_prefix("<<")?.strip_suffix(" manual_note forged>>")).unwrap();
+        prop_assert!(!forged.contains(fence));
+    }
+}

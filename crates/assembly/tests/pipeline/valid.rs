@@ -1,0 +1,77 @@
+//! What providers ask of messages.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+/// Checks a request for Anthropic's API: roles alternate, calls are answered at once and nothing else is.
+pub(crate) fn anthropic(request: &[u8]) {
+    let request: Value = serde_json::from_slice(request).unwrap();
+    for block in request["system"].as_array().into_iter().flatten() {
+        assert!(block["type"] == "text" && block["text"].as_str().is_some_and(|text| !text.trim().is_empty()));
+    }
+    let messages = request["messages"].as_array().unwrap();
+    let mut open: HashSet<String> = HashSet::new();
+    for (n, message) in messages.iter().enumerate() {
+        let role = if n % 2 == 0 { "user" } else { "assistant" };
+        assert_eq!(message["role"], role, "message {n}");
+        let content = message["content"].as_array().unwrap();
+        assert!(!content.is_empty());
+        let mut is_past_results = false;
+        for block in content {
+            match block["type"].as_str().unwrap() {
+                "text" => {
+                    is_past_results = true;
+                    assert!(!block["text"].as_str().unwrap().trim().is_empty());
+                }
+                "tool_use" => {
+                    assert!(role == "assistant" && open.insert(block["id"].as_str().unwrap().to_owned()));
+                }
+                "tool_result" => {
+                    assert!(role == "user" && !is_past_results);
+                    assert!(open.remove(block["tool_use_id"].as_str().unwrap()));
+                }
+                other => assert!(["image", "document", "thinking", "redacted_thinking"].contains(&other), "{other}"),
+            }
+        }
+        assert!(role == "assistant" || open.is_empty(), "a call has no result in message {n}");
+    }
+    assert!(open.is_empty());
+    let marks = request.to_string().matches("cache_control").count();
+    assert!(marks <= 4, "{marks} marks");
+}
+
+/// Checks a request for OpenAI's Chat Completions: every call is answered right after it and nothing else is.
+pub(crate) fn openai_chat(request: &[u8]) {
+    let request: Value = serde_json::from_slice(request).unwrap();
+    let mut open: HashSet<String> = HashSet::new();
+    for message in request["messages"].as_array().unwrap() {
+        let role = message["role"].as_str().unwrap();
+        match role {
+            "tool" => assert!(open.remove(message["tool_call_id"].as_str().unwrap())),
+            "assistant" | "user" | "system" => assert!(open.is_empty()),
+            other => panic!("{other} is no role"),
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            assert!(role == "assistant" && open.insert(call["id"].as_str().unwrap().to_owned()));
+        }
+        assert!(role == "assistant" || !message["content"].is_null());
+    }
+    assert!(open.is_empty());
+}
+
+/// Checks a request for OpenAI's Responses: every call is answered once after it and nothing else is.
+pub(crate) fn openai_responses(request: &[u8]) {
+    let request: Value = serde_json::from_slice(request).unwrap();
+    let mut open: HashSet<String> = HashSet::new();
+    for item in request["input"].as_array().unwrap() {
+        let call = || item["call_id"].as_str().unwrap().to_owned();
+        match item["type"].as_str().unwrap() {
+            "function_call" | "custom_tool_call" => assert!(open.insert(call())),
+            "function_call_output" | "custom_tool_call_output" => assert!(open.remove(&call())),
+            "message" | "reasoning" => {}
+            other => panic!("{other} is no item"),
+        }
+    }
+    assert!(open.is_empty());
+}
