@@ -178,6 +178,65 @@ hex_id! {
     ArtifactId, ArtifactPrefix, "art-", 32
 }
 
+hex_id! {
+    /// Names an envelope: 128 bits over the digest of its document.
+    EnvelopeId, EnvelopePrefix, "env-", 16
+}
+
+hex_id! {
+    /// Names an injection: 128 bits over its envelope and its document.
+    InjectionId, InjectionPrefix, "inj-", 16
+}
+
+hex_id! {
+    /// Names missing context: 128 bits over what was first said of it. The document may change, the id stays.
+    MissingId, MissingPrefix, "mis-", 16
+}
+
+/// Separates the ids of envelopes from every other use of BLAKE3.
+const ENVELOPE_CONTEXT: &str = "contexture envelope v1";
+/// Separates the ids of injections.
+const INJECTION_CONTEXT: &str = "contexture injection v1";
+/// Separates the ids of missing context.
+const MISSING_CONTEXT: &str = "contexture missing v1";
+
+impl EnvelopeId {
+    /// Returns the id of the envelope with this document, which therefore cannot hold its own id.
+    pub fn of(document: &[u8]) -> Self {
+        Self::of_artifact(&ArtifactId::of(document))
+    }
+
+    /// Returns the id of the envelope whose document is this artifact.
+    pub fn of_artifact(document: &ArtifactId) -> Self {
+        Self(first_half(ENVELOPE_CONTEXT, &[document.as_bytes()]))
+    }
+}
+
+impl InjectionId {
+    /// Returns the id of an injection of an envelope.
+    pub fn of(envelope: &EnvelopeId, document: &[u8]) -> Self {
+        Self(first_half(INJECTION_CONTEXT, &[envelope.as_bytes(), document]))
+    }
+}
+
+impl MissingId {
+    /// Returns the id of what is missing, from all that tells it from other gaps.
+    pub fn of(content: &[u8]) -> Self {
+        Self(first_half(MISSING_CONTEXT, &[content]))
+    }
+}
+
+/// Hashes parts, of which only the last may vary in length, and keeps the first 128 bits.
+fn first_half(context: &str, parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut half = [0; 16];
+    hasher.finalize_xof().fill(&mut half);
+    half
+}
+
 impl ArtifactId {
     /// Returns the id of the given content.
     pub fn of(content: &[u8]) -> Self {
@@ -217,6 +276,16 @@ mod tests {
             ArtifactId::of(b"abc").to_string(),
             "art-6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"
         );
+    }
+
+    #[test]
+    fn ids_of_what_is_assembled_do_not_change() {
+        let envelope = EnvelopeId::of(b"{}");
+        assert_eq!(envelope, EnvelopeId::of_artifact(&ArtifactId::of(b"{}")));
+        assert_eq!(envelope.to_string(), "env-6340e98b4e942d745d8629d1b378b711");
+        assert_eq!(InjectionId::of(&envelope, b"{}").to_string(), "inj-838170f7632f3030858979e16897f6c0");
+        assert_eq!(MissingId::of(b"{}").to_string(), "mis-03a8916fb3c6edb9aed04a2f8e16d4fe");
+        assert_ne!(InjectionId::of(&envelope, b"{}"), InjectionId::of(&EnvelopeId::of(b"[]"), b"{}"));
     }
 
     #[test]

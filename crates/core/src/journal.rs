@@ -4,28 +4,85 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Actor, SpaceName, Timestamp, canonical, commit::vocabulary};
+use crate::{Actor, SpaceName, Timestamp, UnknownWord, canonical, commit::vocabulary};
 
 /// Separates journal hashes from every other use of BLAKE3.
 const CHAIN_CONTEXT: &str = "contexture journal v1";
 /// Separates the digests of what was changed.
 const MUTATION_CONTEXT: &str = "contexture mutation v1";
 
+/// What a journal record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JournalKind {
+    /// The space came to be. The subject is its name.
+    SpaceCreated,
+    /// A commit was made. The subject is its id, the digest that of its record.
+    CommitCreated,
+    /// Something was said about a commit. The subject is the commit's id.
+    CommitAnnotated,
+    /// A head was created or moved. The subject is its name.
+    HeadMoved,
+    /// A head was deleted. The subject is its name.
+    HeadDeleted,
+    /// An artifact was stored by itself. The subject and the digest are its id.
+    ArtifactStored,
+    /// An envelope was kept. The subject is its id.
+    EnvelopeCreated,
+    /// An injection was recorded. The subject is its id.
+    InjectionCreated,
+    /// Missing context was recorded. The subject is its id.
+    MissingCreated,
+    /// What is known of missing context changed. The subject is its id.
+    MissingChanged,
+    /// Something happened to context. The digest is that of the event's JSON.
+    Event(EventKind),
+}
+
 vocabulary! {
-    /// What a journal record tells.
-    JournalKind {
-        /// The space came to be. The subject is its name.
-        SpaceCreated = "space.created",
-        /// A commit was made. The subject is its id, the digest that of its record.
-        CommitCreated = "commit.created",
-        /// Something was said about a commit. The subject is the commit's id.
-        CommitAnnotated = "commit.annotated",
-        /// A head was created or moved. The subject is its name.
-        HeadMoved = "head.moved",
-        /// A head was deleted. The subject is its name.
-        HeadDeleted = "head.deleted",
-        /// An artifact was stored by itself. The subject and the digest are its id.
-        ArtifactStored = "artifact.stored",
+    /// What happened to context: the event types of the Agent Context standard, and failures, which it has no words for.
+    EventKind {
+        /// A surface was created.
+        SurfaceCreated = "context.surface.created",
+        /// A surface was updated.
+        SurfaceUpdated = "context.surface.updated",
+        /// An item was added.
+        ItemAdded = "context.item.added",
+        /// An item was updated.
+        ItemUpdated = "context.item.updated",
+        /// An item was removed.
+        ItemRemoved = "context.item.removed",
+        /// A selection was started.
+        SelectionStarted = "context.selection.started",
+        /// A selection was completed.
+        SelectionCompleted = "context.selection.completed",
+        /// A selection failed.
+        SelectionFailed = "context.selection.failed",
+        /// A budget was applied.
+        BudgetApplied = "context.budget.applied",
+        /// An assembly was created.
+        AssemblyCreated = "context.assembly.created",
+        /// An assembly failed.
+        AssemblyFailed = "context.assembly.failed",
+        /// An injection was applied.
+        InjectionApplied = "context.injection.applied",
+        /// A compaction was started.
+        CompactionStarted = "context.compaction.started",
+        /// A compaction was completed.
+        CompactionCompleted = "context.compaction.completed",
+        /// A compaction failed.
+        CompactionFailed = "context.compaction.failed",
+        /// A summary was created.
+        SummaryCreated = "context.summary.created",
+        /// A gap was detected.
+        MissingDetected = "context.missing.detected",
+        /// A gap was requested.
+        MissingRequested = "context.missing.requested",
+        /// A gap was resolved.
+        MissingResolved = "context.missing.resolved",
+        /// A redaction was applied.
+        RedactionApplied = "context.redaction.applied",
+        /// Context was exported.
+        Exported = "context.exported",
     }
 }
 
@@ -62,6 +119,65 @@ pub struct JournalRecord {
 /// A BLAKE3 digest shown as hex.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChainDigest(pub [u8; 32]);
+
+impl JournalKind {
+    /// Every kind that is not an event.
+    const CHANGES: [Self; 10] = [
+        Self::SpaceCreated,
+        Self::CommitCreated,
+        Self::CommitAnnotated,
+        Self::HeadMoved,
+        Self::HeadDeleted,
+        Self::ArtifactStored,
+        Self::EnvelopeCreated,
+        Self::InjectionCreated,
+        Self::MissingCreated,
+        Self::MissingChanged,
+    ];
+
+    /// Returns every kind.
+    fn all() -> impl Iterator<Item = Self> {
+        Self::CHANGES.into_iter().chain(EventKind::ALL.iter().copied().map(Self::Event))
+    }
+
+    /// Returns the word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SpaceCreated => "space.created",
+            Self::CommitCreated => "commit.created",
+            Self::CommitAnnotated => "commit.annotated",
+            Self::HeadMoved => "head.moved",
+            Self::HeadDeleted => "head.deleted",
+            Self::ArtifactStored => "artifact.stored",
+            Self::EnvelopeCreated => "envelope.created",
+            Self::InjectionCreated => "injection.created",
+            Self::MissingCreated => "missing.created",
+            Self::MissingChanged => "missing.changed",
+            Self::Event(kind) => kind.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for JournalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for JournalKind {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let unknown = || UnknownWord::new(word, Self::all().map(Self::as_str));
+        Self::all().find(|known| known.as_str() == word).ok_or_else(unknown)
+    }
+}
+
+impl Serialize for JournalKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
 
 impl Mutation {
     /// Describes a mutation by the canonical JSON of what changed, which has text keys and exact numbers only.
@@ -134,6 +250,15 @@ impl Serialize for ChainDigest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_is_read_from_its_word() {
+        assert_eq!(JournalKind::all().count(), 10 + 21);
+        for kind in JournalKind::all() {
+            assert_eq!(kind.as_str().parse::<JournalKind>(), Ok(kind));
+        }
+        assert!("context.surface".parse::<JournalKind>().is_err());
+    }
 
     #[test]
     fn a_changed_record_breaks_the_chain_after_it() {

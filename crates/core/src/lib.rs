@@ -14,10 +14,13 @@ mod time;
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
 pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger, UnknownWord};
 pub use entry::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput, Usage};
-pub use id::{ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, IdError};
-pub use journal::{ChainDigest, JournalKind, JournalRecord, Mutation};
+pub use id::{
+    ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, EnvelopeId, EnvelopePrefix, IdError, InjectionId,
+    InjectionPrefix, MissingId, MissingPrefix,
+};
+pub use journal::{ChainDigest, EventKind, JournalKind, JournalRecord, Mutation};
 pub use name::{
-    Actor, Format, HeadName, IdempotencyKey, LabelKey, Machine, NameError, Principal, Session, SpaceName, Tag,
-    Template, Thread, Ticket,
+    Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
+    Principal, RecipeName, Session, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
 pub use time::{TimeError, Timestamp};

@@ -124,6 +124,30 @@ name!(
     /// Names who asked for a change, as the journal records it.
     Actor, "an actor", check_text
 );
+name!(
+    /// Names what assemblies follow each other for, such as a session and a purpose.
+    Stream, "a stream", check_text
+);
+name!(
+    /// Names the recipe that an envelope was made by.
+    RecipeName, "a recipe name", check_text
+);
+name!(
+    /// Names a way to count tokens.
+    CounterName, "the name of a token counter", check_text
+);
+name!(
+    /// Names what an event is about: the id of a record.
+    Subject, "the subject of an event", check_text
+);
+name!(
+    /// What became of missing context, in the words of whoever keeps track of it.
+    GapStatus, "the status of missing context", check_word
+);
+name!(
+    /// How much missing context matters, in the words of whoever keeps track of it.
+    GapSeverity, "the severity of missing context", check_word
+);
 
 fn check_text(text: &str) -> Result<(), &'static str> {
     if text.is_empty() {

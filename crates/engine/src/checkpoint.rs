@@ -20,7 +20,7 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use serde::Serialize;
 
-use crate::{Contexture, Error, Result};
+use crate::{Contexture, Error, Result, pieces};
 
 /// Separates the digests of requests from every other use of BLAKE3.
 const REQUEST_CONTEXT: &str = "contexture checkpoint request v1";
@@ -205,17 +205,9 @@ impl Contexture {
         &self,
         request: &Checkpoint,
         rule: Concatenation,
-        mut reader: Box<dyn Read + Send>,
+        reader: Box<dyn Read + Send>,
     ) -> Result<Prepared> {
-        let start = tokio::task::spawn_blocking(move || {
-            let mut start = Vec::new();
-            reader.by_ref().take(MAX_HOT_BYTES as u64 + 1).read_to_end(&mut start)?;
-            Ok((start, reader))
-        });
-        let (start, reader) = start
-            .await
-            .unwrap_or_else(|panic| Err(io::Error::other(panic)))
-            .map_err(|source| Error::Io { attempt: "read the content", source })?;
+        let (start, reader) = pieces::read_start(reader).await?;
         if start.len() <= MAX_HOT_BYTES {
             return Box::pin(self.prepare(request, Content::Bytes(start))).await;
         }

@@ -71,6 +71,17 @@ pub enum Error {
         /// What it refers to.
         artifact: ArtifactId,
     },
+    /// The bytes of an artifact are not those its id names.
+    #[error("what was given as {given} has other bytes: those of {found}")]
+    OtherContent {
+        /// What it was given as.
+        given: ArtifactId,
+        /// What it is.
+        found: ArtifactId,
+    },
+    /// A record that is to be kept is not JSON, or too long.
+    #[error(transparent)]
+    JsonText(#[from] store::JsonTextError),
     /// A chain is not in the format that was asked for, and may not be translated.
     #[error("the chain of {commit} is {}, which is not {wanted} without a translation", list(found))]
     NotNative {

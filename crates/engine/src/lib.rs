@@ -14,16 +14,21 @@ mod chain;
 mod checkpoint;
 mod compact;
 mod entries;
+mod envelope;
+mod event;
 mod excerpt;
 mod head;
 mod health;
 mod history;
+mod injection;
 mod journal;
 mod lines;
 mod materialize;
+mod missing;
 mod pieces;
 mod resume;
 mod search;
+mod token_count;
 mod translate;
 pub mod wire;
 
@@ -33,17 +38,23 @@ pub use compact::{Compaction, Snapshot};
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{
-    Error as StoreError, Location, LocationError, PostgresUrl,
+    Error as StoreError, JsonText, JsonTextError, Location, LocationError, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
     commit::{Filter, Moment, PageAfter, StoredCommit},
+    envelope::{Filter as EnvelopeFilter, StoredEnvelope},
+    event::{Event, StoredEvent},
     fsck,
     head::{Expect, Head, HeadMove},
+    injection::{Injection, StoredInjection},
     inspect,
+    missing::{Change as MissingChange, Filter as MissingFilter, Missing, StoredMissing},
     search::{Filter as SearchFilter, Kind as PassageKind, Query, QueryError, Request as SearchRequest},
     spaces::Space,
     stats,
+    token_count::TextDigest,
 };
 pub use entries::{CommitContent, Entries, Said};
+pub use envelope::{Attachment, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};
 pub use error::{BundleProblem, Error, Result};
 pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};

@@ -1,8 +1,24 @@
-//! Bytes that one task sends and a blocking reader takes: how a stream reaches the thread that stores it.
+//! Streams on their way to the thread that stores them.
 
 use std::io::{self, Read};
 
+use contexture_store::artifact::MAX_HOT_BYTES;
 use tokio::sync::mpsc;
+
+use crate::{Error, Result};
+
+/// Reads what fits a row, and one byte more if there is more.
+pub(crate) async fn read_start(mut reader: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let start = tokio::task::spawn_blocking(move || {
+        let mut start = Vec::new();
+        reader.by_ref().take(MAX_HOT_BYTES as u64 + 1).read_to_end(&mut start)?;
+        Ok((start, reader))
+    });
+    start
+        .await
+        .unwrap_or_else(|panic| Err(io::Error::other(panic)))
+        .map_err(|source| Error::Io { attempt: "read the content", source })
+}
 
 /// Reads what another task sends.
 pub(crate) struct PieceReader {

@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 use crate::{Contexture, Error, Result};
 
 /// Ids that an ambiguous abbreviation is answered with.
-const MAX_CANDIDATES: u32 = 8;
+pub(crate) const MAX_CANDIDATES: u32 = 8;
 
 /// A commit as a person names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +114,7 @@ async fn ancestor(tx: &mut Tx<'_>, id: CommitId, back: u64) -> Result<CommitId> 
 }
 
 /// Returns the only id that an abbreviation fits.
-fn only<I: Copy + fmt::Display>(
+pub(crate) fn only<I: Copy + fmt::Display>(
     noun: &'static str,
     prefix: &impl fmt::Display,
     ids: &[I],

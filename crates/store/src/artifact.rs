@@ -62,17 +62,18 @@ pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
     Ok(())
 }
 
+/// Stores small artifacts, new or not. Only the bytes of those that are new go to the engine.
+pub async fn ensure_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<()> {
+    let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
+    let keys = find_all(tx, &ids).await?;
+    add_missing(tx, batch, &keys).await.map(drop)
+}
+
 /// Stores small artifacts. Returns them as parts, in order, and how many bytes of them are new.
 pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<Part>, u64)> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
     let mut keys = find_all(tx, &ids).await?;
-    // A batch may hold the same content twice.
-    let mut seen = HashSet::new();
-    let is_missing = |hot: &&Hot| !keys.contains_key(hot.id()) && seen.insert(*hot.id());
-    let missing: Vec<&Hot> = batch.iter().filter(is_missing).collect();
-    for hot in &missing {
-        ensure(tx, hot).await?;
-    }
+    let missing = add_missing(tx, batch, &keys).await?;
     let ids: Vec<ArtifactId> = missing.iter().map(|hot| *hot.id()).collect();
     keys.extend(find_all(tx, &ids).await?);
     let part = |hot: &Hot| {
@@ -80,6 +81,18 @@ pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<Part>
         Ok(Part { key, size: hot.size() })
     };
     Ok((batch.iter().map(part).collect::<Result<_>>()?, missing.iter().map(|hot| hot.size()).sum()))
+}
+
+/// Stores those small artifacts that have no key, and returns them.
+async fn add_missing<'b>(tx: &mut Tx<'_>, batch: &'b [Hot], keys: &HashMap<ArtifactId, i64>) -> Result<Vec<&'b Hot>> {
+    // A batch may hold the same content twice.
+    let mut seen = HashSet::new();
+    let is_missing = |hot: &&Hot| !keys.contains_key(hot.id()) && seen.insert(*hot.id());
+    let missing: Vec<&Hot> = batch.iter().filter(is_missing).collect();
+    for hot in &missing {
+        ensure(tx, hot).await?;
+    }
+    Ok(missing)
 }
 
 /// Stores a large artifact as a list of parts that are stored already.
@@ -136,16 +149,21 @@ async fn insert(
 
 /// Returns the keys of those artifacts that are stored.
 async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, i64>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
+    let mut found = HashMap::with_capacity(ids.len());
+    for some in ids.chunks(IDS_PER_QUERY) {
+        let mut params: Vec<Param<'_>> = vec![tx.space.into()];
+        params.extend(some.iter().map(|id| Param::Blob(id.as_bytes())));
+        let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
+        let sql = format!("SELECT digest, key FROM artifacts WHERE space = ?1 AND digest IN ({})", places.join(", "));
+        for row in tx.rows(&sql, &params).await? {
+            found.insert(artifact_id(row.blob(0)?)?, row.integer(1)?);
+        }
     }
-    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-    params.extend(ids.iter().map(|id| Param::Blob(id.as_bytes())));
-    let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
-    let sql = format!("SELECT digest, key FROM artifacts WHERE space = ?1 AND digest IN ({})", places.join(", "));
-    let rows = tx.rows(&sql, &params).await?;
-    rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, row.integer(1)?))).collect()
+    Ok(found)
 }
+
+/// Ids that one query asks for.
+const IDS_PER_QUERY: usize = 512;
 
 /// Returns the key of an artifact.
 async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<i64>> {
@@ -158,6 +176,12 @@ async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<i64>> {
 /// Returns the key of an artifact, or the error that says there is none.
 pub(crate) async fn require(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<i64> {
     find(tx, id).await?.ok_or(Error::NoArtifact(*id))
+}
+
+/// Returns the error that names one of these artifacts if it is not stored.
+pub(crate) async fn require_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<()> {
+    let found = find_all(tx, ids).await?;
+    ids.iter().find(|id| !found.contains_key(id)).map_or(Ok(()), |id| Err(Error::NoArtifact(*id)))
 }
 
 /// Tells whether an artifact is stored.

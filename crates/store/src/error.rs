@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, MissingId};
 
 /// What an engine said, shared by all whom a failure concerns.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
@@ -136,7 +136,13 @@ pub enum Error {
     /// There is no such commit here.
     #[error("there is no commit {0}")]
     NoCommit(CommitId),
-    /// There is no commit or artifact whose id starts so.
+    /// There is no such envelope here.
+    #[error("there is no envelope {0}")]
+    NoEnvelope(EnvelopeId),
+    /// Nothing of this id is known to be missing here.
+    #[error("there is no missing context {0}")]
+    NoMissing(MissingId),
+    /// There is no commit, artifact or envelope whose id starts so.
     #[error("no {noun} has an id that starts with {prefix}")]
     NoMatch {
         /// What was looked for.

@@ -4,6 +4,7 @@
 
 mod error;
 mod job;
+mod json_text;
 mod known;
 mod location;
 mod pool;
@@ -15,10 +16,14 @@ mod store;
 pub mod annotation;
 pub mod artifact;
 pub mod commit;
+pub mod envelope;
+pub mod event;
 pub mod fsck;
 pub mod head;
+pub mod injection;
 pub mod inspect;
 pub mod journal;
+pub mod missing;
 pub mod request;
 pub mod search;
 pub mod source;
@@ -28,8 +33,10 @@ pub mod spaces {
     pub use crate::space::{Space, list};
 }
 pub mod stats;
+pub mod token_count;
 
 pub use error::{Cause, Error, Result};
+pub use json_text::{JsonText, JsonTextError};
 pub use known::Foresight;
 pub use location::{Location, LocationError};
 pub use postgres::{PostgresUrl, UrlError};

@@ -5,11 +5,13 @@ const SQLITE: &str = concat!(
     include_str!("../src/sqlite/0001.sql"),
     include_str!("../src/sqlite/0002.sql"),
     include_str!("../src/sqlite/0003.sql"),
+    include_str!("../src/sqlite/0004.sql"),
 );
 const POSTGRES: &str = concat!(
     include_str!("../src/postgres/0001.sql"),
     include_str!("../src/postgres/0002.sql"),
     include_str!("../src/postgres/0003.sql"),
+    include_str!("../src/postgres/0004.sql"),
 );
 /// What only one engine has. The words of passages are each engine's own: a virtual table here, a column with an index
 /// there.

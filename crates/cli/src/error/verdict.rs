@@ -62,6 +62,8 @@ impl Verdict {
                 Self::failed("not-an-ancestor").hint(format!("`ctx log {}` shows its ancestors", commit.short()))
             }
             EngineError::AbsentArtifact { .. } => Self::damaged("absent-artifact"),
+            EngineError::OtherContent { .. } => Self::failed("other-content"),
+            EngineError::JsonText(_) => Self::failed("bad-record"),
             EngineError::NotNative { .. } => Self::failed("not-native")
                 .hint("`--tier mapped` allows a translation, and no `--tier` the best there is"),
             EngineError::Unwritable { .. } => {
@@ -129,6 +131,8 @@ impl Verdict {
             StoreError::DamagedArtifact(_) => Self::damaged("damaged-artifact"),
             StoreError::NoArtifact(_) => Self::failed("no-artifact"),
             StoreError::NoCommit(_) => Self::failed("no-commit").hint("`ctx log --all` shows the commits"),
+            StoreError::NoEnvelope(_) => Self::failed("no-envelope"),
+            StoreError::NoMissing(_) => Self::failed("no-missing"),
             StoreError::NoMatch { noun: "commit", .. } => {
                 Self::failed("no-match").hint("`ctx log --all` shows the commits")
             }

@@ -1,6 +1,6 @@
 //! Checks the journal: no record left out, the chain unbroken, what each record tells of still there.
 
-use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRecord, Mutation};
+use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRecord, MissingId, Mutation};
 use serde::Serialize;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result, artifact, commit, journal,
-    sql::{Row, Tx},
+    sql::{Param, Row, Tx},
 };
 
 /// What is wrong with a record of the journal.
@@ -130,7 +130,26 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             Ok(id) => artifact::exists(tx, &id).await,
             Err(_) => Ok(false),
         },
+        JournalKind::EnvelopeCreated => has_row(tx, "envelopes", seq).await,
+        JournalKind::InjectionCreated => has_row(tx, "injections", seq).await,
+        JournalKind::MissingCreated => has_row(tx, "missing", seq).await,
+        // Of the states, only the newest is kept.
+        JournalKind::MissingChanged => match subject.parse::<MissingId>() {
+            Ok(id) => {
+                let sql = "SELECT 1 FROM missing WHERE space = ?1 AND id = ?2";
+                Ok(tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?.is_some())
+            }
+            Err(_) => Ok(false),
+        },
+        JournalKind::Event(_) => has_row(tx, "events", seq).await,
     }
+}
+
+/// Tells whether a table has a row that a record of the journal made.
+async fn has_row(tx: &mut Tx<'_>, table: &'static str, seq: i64) -> Result<bool> {
+    let space = tx.space;
+    let sql = format!("SELECT 1 FROM {table} WHERE space = ?1 AND seq = ?2");
+    Ok(tx.row(&sql, &[space.into(), seq.into()]).await?.is_some())
 }
 
 /// Whether the journal tells of a change.

@@ -9,7 +9,8 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x4354_5852;
 
 /// The migrations in order; the schema's version is how many have run.
-const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
 
 /// The newest version.
 pub(super) const NEWEST: usize = MIGRATIONS.len();

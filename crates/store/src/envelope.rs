@@ -1,0 +1,218 @@
+//! Envelopes: what was assembled once, in order, never overwritten.
+
+use std::fmt::Write as _;
+
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, JournalKind, Mutation, RecipeName, Stream, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result, artifact,
+    commit::{self, Inserted, Place, commit_id},
+    journal,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// An envelope and where what belongs to it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Its JSON.
+    pub document: ArtifactId,
+    /// What it follows others in.
+    pub stream: Stream,
+    /// What it was made by.
+    pub recipe: RecipeName,
+    /// The commit that it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Frozen inputs and renderings, in the order in which they were given.
+    pub artifacts: Vec<ArtifactId>,
+}
+
+/// An envelope as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoredEnvelope {
+    /// Its id.
+    pub id: EnvelopeId,
+    /// Sequence number of its creation in the journal of its space, which is its place among others.
+    pub seq: u64,
+    /// What it follows others in.
+    pub stream: Stream,
+    /// What it was made by.
+    pub recipe: RecipeName,
+    /// The commit that it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Its JSON.
+    pub document: ArtifactId,
+}
+
+/// Which envelopes to list. An empty filter lists all.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those of this stream.
+    pub stream: Option<Stream>,
+    /// Only those made from this commit.
+    pub commit: Option<CommitId>,
+    /// Only those made by this recipe.
+    pub recipe: Option<RecipeName>,
+}
+
+impl Envelope {
+    /// Returns its id, which follows from its document alone.
+    pub fn id(&self) -> EnvelopeId {
+        EnvelopeId::of_artifact(&self.document)
+    }
+
+    pub(crate) fn mutation(&self) -> Mutation {
+        Mutation::new(JournalKind::EnvelopeCreated, self.id().to_string(), self)
+    }
+}
+
+impl StoredEnvelope {
+    /// Adds the artifacts that belong to it.
+    pub fn with_artifacts(self, artifacts: Vec<ArtifactId>) -> Envelope {
+        let Self { stream, recipe, commit, created_at, document, .. } = self;
+        Envelope { document, stream, recipe, commit, created_at, artifacts }
+    }
+}
+
+const COLUMNS: &str = "id, seq, stream, recipe, commit_id, created_at, document";
+
+/// Stores an envelope whose artifacts are already stored. One with the same document stays as it is.
+pub async fn put(tx: &mut Tx<'_>, envelope: &Envelope) -> Result<(EnvelopeId, Inserted)> {
+    let id = envelope.id();
+    if find(tx, &id).await?.is_some() {
+        return Ok((id, Inserted::AlreadyThere));
+    }
+    if let Some(commit) = &envelope.commit {
+        commit::require(tx, commit).await?;
+    }
+    let mut needed = vec![envelope.document];
+    needed.extend(&envelope.artifacts);
+    artifact::require_all(tx, &needed).await?;
+    let seq = journal::append(tx, envelope.mutation()).await?.cast_signed();
+    let space = tx.space;
+    let sql = "INSERT INTO envelopes (space, seq, id, stream, recipe, commit_id, created_at, document) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let params = [
+        space.into(),
+        seq.into(),
+        Param::Blob(id.as_bytes()),
+        envelope.stream.as_str().into(),
+        envelope.recipe.as_str().into(),
+        envelope.commit.as_ref().map(|commit| commit.as_bytes().as_slice()).into(),
+        envelope.created_at.as_micros().into(),
+        Param::Blob(envelope.document.as_bytes()),
+    ];
+    tx.post(sql, &params).await?;
+    for (artifact, position) in envelope.artifacts.iter().zip(0..) {
+        let sql = "INSERT INTO envelope_artifacts (space, envelope, position, artifact) VALUES (?1, ?2, ?3, ?4)";
+        let params = [space.into(), seq.into(), Param::Integer(position), Param::Blob(artifact.as_bytes())];
+        tx.post(sql, &params).await?;
+    }
+    Ok((id, Inserted::New))
+}
+
+/// Returns an envelope, if it is here.
+pub async fn find(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<Option<StoredEnvelope>> {
+    let space = tx.space;
+    let sql = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1 AND id = ?2");
+    let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
+    row.as_ref().map(decode).transpose()
+}
+
+/// Returns an envelope, or the error that says there is none.
+pub async fn show(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<StoredEnvelope> {
+    find(tx, id).await?.ok_or(Error::NoEnvelope(*id))
+}
+
+/// Returns the artifacts that belong to an envelope beside its document, in the order in which they were given.
+pub async fn artifacts(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<Vec<ArtifactId>> {
+    let seq = show(tx, id).await?.seq;
+    artifacts_of(tx, seq.cast_signed()).await
+}
+
+pub(crate) async fn artifacts_of(tx: &mut Tx<'_>, seq: i64) -> Result<Vec<ArtifactId>> {
+    let space = tx.space;
+    let sql = "SELECT artifact FROM envelope_artifacts WHERE space = ?1 AND envelope = ?2 ORDER BY position";
+    let rows = tx.rows(sql, &[space.into(), seq.into()]).await?;
+    rows.iter().map(|row| artifact::artifact_id(row.blob(0)?)).collect()
+}
+
+/// Returns the envelopes whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
+pub async fn ids_between(
+    tx: &mut Tx<'_>,
+    first: &EnvelopeId,
+    last: &EnvelopeId,
+    limit: u32,
+) -> Result<Vec<EnvelopeId>> {
+    let space = tx.space;
+    let sql = "SELECT id FROM envelopes WHERE space = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4";
+    let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(|row| envelope_id(row.blob(0)?)).collect()
+}
+
+/// Returns the latest envelope of a stream, or the latest of those before a given envelope.
+pub async fn latest(tx: &mut Tx<'_>, stream: &Stream, before: Option<&EnvelopeId>) -> Result<Option<StoredEnvelope>> {
+    let before = match before {
+        Some(id) => Some(show(tx, id).await?.seq),
+        None => None,
+    };
+    let filter = Filter { stream: Some(stream.clone()), ..Filter::default() };
+    Ok(list(tx, &filter, before, 1).await?.pop())
+}
+
+/// Returns up to `limit` envelopes that pass the filter, newest first, those before a sequence number.
+pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
+    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
+    let mut sql = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1");
+    let conditions = [
+        ("stream =", filter.stream.as_ref().map(|stream| stream.as_str().into())),
+        ("recipe =", filter.recipe.as_ref().map(|recipe| recipe.as_str().into())),
+        ("commit_id =", filter.commit.as_ref().map(|commit| Param::Blob(commit.as_bytes()))),
+        ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
+    ];
+    for (condition, param) in conditions {
+        if let Some(param) = param {
+            params.push(param);
+            // Writing to a String cannot fail.
+            let _written = write!(sql, " AND {condition} ?{}", params.len());
+        }
+    }
+    params.push(i64::from(limit).into());
+    let _written = write!(sql, " ORDER BY seq DESC LIMIT ?{}", params.len());
+    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+}
+
+/// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.
+pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredEnvelope, Option<Place>)>> {
+    let space = tx.space;
+    let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, c.line, c.position \
+               FROM envelopes e LEFT JOIN commits c ON c.space = e.space AND c.id = e.commit_id \
+               WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+    let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
+    rows.iter().map(|row| Ok((decode(row)?, commit::place(row, 7)?))).collect()
+}
+
+/// Reads [`COLUMNS`].
+pub(crate) fn decode(row: &Row) -> Result<StoredEnvelope> {
+    Ok(StoredEnvelope {
+        id: envelope_id(row.blob(0)?)?,
+        seq: row.integer(1)?.cast_unsigned(),
+        stream: stored::<Stream>(row.text(2)?)?,
+        recipe: stored::<RecipeName>(row.text(3)?)?,
+        commit: row.optional_blob(4)?.map(commit_id).transpose()?,
+        created_at: time(row.integer(5)?)?,
+        document: artifact::artifact_id(row.blob(6)?)?,
+    })
+}
+
+pub(crate) fn envelope_id(bytes: &[u8]) -> Result<EnvelopeId> {
+    bytes.try_into().map_err(|_| Error::damaged("an envelope id has the wrong length"))
+}

@@ -1,0 +1,134 @@
+//! Events: what happened to context. The journal tells of each; its JSON is kept here.
+
+use std::collections::HashSet;
+
+use contexture_core::{Actor, EnvelopeId, EventKind, JournalKind, Mutation, Subject, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    JsonText, Result, envelope, journal,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// To what.
+    pub subject: Subject,
+    /// The envelope that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<EnvelopeId>,
+    /// What is known of it.
+    pub document: JsonText,
+}
+
+/// An event at its place in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoredEvent {
+    /// Its sequence number.
+    pub seq: u64,
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// Who recorded it.
+    pub actor: Actor,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl Event {
+    pub(crate) fn mutation(&self) -> Mutation {
+        Mutation::of_bytes(JournalKind::Event(self.kind), self.subject.as_str(), self.document.as_str().as_bytes())
+    }
+}
+
+/// Appends events to the journal and returns their sequence numbers. The envelopes they name must be here.
+pub async fn append(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<u64>> {
+    let envelopes: HashSet<EnvelopeId> = events.iter().filter_map(|event| event.envelope).collect();
+    for envelope in envelopes {
+        envelope::show(tx, &envelope).await?;
+    }
+    let space = tx.space;
+    let mut numbers = Vec::with_capacity(events.len());
+    for event in events {
+        let seq = journal::append(tx, event.mutation()).await?;
+        let sql = "INSERT INTO events (space, seq, envelope, document) VALUES (?1, ?2, ?3, ?4)";
+        let params = [
+            space.into(),
+            seq.cast_signed().into(),
+            event.envelope.as_ref().map(|envelope| envelope.as_bytes().as_slice()).into(),
+            event.document.as_str().into(),
+        ];
+        tx.post(sql, &params).await?;
+        numbers.push(seq);
+    }
+    Ok(numbers)
+}
+
+/// Appends the events of an envelope that were recorded elsewhere, except those that are here already.
+///
+/// Returns how many were appended. What happened twice is here only if it is here twice.
+pub async fn restore(tx: &mut Tx<'_>, envelope: &EnvelopeId, events: &[Event]) -> Result<u64> {
+    let mut here: Vec<Event> = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = of_envelope(tx, envelope, after, PAGE_ROWS).await?;
+        let is_last = page.len() < PAGE_ROWS as usize;
+        after = page.last().map_or(after, |event| event.seq);
+        here.extend(page.into_iter().map(|stored| stored.event));
+        if is_last {
+            break;
+        }
+    }
+    let mut new = Vec::new();
+    for event in events {
+        match here.iter().position(|known| known == event) {
+            Some(known) => drop(here.swap_remove(known)),
+            None => new.push(event.clone()),
+        }
+    }
+    Ok(append(tx, &new).await?.len() as u64)
+}
+
+/// Events that are read in one query.
+const PAGE_ROWS: u32 = 512;
+
+/// The columns that [`decode`] reads, in its order.
+const COLUMNS: &str = "e.seq, e.envelope, e.document, j.at, j.actor, j.kind, j.subject";
+
+/// Returns up to `limit` events of an envelope after a sequence number, oldest first.
+pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredEvent>> {
+    let space = tx.space;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN journal j ON j.space = e.space AND j.seq = e.seq \
+         WHERE e.space = ?1 AND e.envelope = ?2 AND e.seq > ?3 ORDER BY e.seq LIMIT ?4"
+    );
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
+    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+}
+
+/// Returns up to `limit` events after a sequence number, oldest first.
+pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredEvent>> {
+    let space = tx.space;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN journal j ON j.space = e.space AND j.seq = e.seq \
+         WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
+    );
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+    tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?.iter().map(decode).collect()
+}
+
+fn decode(row: &Row) -> Result<StoredEvent> {
+    let event = Event {
+        kind: stored::<EventKind>(row.text(5)?)?,
+        subject: stored::<Subject>(row.text(6)?)?,
+        envelope: row.optional_blob(1)?.map(envelope::envelope_id).transpose()?,
+        document: stored::<JsonText>(row.text(2)?)?,
+    };
+    let (at, actor) = (time(row.integer(3)?)?, stored::<Actor>(row.text(4)?)?);
+    Ok(StoredEvent { seq: row.integer(0)?.cast_unsigned(), at, actor, event })
+}

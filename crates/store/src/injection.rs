@@ -1,0 +1,90 @@
+//! Injections: where an envelope became visible.
+
+use contexture_core::{EnvelopeId, InjectionId, JournalKind, Mutation, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, JsonText, Result,
+    commit::Inserted,
+    envelope, journal,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// An injection of an envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Injection {
+    /// Of what.
+    pub envelope: EnvelopeId,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// What is known of it.
+    pub document: JsonText,
+}
+
+/// An injection as the store holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoredInjection {
+    /// Its id.
+    pub id: InjectionId,
+    /// Sequence number of its creation in the journal of its space.
+    pub seq: u64,
+    /// What it is.
+    #[serde(flatten)]
+    pub injection: Injection,
+}
+
+impl Injection {
+    /// Returns its id, which follows from its envelope and its document.
+    pub fn id(&self) -> InjectionId {
+        InjectionId::of(&self.envelope, self.document.as_str().as_bytes())
+    }
+
+    pub(crate) fn mutation(&self) -> Mutation {
+        Mutation::new(JournalKind::InjectionCreated, self.id().to_string(), self)
+    }
+}
+
+/// Stores an injection of an envelope that is here. One with the same document stays as it is.
+pub async fn put(tx: &mut Tx<'_>, injection: &Injection) -> Result<(InjectionId, Inserted)> {
+    let (id, space) = (injection.id(), tx.space);
+    let sql = "SELECT seq FROM injections WHERE space = ?1 AND id = ?2";
+    if tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?.is_some() {
+        return Ok((id, Inserted::AlreadyThere));
+    }
+    envelope::show(tx, &injection.envelope).await?;
+    let seq = journal::append(tx, injection.mutation()).await?;
+    let sql = "INSERT INTO injections (space, seq, id, envelope, created_at, document) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let params = [
+        space.into(),
+        seq.cast_signed().into(),
+        Param::Blob(id.as_bytes()),
+        Param::Blob(injection.envelope.as_bytes()),
+        injection.created_at.as_micros().into(),
+        injection.document.as_str().into(),
+    ];
+    tx.post(sql, &params).await?;
+    Ok((id, Inserted::New))
+}
+
+/// Returns up to `limit` injections of an envelope after a sequence number, oldest first.
+pub async fn list(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredInjection>> {
+    let space = tx.space;
+    let sql = "SELECT id, seq, envelope, created_at, document FROM injections \
+               WHERE space = ?1 AND envelope = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(decode).collect()
+}
+
+/// Reads id, sequence number, envelope, time and document.
+pub(crate) fn decode(row: &Row) -> Result<StoredInjection> {
+    let id = row.blob(0)?.try_into().map_err(|_| Error::damaged("an injection id has the wrong length"))?;
+    let injection = Injection {
+        envelope: envelope::envelope_id(row.blob(2)?)?,
+        created_at: time(row.integer(3)?)?,
+        document: stored::<JsonText>(row.text(4)?)?,
+    };
+    Ok(StoredInjection { id, seq: row.integer(1)?.cast_unsigned(), injection })
+}

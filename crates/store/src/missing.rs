@@ -1,0 +1,200 @@
+//! Missing context: what is known not to be there, in its newest state.
+
+use std::fmt::Write as _;
+
+use contexture_core::{EnvelopeId, GapSeverity, GapStatus, JournalKind, MissingId, Mutation, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, JsonText, Result,
+    commit::Inserted,
+    envelope, journal,
+    space::{stored, time},
+    sql::{Param, Row, Tx},
+};
+
+/// Something that is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Its id.
+    pub id: MissingId,
+    /// The envelope that misses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<EnvelopeId>,
+    /// When it was first recorded.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub changed_at: Timestamp,
+    /// What became of it.
+    pub status: GapStatus,
+    /// How much it matters.
+    pub severity: GapSeverity,
+    /// What is known of it.
+    pub document: JsonText,
+}
+
+/// Missing context as the store holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoredMissing {
+    /// Sequence number of its creation in the journal of its space, which is its place among others.
+    pub seq: u64,
+    /// Sequence number of its last change, or of its creation.
+    pub changed_seq: u64,
+    /// What it is.
+    #[serde(flatten)]
+    pub missing: Missing,
+}
+
+/// What replaces the state of missing context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What became of it.
+    pub status: GapStatus,
+    /// What is known of it.
+    pub document: JsonText,
+}
+
+/// Which missing context to list. An empty filter lists all.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only what has this status.
+    pub status: Option<GapStatus>,
+    /// Only what this envelope misses.
+    pub envelope: Option<EnvelopeId>,
+}
+
+impl Missing {
+    pub(crate) fn mutation(&self, kind: JournalKind) -> Mutation {
+        Mutation::new(kind, self.id.to_string(), self)
+    }
+}
+
+/// The columns that [`decode`] reads, in its order.
+pub(crate) const COLUMNS: &str = "seq, changed_seq, id, envelope, created_at, changed_at, status, severity, document";
+
+/// Stores missing context. What has the same id stays as it is.
+pub async fn put(tx: &mut Tx<'_>, missing: &Missing) -> Result<Inserted> {
+    if find(tx, &missing.id).await?.is_some() {
+        return Ok(Inserted::AlreadyThere);
+    }
+    insert(tx, missing).await?;
+    Ok(Inserted::New)
+}
+
+/// Replaces the state of missing context, at the transaction's time.
+pub async fn change(tx: &mut Tx<'_>, id: &MissingId, change: &Change) -> Result<()> {
+    let StoredMissing { seq, missing, .. } = show(tx, id).await?;
+    let Change { status, document } = change.clone();
+    update(tx, seq, &Missing { status, document, changed_at: tx.now(), ..missing }).await
+}
+
+/// Takes in missing context from elsewhere. Of two states of the same, the one that was changed later counts.
+pub async fn restore(tx: &mut Tx<'_>, missing: &Missing) -> Result<()> {
+    match find(tx, &missing.id).await? {
+        None => insert(tx, missing).await,
+        Some(here) if here.missing.changed_at < missing.changed_at => update(tx, here.seq, missing).await,
+        Some(_) => Ok(()),
+    }
+}
+
+async fn insert(tx: &mut Tx<'_>, missing: &Missing) -> Result<()> {
+    if let Some(envelope) = &missing.envelope {
+        envelope::show(tx, envelope).await?;
+    }
+    let seq = journal::append(tx, missing.mutation(JournalKind::MissingCreated)).await?.cast_signed();
+    let space = tx.space;
+    let sql = "INSERT INTO missing (space, seq, changed_seq, id, envelope, created_at, changed_at, status, severity, \
+               document) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let params = [
+        space.into(),
+        seq.into(),
+        seq.into(),
+        Param::Blob(missing.id.as_bytes()),
+        missing.envelope.as_ref().map(|envelope| envelope.as_bytes().as_slice()).into(),
+        missing.created_at.as_micros().into(),
+        missing.changed_at.as_micros().into(),
+        missing.status.as_str().into(),
+        missing.severity.as_str().into(),
+        missing.document.as_str().into(),
+    ];
+    tx.post(sql, &params).await
+}
+
+async fn update(tx: &mut Tx<'_>, seq: u64, missing: &Missing) -> Result<()> {
+    let changed_seq = journal::append(tx, missing.mutation(JournalKind::MissingChanged)).await?;
+    let space = tx.space;
+    let sql = "UPDATE missing SET changed_seq = ?3, changed_at = ?4, status = ?5, severity = ?6, document = ?7, \
+               envelope = ?8, created_at = ?9 WHERE space = ?1 AND seq = ?2";
+    let params = [
+        space.into(),
+        seq.cast_signed().into(),
+        changed_seq.cast_signed().into(),
+        missing.changed_at.as_micros().into(),
+        missing.status.as_str().into(),
+        missing.severity.as_str().into(),
+        missing.document.as_str().into(),
+        missing.envelope.as_ref().map(|envelope| envelope.as_bytes().as_slice()).into(),
+        missing.created_at.as_micros().into(),
+    ];
+    tx.post(sql, &params).await
+}
+
+/// Returns missing context, if it is here.
+pub async fn find(tx: &mut Tx<'_>, id: &MissingId) -> Result<Option<StoredMissing>> {
+    let space = tx.space;
+    let sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND id = ?2");
+    let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
+    row.as_ref().map(decode).transpose()
+}
+
+/// Returns missing context, or the error that says there is none.
+pub async fn show(tx: &mut Tx<'_>, id: &MissingId) -> Result<StoredMissing> {
+    find(tx, id).await?.ok_or(Error::NoMissing(*id))
+}
+
+/// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
+pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredMissing>> {
+    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
+    let mut sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1");
+    let conditions = [
+        ("status =", filter.status.as_ref().map(|status| status.as_str().into())),
+        ("envelope =", filter.envelope.as_ref().map(|envelope| Param::Blob(envelope.as_bytes()))),
+        ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
+    ];
+    for (condition, param) in conditions {
+        if let Some(param) = param {
+            params.push(param);
+            // Writing to a String cannot fail.
+            let _written = write!(sql, " AND {condition} ?{}", params.len());
+        }
+    }
+    params.push(i64::from(limit).into());
+    let _written = write!(sql, " ORDER BY seq DESC LIMIT ?{}", params.len());
+    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+}
+
+/// Returns up to `limit` of what is missing in no envelope after a sequence number, oldest first.
+pub async fn loose_after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredMissing>> {
+    let space = tx.space;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM missing WHERE space = ?1 AND seq > ?2 AND envelope IS NULL ORDER BY seq LIMIT ?3"
+    );
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+    let rows = tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
+    rows.iter().map(decode).collect()
+}
+
+/// Reads [`COLUMNS`].
+pub(crate) fn decode(row: &Row) -> Result<StoredMissing> {
+    let missing = Missing {
+        id: row.blob(2)?.try_into().map_err(|_| Error::damaged("an id of missing context has the wrong length"))?,
+        envelope: row.optional_blob(3)?.map(envelope::envelope_id).transpose()?,
+        created_at: time(row.integer(4)?)?,
+        changed_at: time(row.integer(5)?)?,
+        status: stored::<GapStatus>(row.text(6)?)?,
+        severity: stored::<GapSeverity>(row.text(7)?)?,
+        document: stored::<JsonText>(row.text(8)?)?,
+    };
+    let (seq, changed_seq) = (row.integer(0)?.cast_unsigned(), row.integer(1)?.cast_unsigned());
+    Ok(StoredMissing { seq, changed_seq, missing })
+}

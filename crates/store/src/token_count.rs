@@ -1,0 +1,52 @@
+//! Token counts that were worked out before: by counter and digest of the text, in no space and no journal.
+
+use std::collections::HashMap;
+
+use contexture_core::CounterName;
+
+use crate::{
+    Error, Result,
+    sql::{Param, Row, Tx},
+};
+
+/// Digest of a text.
+pub type TextDigest = [u8; 32];
+
+/// Digests that one query asks for.
+const DIGESTS_PER_QUERY: usize = 512;
+
+/// Returns how many tokens each text has, in the order of the digests; nothing for those that are not known.
+pub async fn find(tx: &mut Tx<'_>, counter: &CounterName, digests: &[TextDigest]) -> Result<Vec<Option<u64>>> {
+    let mut known: HashMap<TextDigest, u64> = HashMap::with_capacity(digests.len());
+    for some in digests.chunks(DIGESTS_PER_QUERY) {
+        let mut params: Vec<Param<'_>> = vec![counter.as_str().into()];
+        params.extend(some.iter().map(|digest| Param::Blob(digest)));
+        let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
+        let sql =
+            format!("SELECT digest, tokens FROM token_counts WHERE counter = ?1 AND digest IN ({})", places.join(", "));
+        for row in tx.rows(&sql, &params).await? {
+            let (digest, tokens) = decode(&row)?;
+            known.insert(digest, tokens);
+        }
+    }
+    Ok(digests.iter().map(|digest| known.get(digest).copied()).collect())
+}
+
+/// Remembers how many tokens texts have. What is known already stays.
+pub async fn put(tx: &mut Tx<'_>, counter: &CounterName, counts: &[(TextDigest, u64)]) -> Result<()> {
+    // Writers of different spaces meet only here. Always in the same order, they do not wait for each other in a circle.
+    let mut counts = counts.to_vec();
+    counts.sort_unstable();
+    for (digest, tokens) in &counts {
+        let sql = "INSERT INTO token_counts (counter, digest, tokens) VALUES (?1, ?2, ?3) \
+                   ON CONFLICT (counter, digest) DO NOTHING";
+        let tokens = i64::try_from(*tokens).unwrap_or(i64::MAX);
+        tx.post(sql, &[counter.as_str().into(), Param::Blob(digest), tokens.into()]).await?;
+    }
+    Ok(())
+}
+
+fn decode(row: &Row) -> Result<(TextDigest, u64)> {
+    let digest = row.blob(0)?.try_into().map_err(|_| Error::damaged("the digest of a text has the wrong length"))?;
+    Ok((digest, row.integer(1)?.cast_unsigned()))
+}
