@@ -27,6 +27,11 @@ pub trait TokenCounter: fmt::Debug + Sync {
 
     /// Counts the tokens of a text.
     fn count(&self, text: &str) -> TokenCount;
+
+    /// Tells whether counting takes so long that counts are worth keeping.
+    fn is_costly(&self) -> bool {
+        false
+    }
 }
 
 /// Says that no counter has such a name.

@@ -1,8 +1,8 @@
 //! Counts that are made once: by the digest of a text, under one counter.
 
 use std::{
-    cell::RefCell,
     collections::{BTreeMap, HashMap},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{counter::TokenCounter, digest::Digest, measure::TokenCount, render::IMAGE_TOKENS};
@@ -11,14 +11,19 @@ use crate::{counter::TokenCounter, digest::Digest, measure::TokenCount, render::
 #[derive(Debug)]
 pub struct Counts<'c> {
     counter: &'c dyn TokenCounter,
+    counted: Mutex<Counted>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
     known: HashMap<Digest, TokenCount>,
-    fresh: RefCell<BTreeMap<Digest, TokenCount>>,
+    fresh: BTreeMap<Digest, TokenCount>,
 }
 
 impl<'c> Counts<'c> {
-    /// Starts with what is known.
-    pub fn new(counter: &'c dyn TokenCounter, known: HashMap<Digest, TokenCount>) -> Self {
-        Self { counter, known, fresh: RefCell::default() }
+    /// Starts to count.
+    pub fn new(counter: &'c dyn TokenCounter) -> Self {
+        Self { counter, counted: Mutex::default() }
     }
 
     /// Returns the counter.
@@ -26,13 +31,28 @@ impl<'c> Counts<'c> {
         self.counter
     }
 
+    /// Takes over counts that were made before.
+    pub fn learn(&self, known: impl IntoIterator<Item = (Digest, TokenCount)>) {
+        self.lock().known.extend(known);
+    }
+
+    /// Tells whether a text need not be counted any more.
+    pub fn knows(&self, digest: &Digest) -> bool {
+        let counted = self.lock();
+        counted.known.contains_key(digest) || counted.fresh.contains_key(digest)
+    }
+
     /// Counts a text, unless that was done before.
     pub fn of(&self, text: &str) -> TokenCount {
+        if !self.counter.is_costly() {
+            return self.counter.count(text);
+        }
         let digest = Digest::of(text.as_bytes());
-        if let Some(tokens) = self.known.get(&digest) {
+        let mut counted = self.lock();
+        if let Some(tokens) = counted.known.get(&digest) {
             return *tokens;
         }
-        *self.fresh.borrow_mut().entry(digest).or_insert_with(|| self.counter.count(text))
+        *counted.fresh.entry(digest).or_insert_with(|| self.counter.count(text))
     }
 
     /// Counts a text with so many pictures.
@@ -40,8 +60,13 @@ impl<'c> Counts<'c> {
         self.of(text) + TokenCount::new(images.saturating_mul(IMAGE_TOKENS))
     }
 
-    /// Returns what was counted since.
+    /// Returns what was counted and is worth keeping.
     pub fn into_fresh(self) -> BTreeMap<Digest, TokenCount> {
-        self.fresh.into_inner()
+        self.counted.into_inner().unwrap_or_else(PoisonError::into_inner).fresh
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counted> {
+        // Counts are right one by one, so one that panicked leaves nothing half done.
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

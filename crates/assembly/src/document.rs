@@ -1,15 +1,17 @@
 //! What an assembly leaves behind: what was there, what became of it for each target, and what they were given.
 
-use contexture_core::CommitId;
+use std::collections::BTreeMap;
+
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MissingId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    candidate::{Priority, Variant},
+    candidate::{Priority, RunPart, Variant},
     digest::Digest,
     item::{Item, Origin},
     recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
     render::Session,
-    standard::{ContextKind, ItemId, OmissionReason, OverflowStrategy, Severity, Target},
+    standard::{ContextKind, ItemId, OmissionReason, OverflowStrategy, Scope, Severity, Target},
     vocabulary::vocabulary,
 };
 
@@ -243,4 +245,168 @@ pub struct Gap {
     /// Where it may be found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+}
+
+/// The envelope of an assembly, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// The version of this form.
+    pub format: u32,
+    /// What it is for.
+    pub scope: Scope,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// What made it.
+    pub producer: Producer,
+    /// Who asked for it.
+    pub actor: String,
+    /// What it continues.
+    pub stream: String,
+    /// The assembly that it follows in the stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<EnvelopeId>,
+    /// Which attempt at the same turn it is, the first being 1.
+    pub attempt: u64,
+    /// What tells one turn from another: the digest of the commit and of what was asked.
+    pub turn: Digest,
+    /// Ids that the caller's runtime gave: `session_id`, `turn_id` and the like.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub correlation: BTreeMap<String, String>,
+    /// What it was made by.
+    pub recipe: RecipeRef,
+    /// The head that the history was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<HeadName>,
+    /// The commit that the history was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+    /// What tokens were counted by.
+    pub counter: CounterRef,
+    /// The frozen inputs.
+    pub inputs: ArtifactId,
+    /// What was there.
+    pub items: Vec<ItemRecord>,
+    /// What was there and not even read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
+    /// What each target was given.
+    pub targets: Vec<TargetRecord>,
+    /// What is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<GapRecord>,
+}
+
+impl Document {
+    /// The version of the form.
+    pub const FORMAT: u32 = 1;
+}
+
+/// What made an envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Producer {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A recipe, by name and content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecipeRef {
+    /// Its name.
+    pub name: String,
+    /// The digest of it, in its canonical form.
+    pub digest: Digest,
+}
+
+/// A counter, by name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterRef {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+}
+
+/// What a target was given, and where that is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// What it was given.
+    #[serde(flatten)]
+    pub outcome: TargetOutcome,
+    /// The bytes.
+    pub artifact: ArtifactId,
+    /// How much of it the assembly before began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Prefix>,
+}
+
+/// How much of an assembly is what the one before began with, in whole blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prefix {
+    /// The one before.
+    pub of: EnvelopeId,
+    /// Blocks that are the same.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// Where the two part, if one does not go on where the other ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<Break>,
+}
+
+/// Where two assemblies part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Break {
+    /// What the one before has there; a mark where that is no item.
+    pub before: Option<ItemId>,
+    /// What this one has there; a mark where that is no item.
+    pub after: Option<ItemId>,
+    /// The segment of it.
+    pub segment: String,
+}
+
+/// Something that is missing, with its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GapRecord {
+    /// Its id.
+    pub id: MissingId,
+    /// What it is.
+    #[serde(flatten)]
+    pub gap: Gap,
+}
+
+impl Prefix {
+    /// Compares the blocks of two assemblies.
+    pub fn between(of: EnvelopeId, before: &[Block], after: &[Block]) -> Self {
+        let same = before.iter().zip(after).take_while(|(before, after)| before.digest == after.digest).count();
+        let sum = |measure: fn(&Block) -> u64| after[..same].iter().map(measure).sum();
+        let broken = match (before.get(same), after.get(same)) {
+            (Some(old), Some(new)) => {
+                Some(Break { before: old.item.clone(), after: new.item.clone(), segment: new.segment.clone() })
+            }
+            _ => None,
+        };
+        let (bytes, tokens) = (sum(|block| block.bytes), sum(|block| block.tokens));
+        Self { of, blocks: same as u64, bytes, tokens, broken }
+    }
+}
+
+impl ItemRecord {
+    /// Describes an item of some inputs.
+    pub fn of(item: &Item, inputs: &Inputs) -> Self {
+        Self {
+            id: item.id.clone(),
+            kind: item.kind,
+            segment: inputs.recipe.segments[item.segment].name.clone(),
+            priority: item.priority,
+            title: item.title.clone(),
+            origin: item.origin.clone(),
+            visibility: item.visibility.clone(),
+            trust: item.trust.clone(),
+            is_summary: matches!(item.part, RunPart::Summary(_)),
+        }
+    }
 }

@@ -87,6 +87,24 @@ pub fn run(inputs: &Inputs, counts: &Counts<'_>) -> Result<Vec<Assembled>, Rejec
     inputs.recipe.targets.iter().map(|target| assemble(inputs, *target, &fence, counts)).collect()
 }
 
+/// Tells whether the steps of a run fill the budget of every target, so that older ones need not be read.
+pub fn is_filled(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> bool {
+    let fence = fence(inputs);
+    inputs.recipe.targets.iter().all(|target| {
+        let renderer = Renderer { rendering: target.rendering, fence: &fence, session: &inputs.session };
+        let limits = limits(inputs, *target);
+        let mut size = Size::default();
+        let visible = inputs.items.iter().filter(|item| item.is_visible_to(target.audience));
+        for item in visible.filter(|item| item.segment == segment && matches!(item.part, RunPart::Step(_))) {
+            size = size + measured(&renderer, counts, Some(item), &item.content).map(|m| m.size()).unwrap_or_default();
+        }
+        limits.max_tokens.is_some_and(|max| size.tokens.get() > max)
+            || limits.max_bytes.is_some_and(|max| size.bytes > max)
+            || limits.max_items.is_some_and(|max| size.items > max)
+            || limits.max_chars.is_some_and(|max| size.chars.get() > max)
+    })
+}
+
 fn fence(inputs: &Inputs) -> Fence {
     let content = serde_json::to_vec(&inputs.items).expect("items have text keys");
     Fence::new(&inputs.stream, &content)
@@ -186,7 +204,8 @@ fn overflow(inputs: &Inputs, segment: &Segment) -> OverflowStrategy {
     segment.overflow.unwrap_or(inputs.recipe.budget.overflow)
 }
 
-fn is_run(segment: &Segment) -> bool {
+/// Tells whether a segment keeps the newest end of a conversation.
+pub fn is_run(segment: &Segment) -> bool {
     segment.sources.iter().any(|source| matches!(source.input, SourceInput::History { .. }))
 }
 

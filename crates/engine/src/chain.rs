@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) commits: u64,
     /// Commits whose bytes are part of the result.
     pub(crate) parts: u64,
+    /// Whether older commits come before the first, which then is no beginning.
+    pub(crate) begins_inside: bool,
 }
 
 impl Contexture {
@@ -39,7 +41,27 @@ impl Contexture {
 
     /// Starts to read the parts of a plan.
     pub(crate) fn parts(&self, plan: &Plan, detail: Detail) -> Parts {
-        Parts::new(self.store.clone(), self.scope(), plan.segments.clone(), detail)
+        let mut parts = Parts::new(self.store.clone(), self.scope(), plan.segments.clone(), detail);
+        parts.at_start = !plan.begins_inside;
+        parts
+    }
+}
+
+impl Plan {
+    /// Returns a plan for the newest commits of this one; the counts of all are kept.
+    pub(crate) fn newest(&self, commits: u64) -> Self {
+        let mut left = commits.cast_signed();
+        let mut segments = VecDeque::new();
+        for segment in self.segments.iter().rev() {
+            if left <= 0 {
+                break;
+            }
+            let first = segment.first.max(segment.last - left + 1);
+            segments.push_front(Segment { first, ..*segment });
+            left -= segment.last - first + 1;
+        }
+        let begins_inside = commits < self.commits;
+        Self { segments, formats: self.formats.clone(), commits: self.commits, parts: self.parts, begins_inside }
     }
 }
 
@@ -79,7 +101,7 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
             }
         }
     }
-    Ok(Plan { segments: segments.into(), formats, commits, parts })
+    Ok(Plan { segments: segments.into(), formats, commits, parts, begins_inside: false })
 }
 
 /// A commit whose bytes are part of the result.

@@ -79,6 +79,12 @@ pub enum Error {
         /// What it is.
         found: ArtifactId,
     },
+    /// Something that was given for an assembly cannot be used.
+    #[error("{0}")]
+    Assembly(String),
+    /// The recipe rejects what does not fit.
+    #[error(transparent)]
+    Rejected(contexture_assembly::pipeline::Rejected),
     /// A record that is to be kept is not JSON, or too long.
     #[error(transparent)]
     JsonText(#[from] store::JsonTextError),

@@ -55,6 +55,14 @@ impl Contexture {
         (self.clock)()
     }
 
+    pub(crate) fn space(&self) -> &SpaceName {
+        &self.space
+    }
+
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
     pub(crate) fn scope(&self) -> Scope {
         Scope { space: self.space.clone(), actor: self.actor.clone(), now: self.now() }
     }

@@ -8,6 +8,7 @@ mod reference;
 
 mod annotate;
 mod artifact;
+mod assemble;
 mod bundle;
 pub mod capture;
 mod chain;
@@ -32,9 +33,13 @@ mod token_count;
 mod translate;
 pub mod wire;
 
+pub use assemble::{
+    Assemble, AssembledContext, GivenItem, GivenItems, Replayed, ReplayedTarget, Trigger,
+};
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, Checkpointed, Content, Outcome};
 pub use compact::{Compaction, Snapshot};
+pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{

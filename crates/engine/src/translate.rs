@@ -1,6 +1,6 @@
 //! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
 
-use contexture_core::{CommitId, CommitKind, Entry, Flags, Format, LabelKey, Part, Role, Timestamp};
+use contexture_core::{CommitId, CommitKind, Entry, Flags, Format, LabelKey, Part, Role, SummaryText, Timestamp};
 use contexture_formats::{
     self as formats, Concatenation, Dialogue, Encoded, Replay, Target,
     codec::{Effect, Keep, Step},
@@ -14,6 +14,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Contexture, Error, Loss, Materialized, Result, Stop, Stretch, Tier,
+    chain::Plan,
     entries::{CommitContent, MAX_TEXT_CHARS, Said},
     excerpt::Excerpt,
 };
@@ -106,12 +107,22 @@ impl Contexture {
     }
 
     /// Replays a chain.
-    fn gather(&self, commit: CommitId, stop: Stop, best: Tier) -> BoxFuture<'_, Result<Gathered>> {
+    async fn gather(&self, commit: CommitId, stop: Stop, best: Tier) -> Result<Gathered> {
+        let plan = self.plan(Some(commit), stop).await?;
+        self.gather_planned(&plan, stop, best).await
+    }
+
+    /// Replays what was planned: all that a walk to the stop gives, or its newest end.
+    pub(crate) fn gather_planned<'g>(
+        &'g self,
+        plan: &'g Plan,
+        stop: Stop,
+        best: Tier,
+    ) -> BoxFuture<'g, Result<Gathered>> {
         async move {
-            let plan = self.plan(Some(commit), stop).await?;
-            let mut entries = self.entries_of(&plan);
+            let mut entries = self.entries_of(plan);
             let mut gathered = Gathered::new(best);
-            let mut is_first = true;
+            let mut is_first = !plan.begins_inside;
             while let Some(content) = entries.next().await? {
                 if is_first {
                     if let Some(before) = reaches_back(&content).filter(|_| stop == Stop::Compaction) {
@@ -133,19 +144,30 @@ impl Contexture {
 }
 
 /// A chain on its way to a conversation.
-struct Gathered {
+pub(crate) struct Gathered {
     best: Tier,
-    replay: Replay,
+    pub(crate) replay: Replay,
+    /// The commits that entries of the replay come from.
+    pub(crate) origins: Vec<Origin>,
     stretches: Vec<Stretch>,
     losses: Vec<Loss>,
     commits: u64,
     /// The text of the last stretch, when it is rendered.
-    text: Option<(CommitId, Format, Excerpt)>,
+    text: Option<(usize, Format, Excerpt)>,
+}
+
+/// A commit that entries come from.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    pub(crate) commit: CommitId,
+    pub(crate) depth: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) summary: Option<SummaryText>,
 }
 
 impl Gathered {
     fn new(best: Tier) -> Self {
-        Self { best, replay: Replay::default(), stretches: Vec::new(), losses: Vec::new(), commits: 0, text: None }
+        Self { best, replay: Replay::default(), origins: Vec::new(), stretches: Vec::new(), losses: Vec::new(), commits: 0, text: None }
     }
 
     /// Takes the content where the walk begins: what stands for all before it is a summary.
@@ -154,9 +176,9 @@ impl Gathered {
         let kind = commit.commit.kind;
         match said {
             Said::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
-                self.count(&commit, Tier::Mapped);
+                self.begin(&commit, Tier::Mapped);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
-                self.replay.take(Step::append(summary(text)));
+                self.say(Step::append(summary(text)));
             }
             Said::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
                 let said = Said::Steps { steps: summed_up(steps), unreadable };
@@ -170,27 +192,27 @@ impl Gathered {
         let CommitContent { commit, size, said } = content;
         match said {
             Said::Steps { steps, unreadable } if self.best < Tier::Raw => {
-                self.count(&commit, Tier::Mapped);
+                self.begin(&commit, Tier::Mapped);
                 self.lose(LossKind::RecordUnreadable, unreadable, &commit);
                 for step in steps {
-                    self.replay.take(step);
+                    self.say(step);
                 }
             }
             Said::Text { text, left_out } if self.best < Tier::Raw => {
-                self.count(&commit, Tier::Rendered);
+                self.begin(&commit, Tier::Rendered);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.add_text(&commit, &text);
             }
             Said::Opaque | Said::Steps { .. } | Said::Text { .. } => {
-                self.count(&commit, Tier::Raw);
+                self.begin(&commit, Tier::Raw);
                 self.lose(LossKind::ContentAsNote, 1, &commit);
-                self.replay.take(Step::append(told_by_runtime(note(&commit, size))));
+                self.say(Step::append(told_by_runtime(note(&commit, size))));
             }
         }
     }
 
-    /// Counts a commit, in a tier that is no better than allowed.
-    fn count(&mut self, commit: &StoredCommit, tier: Tier) {
+    /// Begins with a commit, in a tier that is no better than allowed.
+    fn begin(&mut self, commit: &StoredCommit, tier: Tier) {
         let (format, tier) = (&commit.commit.format, tier.max(self.best));
         match self.stretches.last_mut() {
             Some(last) if last.format == *format && last.tier == tier => last.commits += 1,
@@ -199,6 +221,21 @@ impl Gathered {
                 self.stretches.push(Stretch { format: format.clone(), commits: 1, tier });
             }
         }
+        self.origins.push(Origin {
+            commit: commit.id,
+            depth: commit.depth,
+            at: commit.commit.created_at,
+            summary: commit.annotations.summary.clone(),
+        });
+    }
+
+    /// Takes in what the last commit says.
+    fn say(&mut self, step: Step) {
+        self.replay.take_from(self.last_origin(), step);
+    }
+
+    fn last_origin(&self) -> usize {
+        self.origins.len().saturating_sub(1)
     }
 
     fn lose(&mut self, kind: LossKind, count: u64, commit: &StoredCommit) {
@@ -209,7 +246,8 @@ impl Gathered {
 
     fn add_text(&mut self, commit: &StoredCommit, text: &str) {
         let format = &commit.commit.format;
-        let (.., excerpt) = self.text.get_or_insert_with(|| (commit.id, format.clone(), Excerpt::new(MAX_TEXT_CHARS)));
+        let origin = self.last_origin();
+        let (.., excerpt) = self.text.get_or_insert_with(|| (origin, format.clone(), Excerpt::new(MAX_TEXT_CHARS)));
         excerpt.push_text(text);
         if Concatenation::of(format) == Concatenation::Lines && !text.ends_with('\n') {
             excerpt.push_text("\n");
@@ -218,16 +256,17 @@ impl Gathered {
 
     /// Ends a stretch of text: it becomes what a user says.
     fn end_text(&mut self) {
-        let Some((commit, format, excerpt)) = self.text.take() else { return };
+        let Some((origin, format, excerpt)) = self.text.take() else { return };
         let Some((text, left_out)) = excerpt.finish() else { return };
         if left_out > 0 {
-            self.losses.push(Loss { kind: LossKind::Clipped, count: 1, commit: Some(commit) });
+            let commit = self.origins.get(origin).map(|origin| origin.commit);
+            self.losses.push(Loss { kind: LossKind::Clipped, count: 1, commit });
         }
         let heading = match format.as_str() {
             "text" => "[plain text]".to_owned(),
             format => format!("[content in the format {format}, as text]"),
         };
-        self.replay.take(Step::append(told_by_runtime(format!("{heading}\n{text}"))));
+        self.replay.take_from(origin, Step::append(told_by_runtime(format!("{heading}\n{text}"))));
     }
 }
 

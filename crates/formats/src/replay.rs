@@ -10,29 +10,32 @@ use crate::codec::{Effect, Keep, Rewind, Step};
 #[derive(Debug, Clone, Default)]
 pub struct Replay {
     entries: Vec<Entry>,
+    /// Where each entry came from first.
+    origins: Vec<usize>,
     /// Where the entries with ids are.
     places: HashMap<String, usize>,
     /// What a boundary keeps, until the summary has come.
-    held: Vec<Entry>,
+    held: Vec<Kept>,
 }
+
+/// An entry and where it came from first.
+type Kept = (Entry, usize);
 
 impl Replay {
     /// Does to the conversation what a record says.
     pub fn take(&mut self, step: Step) {
+        self.take_from(0, step);
+    }
+
+    /// Does to the conversation what a record says that comes from somewhere.
+    pub fn take_from(&mut self, origin: usize, step: Step) {
         let Step { effect, entries } = step;
+        let entries = entries.into_iter().map(|entry| (entry, origin));
         match effect {
             Effect::Nothing => {}
             Effect::Append => self.append_all(entries),
-            Effect::Continue => {
-                for entry in entries {
-                    self.go_on(entry);
-                }
-            }
-            Effect::Upsert => {
-                for entry in entries {
-                    self.upsert(entry);
-                }
-            }
+            Effect::Continue => entries.for_each(|entry| self.go_on(entry)),
+            Effect::Upsert => entries.for_each(|entry| self.upsert(entry)),
             Effect::Boundary(keep) => self.held = self.cut(&keep),
             Effect::Replace(keep) => {
                 let kept = self.cut(&keep);
@@ -56,14 +59,19 @@ impl Replay {
         self.entries
     }
 
-    fn append_all(&mut self, entries: Vec<Entry>) {
+    /// Returns what a model would see, each entry with where it came from first.
+    pub fn into_entries_from(self) -> impl Iterator<Item = (usize, Entry)> {
+        self.origins.into_iter().zip(self.entries)
+    }
+
+    fn append_all(&mut self, entries: impl IntoIterator<Item = Kept>) {
         for entry in entries {
             self.append(entry);
         }
     }
 
     /// Adds an entry, unless one with its id is there: runtimes write some lines twice.
-    fn append(&mut self, entry: Entry) {
+    fn append(&mut self, (entry, origin): Kept) {
         if let Some(id) = &entry.id {
             if self.places.contains_key(id) {
                 return;
@@ -71,13 +79,14 @@ impl Replay {
             self.places.insert(id.clone(), self.entries.len());
         }
         self.entries.push(entry);
+        self.origins.push(origin);
         if !self.held.is_empty() {
             let held = std::mem::take(&mut self.held);
             self.append_all(held);
         }
     }
 
-    fn go_on(&mut self, entry: Entry) {
+    fn go_on(&mut self, (entry, origin): Kept) {
         match self.entries.last_mut() {
             Some(last) if last.role == entry.role => {
                 let mut parts = entry.parts.into_iter();
@@ -87,29 +96,29 @@ impl Replay {
                 }
                 last.parts.extend(parts);
             }
-            _ => self.append(entry),
+            _ => self.append((entry, origin)),
         }
     }
 
-    fn upsert(&mut self, entry: Entry) {
+    fn upsert(&mut self, (entry, origin): Kept) {
         match entry.id.as_ref().and_then(|id| self.places.get(id)) {
             Some(&place) => self.entries[place] = entry,
-            None => self.append(entry),
+            None => self.append((entry, origin)),
         }
     }
 
     /// Empties the conversation and returns what is kept of it.
-    fn cut(&mut self, keep: &Keep) -> Vec<Entry> {
-        let before = std::mem::take(&mut self.entries);
+    fn cut(&mut self, keep: &Keep) -> Vec<Kept> {
+        let before = std::mem::take(&mut self.entries).into_iter().zip(std::mem::take(&mut self.origins));
         self.places.clear();
         match keep {
             Keep::Nothing => Vec::new(),
-            Keep::From(id) => before.into_iter().skip_while(|entry| entry.id.as_ref() != Some(id)).collect(),
+            Keep::From(id) => before.skip_while(|(entry, _)| entry.id.as_ref() != Some(id)).collect(),
             Keep::Ids(ids) => {
                 let ids: HashSet<&String> = ids.iter().collect();
-                before.into_iter().filter(|entry| entry.id.as_ref().is_some_and(|id| ids.contains(id))).collect()
+                before.filter(|(entry, _)| entry.id.as_ref().is_some_and(|id| ids.contains(id))).collect()
             }
-            Keep::Users => before.into_iter().filter(is_turn).collect(),
+            Keep::Users => before.filter(|(entry, _)| is_turn(entry)).collect(),
         }
     }
 
@@ -124,6 +133,7 @@ impl Replay {
             }
         };
         self.entries.truncate(left);
+        self.origins.truncate(left);
         self.places.retain(|_, place| *place < left);
     }
 }

@@ -1,6 +1,6 @@
 //! Inputs to assemble.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use contexture_assembly::{
     Chars4, Content, Counts, Digest, Hold, Item, Origin, Place, Priority, RunPart, Voice,
@@ -69,7 +69,7 @@ pub(crate) fn inputs(recipe: Recipe, items: Vec<Item>) -> Inputs {
 }
 
 pub(crate) fn assembled(inputs: &Inputs) -> Result<Vec<Assembled>, Rejected> {
-    pipeline::run(inputs, &Counts::new(&Chars4, HashMap::new()))
+    pipeline::run(inputs, &Counts::new(&Chars4))
 }
 
 pub(crate) fn one(inputs: &Inputs) -> Assembled {

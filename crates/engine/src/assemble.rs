@@ -1,0 +1,173 @@
+//! Assemble: items from sources become what a model is given, and an envelope that proves it.
+
+mod history;
+mod keep;
+mod replay;
+mod source;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use contexture_assembly::{
+    Counts, Digest, TokenCount, TokenCounter, counter,
+    document::{Document, Gap, Inputs},
+    pipeline::{self, Assembled},
+    recipe::{Recipe, TargetSpec},
+    render::Session,
+};
+use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
+use serde_json::Value;
+
+pub use replay::{Replayed, ReplayedTarget};
+pub use source::{GivenItem, GivenItems, Trigger};
+
+use crate::{Contexture, Error, Result};
+use source::Gathering;
+
+/// What to assemble.
+#[derive(Debug, Clone)]
+pub struct Assemble {
+    /// How.
+    pub recipe: Recipe,
+    /// The commit whose history is read.
+    pub commit: Option<CommitId>,
+    /// The head that the commit was found by.
+    pub head: Option<HeadName>,
+    /// What the assembly continues; the head and the recipe tell if it is absent.
+    pub stream: Option<Stream>,
+    /// What the model is asked now.
+    pub trigger: Option<Trigger>,
+    /// Items of the caller's own.
+    pub items: Vec<GivenItem>,
+    /// Files beside those of the recipe.
+    pub files: Vec<PathBuf>,
+    /// The directory that files are looked for in, and that an agent would work in.
+    pub directory: PathBuf,
+    /// Ids that the caller's runtime gave: `session_id`, `turn_id` and the like.
+    pub correlation: BTreeMap<String, String>,
+}
+
+/// What was assembled and kept.
+#[derive(Debug, Clone)]
+pub struct AssembledContext {
+    /// The envelope.
+    pub envelope: EnvelopeId,
+    /// What it says.
+    pub document: Document,
+    /// What each target is given, in the order of the recipe.
+    pub renderings: Vec<(TargetSpec, Vec<u8>)>,
+    /// How many texts were counted now; the others were counted before.
+    pub texts_counted: u64,
+}
+
+impl Contexture {
+    /// Assembles a context and keeps its envelope, durable when this returns.
+    ///
+    /// Where the recipe rejects what does not fit, nothing is assembled, and that is kept as missing context.
+    pub async fn assemble(&self, request: &Assemble) -> Result<AssembledContext> {
+        let tokens = counter(&request.recipe.counter).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
+        let counts = Counts::new(tokens);
+        let (inputs, gaps) = self.gather_inputs(request, &counts).await?;
+        self.learn(&counts, &inputs).await?;
+        let assembled = match pipeline::run(&inputs, &counts) {
+            Ok(assembled) => assembled,
+            Err(rejected) => {
+                self.keep_rejection(request, &rejected).await?;
+                return Err(Error::Rejected(rejected));
+            }
+        };
+        let texts_counted = self.remember(counts).await?;
+        self.keep_assembly(request, inputs, assembled, gaps, tokens, texts_counted).await
+    }
+
+    /// Reads every source of a recipe.
+    async fn gather_inputs(&self, request: &Assemble, counts: &Counts<'_>) -> Result<(Inputs, Vec<Gap>)> {
+        let target = self.target_of(request.commit).await?;
+        let session = Session {
+            id: target.session,
+            directory: request.directory.to_string_lossy().into_owned(),
+            branch: target.branch,
+            model: target.model,
+            now: target.now,
+        };
+        let stream = stream(request)?;
+        let mut inputs = Inputs {
+            recipe: request.recipe.clone(),
+            stream: stream.as_str().to_owned(),
+            session,
+            items: Vec::new(),
+            unread: None,
+        };
+        let mut gathering = Gathering { engine: self, request, counts, gaps: Vec::new() };
+        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(|source| source.is_run());
+        for source in others {
+            let items = gathering.items(&source).await?;
+            inputs.items.extend(items);
+        }
+        for source in runs {
+            history::read(&mut gathering, &source, &mut inputs).await?;
+        }
+        inputs.items.sort_by(|one, other| (one.segment, one.place).cmp(&(other.segment, other.place)));
+        Ok((inputs, gathering.gaps))
+    }
+
+    /// Fetches what was counted before.
+    pub(crate) async fn learn(&self, counts: &Counts<'_>, inputs: &Inputs) -> Result<()> {
+        if !counts.counter().is_costly() {
+            return Ok(());
+        }
+        let mut digests = pipeline::digests(inputs);
+        digests.retain(|digest| !counts.knows(digest));
+        digests.sort_unstable();
+        digests.dedup();
+        let texts = digests.iter().map(|digest| *digest.as_bytes()).collect();
+        let counted = self.token_counts(&counter_name(counts.counter())?, texts).await?;
+        let found = digests.into_iter().zip(counted);
+        counts.learn(found.filter_map(|(digest, count)| Some((digest, TokenCount::new(count?)))));
+        Ok(())
+    }
+
+    /// Remembers what was counted, and returns how much that was.
+    async fn remember(&self, counts: Counts<'_>) -> Result<u64> {
+        let name = counter_name(counts.counter())?;
+        let fresh: Vec<_> =
+            counts.into_fresh().into_iter().map(|(digest, count)| (*digest.as_bytes(), count.get())).collect();
+        let count = fresh.len() as u64;
+        if count > 0 {
+            self.remember_token_counts(&name, fresh).await?;
+        }
+        Ok(count)
+    }
+}
+
+/// Returns the name that counts are kept under: another version counts otherwise.
+fn counter_name(tokens: &dyn TokenCounter) -> Result<CounterName> {
+    Ok(CounterName::new(format!("{}/{}", tokens.name(), tokens.version()))?)
+}
+
+/// Returns what an assembly continues: what was asked for, or else what the head and the recipe tell.
+fn stream(request: &Assemble) -> Result<Stream> {
+    let recipe = &request.recipe.name;
+    Ok(match (&request.stream, &request.head, &request.commit) {
+        (Some(stream), ..) => stream.clone(),
+        (None, Some(head), _) => Stream::new(format!("{head} {recipe}"))?,
+        (None, None, Some(commit)) => Stream::new(format!("{commit} {recipe}"))?,
+        (None, None, None) => Stream::new(recipe.clone())?,
+    })
+}
+
+/// Returns what tells a turn from others: the commit, and what is asked.
+fn turn_of(request: &Assemble) -> Digest {
+    let asked = request.trigger.as_ref().map(|trigger| (&trigger.text, &trigger.data));
+    let commit = request.commit.map(|commit| commit.to_string());
+    Digest::of(&serde_json::to_vec(&(commit, asked)).expect("a trigger has text keys"))
+}
+
+/// Pairs what was assembled with the recipe's targets.
+fn renderings(assembled: Vec<Assembled>) -> Vec<(TargetSpec, Vec<u8>)> {
+    assembled.into_iter().map(|assembled| (assembled.outcome.target, assembled.bytes)).collect()
+}
+
+/// Data of a trigger, as text.
+fn pretty(data: &Value) -> String {
+    serde_json::to_string_pretty(data).expect("a value has text keys")
+}

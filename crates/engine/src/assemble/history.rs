@@ -1,0 +1,241 @@
+//! History: the conversation of a chain as items, the newest first, no further back than the budget reaches.
+
+use std::collections::{HashMap, HashSet};
+
+use contexture_assembly::{
+    Content, Digest, Hold, Item, Origin, Place, RunPart, Voice,
+    document::{Inputs, Unread},
+    pipeline,
+    recipe::SourceInput,
+    standard::{ContextKind, ItemId, OverflowStrategy},
+};
+use contexture_core::{CommitId, Entry, Part, Role};
+use contexture_store::commit::{self, Place as CommitPlace, StoredCommit};
+use futures_util::FutureExt as _;
+
+use super::source::{Gathering, Placed};
+use crate::{
+    Contexture, Result, Stop, Tier,
+    chain::Plan,
+    translate::Gathered,
+};
+
+/// Turns that are read at first.
+const FIRST_TURNS: u64 = 64;
+/// How many times as many are read when those do not fill the budget.
+const GROWTH: u64 = 4;
+/// Older turns of which only the summaries are read.
+const SUMMARIES: u32 = 64;
+/// Steps of one turn that are told apart; a place has room for so many bits.
+const STEP_BITS: u32 = 20;
+
+/// Adds the history to inputs, of which it is the last source to be read.
+pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inputs: &mut Inputs) -> Result<()> {
+    let SourceInput::History { beyond_compaction, thinking, max_turns } = placed.source.input else { return Ok(()) };
+    let Some(commit) = gathering.request.commit else { return Ok(()) };
+    let engine = gathering.engine;
+    let stop = if beyond_compaction { Stop::Root } else { Stop::Compaction };
+    let plan = engine.plan(Some(commit), stop).await?;
+    let allowed = max_turns.map_or(plan.commits, |max| max.min(plan.commits));
+    let others = inputs.items.len();
+    let segment = &inputs.recipe.segments[placed.segment];
+    let sums_up = segment.overflow.unwrap_or(inputs.recipe.budget.overflow) == OverflowStrategy::SummarizeOldest;
+    let mut turns = FIRST_TURNS.min(allowed);
+    loop {
+        let window = plan.newest(turns);
+        let gathered = engine.gather_planned(&window, stop, Tier::Mapped).await?;
+        inputs.items.truncate(others);
+        if sums_up {
+            inputs.items.extend(summaries(&gathered, placed));
+        }
+        inputs.items.extend(steps(gathered, thinking, window.begins_inside, placed));
+        inputs.unread = None;
+        if turns < plan.commits {
+            let (unread, older) = engine.unread(&plan, turns, placed.segment).await?;
+            inputs.unread = unread;
+            if sums_up {
+                inputs.items.extend(older.iter().filter_map(|commit| {
+                    let summary = commit.annotations.summary.as_ref()?;
+                    Some(summary_item(commit.id, commit.depth, commit.commit.created_at, summary.as_str(), placed))
+                }));
+            }
+        }
+        if turns >= allowed {
+            return Ok(());
+        }
+        engine.learn(gathering.counts, inputs).await?;
+        if pipeline::is_filled(inputs, placed.segment, gathering.counts) {
+            return Ok(());
+        }
+        turns = turns.saturating_mul(GROWTH).min(allowed);
+    }
+}
+
+impl Contexture {
+    /// Describes the turns of a plan before its newest ones, and returns the newest of those.
+    async fn unread(&self, plan: &Plan, read: u64, segment: usize) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
+        let mut left = read.cast_signed();
+        let mut before = None;
+        for stretch in plan.segments.iter().rev() {
+            let length = stretch.last - stretch.first + 1;
+            if left < length {
+                before = Some(commit::Segment { last: stretch.last - left, ..*stretch });
+                break;
+            }
+            left -= length;
+        }
+        let (Some(before), Some(oldest)) = (before, plan.segments.front().copied()) else {
+            return Ok((None, Vec::new()));
+        };
+        let turns = plan.commits - read;
+        let reading = self.store.read(self.scope(), move |tx| {
+            async move {
+                let newest = commit::page_back(tx, before, SUMMARIES).await?;
+                let oldest = CommitPlace { line: oldest.line, position: oldest.first };
+                Ok::<_, contexture_store::Error>((commit::at(tx, oldest).await?, newest))
+            }
+            .boxed()
+        });
+        let (first, newest) = reading.await?;
+        let last = newest.first().map_or(first.id, |newest| newest.id);
+        Ok((Some(Unread { segment, turns, first: first.id, last }), newest))
+    }
+}
+
+/// Returns the summaries of the turns that were read.
+fn summaries<'g>(gathered: &'g Gathered, placed: &'g Placed<'_>) -> impl Iterator<Item = Item> + use<'g> {
+    gathered.origins.iter().filter_map(|origin| {
+        let summary = origin.summary.as_ref()?;
+        Some(summary_item(origin.commit, origin.depth, origin.at, summary.as_str(), placed))
+    })
+}
+
+fn summary_item(
+    commit: CommitId,
+    depth: u64,
+    at: contexture_core::Timestamp,
+    summary: &str,
+    placed: &Placed<'_>,
+) -> Item {
+    let content = Content::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
+    let title = format!("of the turn of {at}");
+    Item {
+        kind: ContextKind::ThreadSummary,
+        title: Some(title),
+        ..item(format!("{commit}#summary"), commit, depth, 0, RunPart::Summary(depth), content, placed)
+    }
+}
+
+/// Returns the steps of a conversation.
+fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Placed<'_>) -> Vec<Item> {
+    let Gathered { replay, origins, .. } = gathered;
+    let mut entries: Vec<(usize, Entry)> = replay.into_entries_from().collect();
+    for (_, entry) in &mut entries {
+        if !thinking {
+            entry.parts.retain(|part| !matches!(part, Part::Thinking { .. }));
+        }
+        // Neither a model nor a runtime is told these.
+        (entry.id, entry.parent, entry.usage) = (None, None, None);
+    }
+    let mut units = units(entries);
+    if begins_inside {
+        let called: HashSet<String> = units.iter().flatten().flat_map(|(_, entry)| calls(entry)).collect();
+        let orphans = |unit: &Vec<(usize, Entry)>| unit.iter().any(|(_, e)| results(e).any(|call| !called.contains(&call)));
+        let whole = units.iter().position(|unit| !orphans(unit)).unwrap_or(units.len());
+        units.drain(..whole);
+    }
+    let mut items = Vec::with_capacity(units.len());
+    let mut numbers = vec![0u64; origins.len()];
+    for unit in units {
+        let Some(&(first, _)) = unit.first() else { continue };
+        let Some(origin) = origins.get(first) else { continue };
+        let number = numbers[first];
+        numbers[first] += 1;
+        let id = format!("{}#{number}", origin.commit);
+        let at = unit.iter().find_map(|(_, entry)| entry.at);
+        let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
+        let part = RunPart::Step(origin.depth);
+        let content = Content::Entries(entries);
+        items.push(Item { at, ..item(id, origin.commit, origin.depth, number, part, content, placed) });
+    }
+    items
+}
+
+fn item(
+    id: String,
+    commit: CommitId,
+    depth: u64,
+    number: u64,
+    part: RunPart,
+    content: Content,
+    placed: &Placed<'_>,
+) -> Item {
+    let digest = Digest::of(&serde_json::to_vec(&content).expect("entries have text keys"));
+    let number = number.min((1 << STEP_BITS) - 1);
+    let source = placed.source;
+    Item {
+        origin: Origin {
+            kind: "commit".to_owned(),
+            uri: id.clone(),
+            digest,
+            hold: Hold::Pinned,
+            commit: Some(commit),
+        },
+        id: ItemId::new(id).expect("ids of commits are not empty"),
+        kind: source.kind.unwrap_or(ContextKind::SessionHistory),
+        segment: placed.segment,
+        // A run is cut where this is divisible by the highest power of two: between turns rather than inside one.
+        place: Place {
+            order: ((depth << STEP_BITS) | number).cast_signed(),
+            tie: usize::from(matches!(part, RunPart::Step(_))),
+        },
+        part,
+        priority: source.priority,
+        title: None,
+        visibility: source.visibility.clone(),
+        trust: source.trust.clone(),
+        at: None,
+        content,
+        compact: None,
+    }
+}
+
+/// Groups entries so that calls and their results are together, and pieces of one answer.
+fn units(entries: Vec<(usize, Entry)>) -> Vec<Vec<(usize, Entry)>> {
+    let mut answered: HashMap<String, usize> = HashMap::new();
+    for (n, (_, entry)) in entries.iter().enumerate() {
+        answered.extend(results(entry).map(|call| (call, n)));
+    }
+    let mut open: HashSet<String> = HashSet::new();
+    let mut units: Vec<Vec<(usize, Entry)>> = Vec::new();
+    let mut group: Option<String> = None;
+    for (n, (origin, entry)) in entries.into_iter().enumerate() {
+        let is_piece = entry.group.is_some() && entry.group == group;
+        let is_answer = entry.role == Role::Tool || results(&entry).next().is_some();
+        let goes_on = is_piece || is_answer || !open.is_empty();
+        group.clone_from(&entry.group);
+        open.extend(calls(&entry).filter(|call| answered.get(call).is_some_and(|last| *last > n)));
+        for result in results(&entry) {
+            open.remove(&result);
+        }
+        match units.last_mut().filter(|_| goes_on) {
+            Some(unit) => unit.push((origin, entry)),
+            None => units.push(vec![(origin, entry)]),
+        }
+    }
+    units
+}
+
+fn calls(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {
+    entry.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, .. } => Some(id.clone()),
+        _ => None,
+    })
+}
+
+fn results(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {
+    entry.parts.iter().filter_map(|part| match part {
+        Part::ToolResult { call, .. } => Some(call.clone()),
+        _ => None,
+    })
+}

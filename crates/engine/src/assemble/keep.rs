@@ -1,0 +1,299 @@
+//! Keeping what was assembled: the envelope, what is missing, and the events of both.
+
+use contexture_assembly::{
+    Digest, TokenCounter,
+    document::{
+        CounterRef, Document, Gap, GapRecord, Inputs, ItemRecord, Prefix, Producer, RecipeRef, TargetRecord,
+    },
+    pipeline::{Assembled, Rejected},
+    standard::{self, MissingContext, MissingStatus, Reference, Severity},
+};
+use contexture_core::{
+    ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
+    canonical,
+};
+use contexture_store::{JsonText, event::Event};
+use serde_json::{Map, Value, json};
+
+use super::{Assemble, AssembledContext, renderings, stream, turn_of};
+use crate::{Attachment, Contexture, Error, NewEnvelope, NewEvent, NewMissing, Result};
+
+/// What makes envelopes.
+const PRODUCER: &str = "contexture";
+
+impl Contexture {
+    pub(super) async fn keep_assembly(
+        &self,
+        request: &Assemble,
+        inputs: Inputs,
+        assembled: Vec<Assembled>,
+        mut gaps: Vec<Gap>,
+        tokens: &dyn TokenCounter,
+        texts_counted: u64,
+    ) -> Result<AssembledContext> {
+        let now = self.now();
+        let stream = stream(request)?;
+        let previous = self.previous(&stream).await?;
+        let frozen = serde_json::to_vec(&inputs).expect("inputs have text keys");
+        gaps.extend(assembled.iter().flat_map(|assembled| assembled.gaps.iter().cloned()));
+        gaps.dedup();
+        let turn = turn_of(request);
+        let attempt = match &previous {
+            Some((_, before)) if before.turn == turn => before.attempt + 1,
+            _ => 1,
+        };
+        let targets = assembled
+            .iter()
+            .map(|Assembled { outcome, bytes, .. }| {
+                let before = previous.as_ref().and_then(|(id, before)| {
+                    let same = before.targets.iter().find(|target| target.outcome.target == outcome.target)?;
+                    Some(Prefix::between(*id, &same.outcome.blocks, &outcome.blocks))
+                });
+                TargetRecord { outcome: outcome.clone(), artifact: ArtifactId::of(bytes), prefix: before }
+            })
+            .collect();
+        let gaps: Vec<GapRecord> =
+            gaps.into_iter().map(|gap| GapRecord { id: gap_id(&stream, &gap, now), gap }).collect();
+        let document = Document {
+            format: Document::FORMAT,
+            scope: request.recipe.scope,
+            created_at: now,
+            producer: Producer { name: PRODUCER.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            actor: self.actor().as_str().to_owned(),
+            stream: stream.as_str().to_owned(),
+            previous: previous.as_ref().map(|(id, _)| *id),
+            attempt,
+            turn,
+            correlation: request.correlation.clone(),
+            recipe: RecipeRef { name: request.recipe.name.clone(), digest: digest(&request.recipe)? },
+            head: request.head.clone(),
+            commit: request.commit,
+            counter: CounterRef { name: tokens.name().to_owned(), version: tokens.version() },
+            inputs: ArtifactId::of(&frozen),
+            items: inputs.items.iter().map(|item| ItemRecord::of(item, &inputs)).collect(),
+            unread: inputs.unread.clone(),
+            targets,
+            gaps,
+        };
+        let bytes = serde_json::to_vec(&document).expect("a document has text keys");
+        let id = EnvelopeId::of(&bytes);
+        let events = events(&document, id, self.source());
+        let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
+        let renderings = renderings(assembled);
+        let mut artifacts = vec![Attachment::bytes(frozen)];
+        artifacts.extend(renderings.iter().map(|(_, bytes)| Attachment::bytes(bytes.clone())));
+        let kept = self
+            .keep_envelope(NewEnvelope {
+                document: bytes,
+                stream,
+                recipe: RecipeName::new(request.recipe.name.clone())?,
+                commit: request.commit,
+                created_at: now,
+                artifacts,
+                injections: Vec::new(),
+                missing,
+                events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
+            })
+            .await?;
+        Ok(AssembledContext { envelope: kept.id, document, renderings, texts_counted })
+    }
+
+    /// Keeps that an assembly was rejected: what is missing to make it, and that it failed.
+    pub(super) async fn keep_rejection(&self, request: &Assemble, rejected: &Rejected) -> Result<()> {
+        let stream = stream(request)?;
+        let now = self.now();
+        let gap = Gap {
+            kind: contexture_assembly::document::GapKind::RequiredTooLarge,
+            subject: stream.as_str().to_owned(),
+            question: format!("How can the recipe {:?} be met? {rejected}.", request.recipe.name),
+            severity: Severity::Blocking,
+            blocked_actions: vec!["assemble".to_owned()],
+            candidates: Vec::new(),
+        };
+        let record = GapRecord { id: gap_id(&stream, &gap, now), gap };
+        let missing = missing_record(&record, request.recipe.scope.as_str(), now);
+        let draft = Draft { source: self.source(), at: now, envelope: None, correlation: &request.correlation };
+        let data = json!({"reason": rejected.to_string(), "recipe": request.recipe.name});
+        let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), data);
+        let detected = draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing));
+        let events = [failed, detected].iter().map(|event| Ok(stored(new_event(event)?))).collect::<Result<Vec<_>>>()?;
+        let missing = NewMissing {
+            id: record.id,
+            status: GapStatus::new(MissingStatus::Open.as_str())?,
+            severity: GapSeverity::new(Severity::Blocking.as_str())?,
+            document: json_text(&missing)?,
+        };
+        self.record_missing(missing, None, events).await?;
+        Ok(())
+    }
+
+    /// Returns the last assembly of a stream.
+    async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Document)>> {
+        let Some(latest) = self.latest_envelope(stream, None).await? else { return Ok(None) };
+        Ok(Some((latest.id, self.envelope_document(latest.id).await?)))
+    }
+
+    /// Returns what an envelope says.
+    pub async fn envelope_document(&self, id: EnvelopeId) -> Result<Document> {
+        let stored = self.envelope(id).await?;
+        let mut bytes = Vec::new();
+        self.get_artifact(stored.document, &mut bytes).await?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::Assembly(format!("{id} cannot be read: {error}")))
+    }
+
+    /// Says where events happen.
+    pub(crate) fn source(&self) -> String {
+        format!("{PRODUCER}:{}", self.space())
+    }
+}
+
+/// Returns the id of a gap: another one for each assembly that finds it.
+fn gap_id(stream: &Stream, gap: &Gap, at: Timestamp) -> MissingId {
+    let content = serde_json::to_vec(&(stream.as_str(), at, gap)).expect("a gap has text keys");
+    MissingId::of(&content)
+}
+
+fn digest(recipe: &contexture_assembly::recipe::Recipe) -> Result<Digest> {
+    let bytes = canonical::to_vec(recipe).map_err(|error| Error::Assembly(error.to_string()))?;
+    Ok(Digest::of(&bytes))
+}
+
+fn new_missing(record: &GapRecord, document: &Document) -> Result<NewMissing> {
+    let missing = missing_record(record, document.scope.as_str(), document.created_at);
+    Ok(NewMissing {
+        id: record.id,
+        status: GapStatus::new(missing.status.as_str())?,
+        severity: GapSeverity::new(missing.severity.as_str())?,
+        document: json_text(&missing)?,
+    })
+}
+
+/// Writes a gap as the standard does.
+fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingContext {
+    let GapRecord { id, gap } = record;
+    let candidate = |uri: &String| {
+        let source = json!({"kind": "uri", "hint": uri});
+        source.as_object().cloned().unwrap_or_default()
+    };
+    let mut metadata = Map::new();
+    metadata.insert("kind".to_owned(), gap.kind.as_str().into());
+    metadata.insert("subject".to_owned(), gap.subject.as_str().into());
+    metadata.insert("owner".to_owned(), "caller".into());
+    metadata.insert("requested_action".to_owned(), format!("ctx missing resolve {id}").into());
+    metadata.insert("summary".to_owned(), gap.question.as_str().into());
+    MissingContext {
+        schema_version: standard::VERSION.to_owned(),
+        missing_id: standard::MissingId::new(id.to_string()).expect("an id is not empty"),
+        scope: scope.to_owned(),
+        question: gap.question.clone(),
+        severity: gap.severity,
+        status: MissingStatus::Open,
+        created_at: at,
+        needed_for: Some("assembly".to_owned()),
+        requested_from: None,
+        candidate_sources: gap.candidates.iter().map(candidate).collect(),
+        blocked_actions: gap.blocked_actions.clone(),
+        resolution_refs: Vec::new(),
+        metadata,
+        more: Map::new(),
+    }
+}
+
+/// Says what happened while an envelope was made.
+fn events(document: &Document, id: EnvelopeId, source: String) -> Vec<(EventKind, Value)> {
+    let correlation = &document.correlation;
+    let draft = Draft { source, at: document.created_at, envelope: Some(id), correlation };
+    let mut events = vec![draft.event(
+        EventKind::SurfaceCreated,
+        &format!("{id}/surface"),
+        json!({"items": document.items.len(), "unread_turns": document.unread.as_ref().map(|unread| unread.turns)}),
+    )];
+    for target in &document.targets {
+        let outcome = &target.outcome;
+        let of = |record: &str| format!("{id}/{record}/{}", outcome.target);
+        let omitted = outcome.decisions.len() as u64 - outcome.total.items.min(outcome.decisions.len() as u64);
+        events.push(draft.event(
+            EventKind::SelectionCompleted,
+            &of("selection"),
+            json!({"selected": outcome.total.items, "omitted": omitted}),
+        ));
+        events.push(draft.event(
+            EventKind::BudgetApplied,
+            &of("budget"),
+            json!({
+                "max_tokens": outcome.limits.max_tokens,
+                "actual_tokens": outcome.total.tokens,
+                "over_budget_tokens": outcome.over_budget_tokens,
+                "counter": document.counter.name,
+            }),
+        ));
+        events.push(draft.event(
+            EventKind::AssemblyCreated,
+            &of("assembly"),
+            json!({"bytes": outcome.rendering.bytes, "hash": outcome.rendering.digest.to_string()}),
+        ));
+    }
+    for record in &document.gaps {
+        let missing = missing_record(record, document.scope.as_str(), document.created_at);
+        events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing)));
+    }
+    events
+}
+
+/// What events of one moment have in common.
+pub(crate) struct Draft<'d> {
+    pub(crate) source: String,
+    pub(crate) at: Timestamp,
+    pub(crate) envelope: Option<EnvelopeId>,
+    pub(crate) correlation: &'d std::collections::BTreeMap<String, String>,
+}
+
+impl Draft<'_> {
+    /// Writes an event as the standard does.
+    pub(crate) fn event(&self, kind: EventKind, subject: &str, data: Value) -> (EventKind, Value) {
+        let identity = json!([kind.as_str(), subject, self.at, self.envelope, data]);
+        let digest = Digest::of(identity.to_string().as_bytes()).to_string();
+        let mut event = Map::new();
+        event.insert("schema_version".to_owned(), standard::VERSION.into());
+        event.insert("event_id".to_owned(), format!("evt-{}", &digest["blake3:".len()..][..32]).into());
+        event.insert("event_type".to_owned(), kind.as_str().into());
+        event.insert("source".to_owned(), self.source.as_str().into());
+        event.insert("time".to_owned(), value(&self.at));
+        event.insert("subject".to_owned(), subject.into());
+        if let Some(envelope) = self.envelope {
+            event.insert("context_id".to_owned(), envelope.to_string().into());
+        }
+        for (key, id) in self.correlation {
+            event.insert(key.clone(), id.as_str().into());
+        }
+        event.insert("data".to_owned(), data);
+        (kind, Value::Object(event))
+    }
+}
+
+/// Makes an event that can be kept.
+pub(crate) fn new_event((kind, event): &(EventKind, Value)) -> Result<NewEvent> {
+    let subject = event["subject"].as_str().unwrap_or_default();
+    Ok(NewEvent { kind: *kind, subject: Subject::new(subject)?, document: json_text(event)? })
+}
+
+/// Makes an event of no envelope.
+pub(crate) fn stored(event: NewEvent) -> Event {
+    let NewEvent { kind, subject, document } = event;
+    Event { kind, subject, envelope: None, document }
+}
+
+pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<JsonText> {
+    let text = serde_json::to_string(value).expect("a record has text keys");
+    Ok(JsonText::new(text)?)
+}
+
+pub(crate) fn value<T: serde::Serialize>(record: &T) -> Value {
+    serde_json::to_value(record).expect("a record has text keys")
+}
+
+/// Names a record elsewhere.
+pub(crate) fn reference(kind: &str, id: impl Into<String>) -> Reference {
+    let object = json!({"kind": kind, "id": id.into()});
+    Reference::Object(object.as_object().cloned().unwrap_or_default())
+}

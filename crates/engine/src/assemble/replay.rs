@@ -1,0 +1,88 @@
+//! Replay: an envelope is made again from its frozen inputs, and must be the same byte for byte.
+
+use contexture_assembly::{
+    Counts, counter,
+    document::{Inputs, TargetOutcome},
+    pipeline,
+    recipe::TargetSpec,
+};
+use contexture_core::{ArtifactId, EnvelopeId};
+
+use crate::{Contexture, Error, Result};
+
+/// What a replay found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// The envelope.
+    pub envelope: EnvelopeId,
+    /// What became of each target.
+    pub targets: Vec<ReplayedTarget>,
+}
+
+/// What a replay found for a target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayedTarget {
+    /// The target.
+    pub target: TargetSpec,
+    /// What was rendered now.
+    pub bytes: Vec<u8>,
+    /// Whether that is what was rendered then.
+    pub is_equal: bool,
+    /// Where the two part, in bytes.
+    pub first_difference: Option<u64>,
+    /// Whether every decision is what it was.
+    pub has_equal_decisions: bool,
+}
+
+impl Replayed {
+    /// Tells whether everything is what it was.
+    pub fn is_equal(&self) -> bool {
+        self.targets.iter().all(|target| target.is_equal && target.has_equal_decisions)
+    }
+}
+
+impl Contexture {
+    /// Makes an envelope again and compares.
+    pub async fn replay_envelope(&self, id: EnvelopeId) -> Result<Replayed> {
+        let document = self.envelope_document(id).await?;
+        let inputs = self.envelope_inputs(document.inputs).await?;
+        let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
+        if tokens.version() != document.counter.version {
+            return Err(Error::Assembly(format!(
+                "{id} was counted by {} {}; this program has version {}",
+                document.counter.name,
+                document.counter.version,
+                tokens.version()
+            )));
+        }
+        let counts = Counts::new(tokens);
+        self.learn(&counts, &inputs).await?;
+        let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
+        let mut targets = Vec::new();
+        for target in &document.targets {
+            let TargetOutcome { target: spec, .. } = target.outcome;
+            let made = assembled.iter().find(|made| made.outcome.target == spec);
+            let made = made.ok_or_else(|| Error::Assembly(format!("{id} has no target {spec} in its recipe")))?;
+            let mut stored = Vec::new();
+            self.get_artifact(target.artifact, &mut stored).await?;
+            let common = stored.iter().zip(&made.bytes).take_while(|(stored, made)| stored == made).count();
+            let is_equal = stored == made.bytes;
+            targets.push(ReplayedTarget {
+                target: spec,
+                is_equal,
+                first_difference: (!is_equal).then_some(common as u64),
+                has_equal_decisions: made.outcome == target.outcome,
+                bytes: made.bytes.clone(),
+            });
+        }
+        Ok(Replayed { envelope: id, targets })
+    }
+
+    /// Returns the frozen inputs of an envelope.
+    pub async fn envelope_inputs(&self, artifact: ArtifactId) -> Result<Inputs> {
+        let mut bytes = Vec::new();
+        self.get_artifact(artifact, &mut bytes).await?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Error::Assembly(format!("the inputs {artifact} cannot be read: {error}")))
+    }
+}

@@ -1,0 +1,141 @@
+//! Sources: where items come from. A new one is a variant of a recipe's input and a module here.
+
+mod file;
+mod given;
+mod missing;
+mod retrieval;
+mod said;
+
+use contexture_assembly::{
+    Content, Counts, Digest, Hold, Item, Origin, Place, RunPart, Voice,
+    document::{Gap, GapKind},
+    recipe::{Recipe, Source, SourceInput},
+    standard::{ContextKind, ItemId, Severity},
+};
+use contexture_core::CommitId;
+
+pub use given::{GivenItem, GivenItems};
+pub use said::Trigger;
+
+use super::Assemble;
+use crate::{Contexture, Result};
+
+/// Items of one source and segment keep their order; those of the next source come after them.
+const ITEMS_PER_SOURCE: i64 = 1 << 32;
+
+/// A source of a recipe at its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed<'r> {
+    pub(super) source: &'r Source,
+    /// Its segment, counted from 0.
+    pub(super) segment: usize,
+    /// Its place among the sources of the segment.
+    pub(super) order: i64,
+}
+
+/// Returns the sources of a recipe.
+pub(super) fn of_recipe(recipe: &Recipe) -> impl Iterator<Item = Placed<'_>> {
+    recipe.segments.iter().enumerate().flat_map(|(segment, rule)| {
+        (0i64..).zip(&rule.sources).map(move |(order, source)| Placed { source, segment, order })
+    })
+}
+
+impl Placed<'_> {
+    pub(super) fn is_run(&self) -> bool {
+        matches!(self.source.input, SourceInput::History { .. })
+    }
+}
+
+/// Reads sources, and notes what could not be read.
+pub(super) struct Gathering<'g> {
+    pub(super) engine: &'g Contexture,
+    pub(super) request: &'g Assemble,
+    pub(super) counts: &'g Counts<'g>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// What a source found, before the recipe says how much it matters.
+struct Draft {
+    id: String,
+    kind: ContextKind,
+    title: Option<String>,
+    origin: Origin,
+    content: Content,
+    compact: Option<Content>,
+}
+
+impl Gathering<'_> {
+    /// Returns the items of a source, as the recipe places and ranks them.
+    pub(super) async fn items(&mut self, placed: &Placed<'_>) -> Result<Vec<Item>> {
+        let drafts = match &placed.source.input {
+            SourceInput::System { text, file } => self.system(text.as_deref(), file.as_deref()),
+            SourceInput::Instructions { files } => self.instructions(files),
+            SourceInput::Text { text, compact } => vec![said::text(placed, text, compact.as_deref())],
+            SourceInput::Files { files } => self.files(files),
+            SourceInput::Retrieval { query, limit } => self.retrieval(query.as_deref(), *limit).await?,
+            SourceInput::Missing => self.missing().await?,
+            SourceInput::Trigger => self.trigger(),
+            SourceInput::Items => return self.given(placed).await,
+            SourceInput::Topic { topic, .. } => {
+                self.gap(&format!("topic:{topic}"), "There are no channels in this store that it could come from.");
+                Vec::new()
+            }
+            // Read apart from the others, because how much of it is read depends on them.
+            SourceInput::History { .. } => Vec::new(),
+        };
+        Ok((0i64..).zip(drafts).map(|(n, draft)| placed.item(n, draft)).collect())
+    }
+
+    /// Notes that something could not be read.
+    fn gap(&mut self, subject: &str, why: &str) {
+        self.gaps.push(Gap {
+            kind: GapKind::Unreadable,
+            subject: subject.to_owned(),
+            question: format!("What does {subject} say? {why}"),
+            severity: Severity::Medium,
+            blocked_actions: Vec::new(),
+            candidates: vec![subject.to_owned()],
+        });
+    }
+}
+
+impl Placed<'_> {
+    fn item(&self, n: i64, draft: Draft) -> Item {
+        let Draft { id, kind, title, origin, content, compact } = draft;
+        let source = self.source;
+        Item {
+            id: ItemId::new(id).expect("ids of sources are not empty"),
+            kind: source.kind.unwrap_or(kind),
+            segment: self.segment,
+            place: self.place(n),
+            part: RunPart::Alone,
+            priority: source.priority,
+            title: source.title.clone().or(title),
+            origin,
+            visibility: source.visibility.clone(),
+            trust: source.trust.clone(),
+            at: None,
+            content,
+            compact,
+        }
+    }
+
+    pub(super) fn place(&self, n: i64) -> Place {
+        Place { order: self.order.saturating_mul(ITEMS_PER_SOURCE).saturating_add(n), tie: 0 }
+    }
+
+    /// Returns the name of the source in ids.
+    fn name(&self) -> String {
+        format!("{}.{}", self.segment, self.order)
+    }
+}
+
+/// Says that a text in the recipe or of the caller is where an item comes from.
+fn origin(kind: &str, uri: String, content: &[u8], hold: Hold, commit: Option<CommitId>) -> Origin {
+    Origin { kind: kind.to_owned(), uri, digest: Digest::of(content), hold, commit }
+}
+
+fn fenced(text: String) -> Content {
+    Content::Text { text, voice: Voice::User, fenced: true }
+}
+

@@ -1,0 +1,163 @@
+//! Items that the caller gives as JSON.
+
+use contexture_assembly::{
+    Content, Hold, Item, Priority, RunPart, Voice,
+    standard::{ContextKind, ItemId, Target},
+};
+use contexture_core::ArtifactId;
+use contexture_store::Error as StoreError;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Gathering, Placed, origin};
+use crate::{Error, Result, assemble::pretty};
+
+/// An item of the caller's own. Records of the standard are understood too.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenItem {
+    /// Its id; its place in the list if absent.
+    #[serde(default, alias = "item_id")]
+    pub id: Option<String>,
+    /// What it is.
+    #[serde(default, alias = "context_kind")]
+    pub kind: Option<ContextKind>,
+    /// What people call it.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What it says: a text, or data.
+    #[serde(default, alias = "text")]
+    pub content: Option<Value>,
+    /// The artifact that holds what it says.
+    #[serde(default, alias = "content_ref")]
+    pub artifact: Option<ArtifactId>,
+    /// A shorter text that may stand for it.
+    #[serde(default)]
+    pub compact: Option<String>,
+    /// How much it matters.
+    #[serde(default)]
+    pub priority: Option<Priority>,
+    /// The segment that it belongs to; that of the source if absent.
+    #[serde(default)]
+    pub segment: Option<String>,
+    /// Who may see it.
+    #[serde(default)]
+    pub visibility: Option<Vec<Target>>,
+    /// How far it can be trusted.
+    #[serde(default, alias = "trust_level")]
+    pub trust: Option<String>,
+    /// Where it comes from.
+    #[serde(default)]
+    pub uri: Option<String>,
+    /// Whether the model takes it as an instruction.
+    #[serde(default)]
+    pub instruction: bool,
+    #[serde(default, rename = "schema_version")]
+    _schema_version: Option<String>,
+    #[serde(default, rename = "content_mode")]
+    _content_mode: Option<String>,
+    #[serde(default, rename = "mime_type")]
+    _mime_type: Option<String>,
+    #[serde(default, rename = "source_refs")]
+    _source_refs: Option<Value>,
+    #[serde(default, rename = "created_at")]
+    _created_at: Option<String>,
+    #[serde(default, rename = "metadata")]
+    _metadata: Option<Value>,
+}
+
+/// A list of given items.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenItems(pub Vec<GivenItem>);
+
+impl GivenItems {
+    /// Reads an array of items, an object with one in `items`, or a single item.
+    pub fn parse(json: &[u8]) -> Result<Self> {
+        let invalid = |why: String| Error::Assembly(format!("the items are not usable: {why}"));
+        let value: Value = serde_json::from_slice(json).map_err(|error| invalid(error.to_string()))?;
+        let list = match value {
+            Value::Array(list) => list,
+            Value::Object(mut object) if object.get("items").is_some_and(Value::is_array) => {
+                object.remove("items").and_then(|items| items.as_array().cloned()).unwrap_or_default()
+            }
+            single @ Value::Object(_) => vec![single],
+            _ => return Err(invalid("they are neither an array nor an object".to_owned())),
+        };
+        let read = |(n, item): (usize, Value)| {
+            let item: GivenItem =
+                serde_json::from_value(item).map_err(|error| invalid(format!("items[{n}]: {error}")))?;
+            match (&item.content, &item.artifact) {
+                (None, None) => Err(invalid(format!("items[{n}] has neither `content` nor `artifact`"))),
+                (Some(_), Some(_)) => Err(invalid(format!("items[{n}] has both `content` and `artifact`"))),
+                _ => Ok(item),
+            }
+        };
+        Ok(Self(list.into_iter().enumerate().map(read).collect::<Result<_>>()?))
+    }
+}
+
+impl Gathering<'_> {
+    pub(super) async fn given(&mut self, placed: &Placed<'_>) -> Result<Vec<Item>> {
+        let mut items: Vec<Item> = Vec::new();
+        for (n, given) in self.request.items.iter().enumerate() {
+            let id = given.id.clone().unwrap_or_else(|| format!("items[{n}]"));
+            if items.iter().any(|item| item.id.as_str() == id) {
+                return Err(Error::Assembly(format!("two items are called {id:?}")));
+            }
+            let segment = match &given.segment {
+                None => placed.segment,
+                Some(name) => {
+                    let found = self.request.recipe.segments.iter().position(|segment| segment.name == *name);
+                    found.ok_or_else(|| Error::Assembly(format!("item {id:?}: the recipe has no segment {name:?}")))?
+                }
+            };
+            let Some(text) = self.text_of(&id, given).await? else { continue };
+            let source = placed.source;
+            let voice = if given.instruction { Voice::System } else { Voice::User };
+            let uri = given.uri.clone().unwrap_or_else(|| format!("caller:{id}"));
+            let priority = given.priority.unwrap_or(source.priority);
+            items.push(Item {
+                id: ItemId::new(id).map_err(|empty| Error::Assembly(empty.to_string()))?,
+                kind: given.kind.or(source.kind).unwrap_or(ContextKind::ManualNote),
+                segment,
+                place: placed.place(i64::try_from(n).unwrap_or(i64::MAX)),
+                part: RunPart::Alone,
+                priority: priority,
+                title: given.title.clone().or_else(|| source.title.clone()),
+                origin: origin("caller", uri, text.as_bytes(), Hold::Pinned, None),
+                visibility: given.visibility.clone().or_else(|| source.visibility.clone()),
+                trust: given.trust.clone().or_else(|| source.trust.clone()),
+                at: None,
+                content: Content::Text { text, voice, fenced: true },
+                compact: given.compact.clone().map(|text| Content::Text { text, voice, fenced: true }),
+            });
+        }
+        Ok(items)
+    }
+
+    /// Returns what an item says; one whose artifact is gone is noted.
+    async fn text_of(&mut self, id: &str, given: &GivenItem) -> Result<Option<String>> {
+        let artifact = match (&given.content, given.artifact) {
+            (Some(Value::String(text)), _) => return Ok(Some(text.clone())),
+            (Some(data), _) => return Ok(Some(pretty(data))),
+            (None, Some(artifact)) => artifact,
+            (None, None) => return Ok(None),
+        };
+        let mut bytes = Vec::new();
+        match self.engine.get_artifact(artifact, &mut bytes).await {
+            Ok(_) => {}
+            Err(Error::Store(StoreError::NoArtifact(_))) => {
+                self.gap(&artifact.to_string(), &format!("Item {id} needs it, and it is not in the store."));
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => {
+                self.gap(&artifact.to_string(), "It is not text.");
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Texts that the recipe or the caller says: the system prompt, notes, the trigger.
+
+use contexture_assembly::{Content, Hold, Voice, standard::ContextKind};
+use serde_json::Value;
+
+use super::{Draft, Gathering, Placed, fenced, origin};
+use crate::assemble::pretty;
+
+/// What the model is asked now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trigger {
+    /// In words.
+    pub text: String,
+    /// What belongs to it.
+    pub data: Option<Value>,
+}
+
+pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>) -> Draft {
+    Draft {
+        id: format!("text:{}", placed.name()),
+        kind: ContextKind::ManualNote,
+        title: None,
+        origin: origin("recipe", format!("recipe:text:{}", placed.name()), text.as_bytes(), Hold::Pinned, None),
+        content: fenced(text.to_owned()),
+        compact: compact.map(|compact| fenced(compact.to_owned())),
+    }
+}
+
+pub(super) fn system(text: &str, uri: String, hold: Hold) -> Draft {
+    Draft {
+        id: "system".to_owned(),
+        kind: ContextKind::SystemPrompt,
+        title: None,
+        origin: origin("system", uri, text.as_bytes(), hold, None),
+        content: Content::Text { text: text.to_owned(), voice: Voice::System, fenced: false },
+        compact: None,
+    }
+}
+
+impl Gathering<'_> {
+    /// Returns what is asked, after what belongs to it.
+    pub(super) fn trigger(&self) -> Vec<Draft> {
+        let Some(Trigger { text, data }) = &self.request.trigger else { return Vec::new() };
+        let draft = |id: &str, said: String, title: Option<&str>, fenced: bool| Draft {
+            id: id.to_owned(),
+            kind: ContextKind::UserMessage,
+            title: title.map(str::to_owned),
+            origin: origin("trigger", id.to_owned(), said.as_bytes(), Hold::Pinned, None),
+            content: Content::Text { text: said, voice: Voice::User, fenced },
+            compact: None,
+        };
+        let data = data.as_ref().map(|data| draft("trigger:data", pretty(data), Some("data"), true));
+        data.into_iter().chain([draft("trigger", text.clone(), None, false)]).collect()
+    }
+}
