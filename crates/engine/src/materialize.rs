@@ -124,7 +124,7 @@ pub struct Materialized {
     pub bytes: u64,
     /// Tokens, by the counter named beside.
     pub tokens: u64,
-    /// How tokens are counted: `chars4` is a fourth of the characters.
+    /// How tokens are counted: `chars4` is a fourth of the UTF-16 code units, rounded up.
     pub token_counter: &'static str,
 }
 

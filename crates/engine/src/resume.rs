@@ -119,7 +119,7 @@ impl Contexture {
                 renamed.push(b'\n');
             }
             draft.write_all(&renamed).map_err(unwritten)?;
-            text.chars += renamed.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as u64;
+            text.chars += formats::utf16_units(&renamed);
             written += renamed.len() as u64;
             ends.push((written, commit));
         }

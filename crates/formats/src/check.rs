@@ -56,7 +56,7 @@ impl Checker {
         self.bytes += bytes.len() as u64;
         self.chars += match self.content {
             Content::CborArray(_) => bytes.len() as u64,
-            Content::Lines { .. } | Content::JsonArray { .. } | Content::Bytes => scan::chars(bytes),
+            Content::Lines { .. } | Content::JsonArray { .. } | Content::Bytes => scan::utf16_units(bytes),
         };
         self.content.push(bytes).inspect_err(|error| self.failure = Some(*error))
     }

@@ -222,7 +222,7 @@ impl Joiner {
         self.bytes += bytes.len() as u64;
         self.chars += match self.rule {
             Rule::CborArray { .. } => bytes.len() as u64,
-            Rule::Lines { .. } | Rule::JsonArray { .. } | Rule::Bytes => scan::chars(bytes),
+            Rule::Lines { .. } | Rule::JsonArray { .. } | Rule::Bytes => scan::utf16_units(bytes),
         };
     }
 }

@@ -9,7 +9,7 @@ pub struct Measure {
     pub messages: Option<u64>,
     /// Bytes.
     pub bytes: u64,
-    /// Unicode characters, counted as the bytes that do not continue one; in CBOR the same as `bytes`.
+    /// UTF-16 code units, as limits and estimates count characters; in CBOR the same as `bytes`.
     pub chars: u64,
 }
 

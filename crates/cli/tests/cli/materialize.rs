@@ -166,3 +166,19 @@ fn a_conversation_is_translated_and_its_losses_are_told() {
     assert_snapshot!(user.run(&[&chat[..], &["--tier", "rendered"]].concat()), @r#"[{"role":"user","content":"[an earlier conversation, told as text]\n\nUser:\n  Why?\n\nAssistant:\n  Because.\n\nUser:\n  Sure?\n"}]"#);
     assert_snapshot!(user.run(&[&chat[..], &["--tier", "raw"]].concat()), @r#"[{"role":"user","content":[{"type":"text","text":"[317 bytes in the format claude-code-v1, checked in as ctx-6c7b386e25e82dc9782bab42abb3dc79; `ctx artifact get art-2146678edfddf74453d885ef7fb820222906ac788088dfd2fd6b2c1e7c307103` gives them]"},{"type":"text","text":"[35 bytes in the format openai-chat-v1, checked in as ctx-e84c5eef91474164178799dee88962e6; `ctx artifact get art-ad8f57416e9aa0b7b53643456e7e016725b311f789f2d434ccc5ccb610d120dd` gives them]"}]}]"#);
 }
+
+#[test]
+fn tokens_are_those_that_assembly_counts() {
+    let user = User::new();
+    let text = "{\"said\":\"grüße 😀😀😀😀😀😀😀\"}\n";
+    user.file("one.jsonl", text);
+    user.done(&["checkpoint", "--head", "main", "--format", "claude-code-v1", "one.jsonl"]);
+    let report = user.done(&["materialize", "main", "-o", "out.jsonl", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let packs = serde_json::json!({"packs": [{"id": "all", "full": user.read("out.jsonl")}]});
+    let counter = report["token_counter"].as_str().unwrap();
+    let assembled = user.pipe(packs.to_string(), &["assemble", "--packs", "-", "--counter", counter, "--json"]);
+    let assembled: serde_json::Value = serde_json::from_str(&assembled.stdout).unwrap();
+    assert_eq!(report["tokens"], assembled["budget"]["finalTokens"]);
+    assert_eq!(report["tokens"], text.encode_utf16().count().div_ceil(4));
+}

@@ -21,7 +21,7 @@ fn lines_are_objects_with_blank_lines_between() {
         ("\n \r\n\t\n", 0, 6),
         ("{}", 1, 2),
         ("{}\n", 1, 3),
-        ("{\"a\":[1,{}]}\r\n\r\n  {\"b\":\"\u{e9}\u{1f600}\\n\"}  \n{}", 3, 35),
+        ("{\"a\":[1,{}]}\r\n\r\n  {\"b\":\"\u{e9}\u{1f600}\\n\"}  \n{}", 3, 36),
     ] {
         let expected = Measure { messages: Some(objects), bytes: content.len() as u64, chars };
         assert_eq!(measured(rule, content), expected, "{content:?}");

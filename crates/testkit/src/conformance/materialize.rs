@@ -45,12 +45,12 @@ pub async fn nothing_materializes_to_an_empty_conversation<B: Backend>() {
 pub async fn counts_are_measured_and_not_what_commits_claim<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let root = say("grüße").messages(100).commit(&store).await;
+    let root = say("grüße 😀").messages(100).commit(&store).await;
     let tip = write("claude-code-v1", spoken(&["two", "three"])).messages(0).after(root).commit(&store).await;
     let (bytes, counted) = materialized(&store, tip, Stop::Compaction).await;
-    let expected = spoken(&["grüße", "two", "three"]);
+    let expected = spoken(&["grüße 😀", "two", "three"]);
     assert_eq!(bytes, expected);
-    let chars = String::from_utf8(expected.clone()).unwrap().chars().count() as u64;
+    let chars = String::from_utf8(expected.clone()).unwrap().encode_utf16().count() as u64;
     let format = Format::new("claude-code-v1").unwrap();
     assert_eq!(
         counted,

@@ -77,7 +77,7 @@ pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
             commits: 2,
             messages: Some(2),
             bytes: text.len() as u64,
-            tokens: (text.chars().count() as u64).div_ceil(4),
+            tokens: (text.encode_utf16().count() as u64).div_ceil(4),
             token_counter: "chars4",
         }
     );
