@@ -5,19 +5,27 @@
 
 mod chars4;
 mod claude;
+#[cfg(feature = "exact-tokens")]
+mod openai;
 
 use std::fmt;
 
-use crate::measure::TokenCount;
+use crate::{measure::TokenCount, similar};
 
 pub use chars4::Chars4;
 pub use claude::ClaudeEstimate;
+#[cfg(feature = "exact-tokens")]
+pub use openai::OpenAi;
 
 /// Counts the tokens of a text.
 ///
 /// Implemented here for the counters that are known by name, and by callers that can ask their model's own tokenizer.
 /// Called by whatever holds a budget. An implementation must never give another count for the same text under the same
 /// name and version, nor count nothing in a text that is not empty.
+///
+/// Nothing is promised about a whole and its parts. Estimates by length never find more in a whole than in its parts
+/// together. A tokenizer may: what ends one part and what begins the next can become a token that both of theirs have
+/// to give way to. So whoever adds up parts must count the whole before it is held against a budget.
 pub trait TokenCounter: fmt::Debug + Sync {
     /// Returns the name that requests and records use.
     fn name(&self) -> &'static str;
@@ -36,20 +44,51 @@ pub trait TokenCounter: fmt::Debug + Sync {
 
 /// Says that no counter has such a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no token counter {name:?}")]
-pub struct UnknownCounter {
-    name: String,
+pub enum UnknownCounter {
+    /// Nobody knows the name.
+    #[error("there is no token counter {name:?}{}; there are {}", similar::hint(*similar), names().join(", "))]
+    Name {
+        /// The name.
+        name: String,
+        /// A name that looks like it.
+        similar: Option<&'static str>,
+    },
+    /// The name is known, and this program was built without the counter.
+    #[error("this program was built without the token counter {name}: it needs the feature exact-tokens")]
+    LeftOut {
+        /// The name.
+        name: &'static str,
+    },
 }
 
 /// Lists the counters that are known by name.
-pub fn counters() -> [&'static dyn TokenCounter; 3] {
-    [&Chars4, &ClaudeEstimate::SinceOpus47, &ClaudeEstimate::UntilOpus46]
+pub fn counters() -> &'static [&'static dyn TokenCounter] {
+    &[
+        &Chars4,
+        &ClaudeEstimate::SinceOpus47,
+        &ClaudeEstimate::UntilOpus46,
+        #[cfg(feature = "exact-tokens")]
+        &OpenAi::O200k,
+        #[cfg(feature = "exact-tokens")]
+        &OpenAi::Cl100k,
+    ]
 }
 
 /// Finds a counter by its name.
 pub fn counter(name: &str) -> Result<&'static dyn TokenCounter, UnknownCounter> {
-    let found = counters().into_iter().find(|counter| counter.name() == name);
-    found.ok_or_else(|| UnknownCounter { name: name.to_owned() })
+    /// The counters that a program can be built without.
+    const EXACT: [&str; 2] = ["o200k", "cl100k"];
+    if let Some(found) = counters().iter().find(|counter| counter.name() == name) {
+        return Ok(*found);
+    }
+    Err(match EXACT.into_iter().find(|exact| *exact == name) {
+        Some(name) => UnknownCounter::LeftOut { name },
+        None => UnknownCounter::Name { name: name.to_owned(), similar: similar::nearest(name, names()) },
+    })
+}
+
+fn names() -> Vec<&'static str> {
+    counters().iter().map(|counter| counter.name()).collect()
 }
 
 #[cfg(test)]
@@ -58,15 +97,34 @@ mod tests {
 
     use super::*;
 
+    /// The counters that go by the length of a text.
+    const BY_LENGTH: [&dyn TokenCounter; 3] = [&Chars4, &ClaudeEstimate::SinceOpus47, &ClaudeEstimate::UntilOpus46];
+
     #[test]
     fn counters_are_found_by_their_names() {
         for known in counters() {
             assert_eq!(counter(known.name()).map(TokenCounter::name), Ok(known.name()));
         }
-        let names = counters().map(|counter| (counter.name(), counter.version()));
-        assert_eq!(names, [("chars4", 1), ("claude-estimate", 1), ("claude-4.6-estimate", 1)]);
-        let error = counter("gpt").err().map(|error| error.to_string());
-        assert_eq!(error.as_deref(), Some("there is no token counter \"gpt\""));
+        let known: Vec<_> = counters().iter().map(|counter| (counter.name(), counter.version())).collect();
+        let exact = if cfg!(feature = "exact-tokens") { &[("o200k", 1), ("cl100k", 1)][..] } else { &[] };
+        assert_eq!(known, [&[("chars4", 1), ("claude-estimate", 1), ("claude-4.6-estimate", 1)], exact].concat());
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_names_there_are() {
+        let refusal = |name| counter(name).err().map(|error| error.to_string());
+        let all = names().join(", ");
+        assert_eq!(refusal("gpt"), Some(format!("there is no token counter \"gpt\"; there are {all}")));
+        let hinted = format!("there is no token counter \"char4\" (did you mean chars4?); there are {all}");
+        assert_eq!(refusal("char4"), Some(hinted));
+    }
+
+    #[cfg(not(feature = "exact-tokens"))]
+    #[test]
+    fn a_counter_that_was_left_out_is_refused_as_such() {
+        let message = "this program was built without the token counter o200k: it needs the feature exact-tokens";
+        assert_eq!(counter("o200k").err().map(|error| error.to_string()).as_deref(), Some(message));
+        assert_eq!(counter("cl100k").err(), Some(UnknownCounter::LeftOut { name: "cl100k" }));
     }
 
     proptest! {
@@ -78,8 +136,8 @@ mod tests {
         }
 
         #[test]
-        fn a_whole_has_no_more_tokens_than_its_parts(start in "\\PC{0,40}", end in "\\PC{0,40}") {
-            for counter in counters() {
+        fn a_whole_is_not_longer_than_its_parts(start in "\\PC{0,40}", end in "\\PC{0,40}") {
+            for counter in BY_LENGTH {
                 let whole = counter.count(&format!("{start}{end}"));
                 prop_assert!(whole <= counter.count(&start) + counter.count(&end), "{}", counter.name());
             }

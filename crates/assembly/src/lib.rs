@@ -4,6 +4,7 @@
 
 mod counter;
 mod measure;
+mod similar;
 mod vocabulary;
 
 mod budget;
@@ -25,6 +26,8 @@ pub use budget::{
     Shorten, Shortening, select, select_in,
 };
 pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, Variant};
+#[cfg(feature = "exact-tokens")]
+pub use counter::OpenAi;
 pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
 pub use counts::Counts;
 pub use digest::{Digest, NoDigest};

@@ -1,8 +1,10 @@
 //! `ctx assemble`: what goes into a prompt, and why the rest does not.
 
+use std::ffi::OsStr;
+
 use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
+    Arg, Args, Command,
+    builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
 use contexture_assembly::{
     Candidate, Decision, Inclusion, Limits, Measured, Omission, Outcome, Shortening, TokenCount, TokenCounter, counter,
@@ -54,7 +56,7 @@ pub(crate) struct Assemble {
     #[arg(long, value_name = "FILE", value_parser = Input::parser())]
     packs: Input,
     /// How tokens are counted
-    #[arg(long, value_name = "NAME", default_value = "chars4", value_parser = known_counter())]
+    #[arg(long, value_name = "NAME", default_value = "chars4", value_parser = CounterName)]
     counter: &'static dyn TokenCounter,
 }
 
@@ -157,6 +159,18 @@ fn omitted(candidate: &Candidate, omission: Omission, limits: Limits) -> String 
     }
 }
 
-fn known_counter() -> impl TypedValueParser<Value = &'static dyn TokenCounter> {
-    PossibleValuesParser::new(counters().map(TokenCounter::name)).try_map(|name| counter(&name))
+/// Reads the name of a counter, and tells shells and help texts which there are.
+#[derive(Debug, Clone, Copy)]
+struct CounterName;
+
+impl TypedValueParser for CounterName {
+    type Value = &'static dyn TokenCounter;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Self::Value, clap::Error> {
+        StringValueParser::new().try_map(|name| counter(&name)).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(counters().iter().map(|counter| PossibleValue::new(counter.name()))))
+    }
 }

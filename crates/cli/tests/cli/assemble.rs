@@ -68,6 +68,22 @@ fn people_see_what_is_in_and_why_the_rest_is_out() {
       log    low       needs 16 tokens or 8 compact; 1 left
       notes  medium    has no text
     ");
+    assert_snapshot!(user.run(&["assemble", "--packs", "packs.json", "--counter", "o200k"]), @"
+    [██████████████████████········] 9 of 12 tokens (o200k)
+    33 of 60 characters
+
+    In
+      task   required  full     5 tokens
+      plan   high      compact  4 tokens
+
+    Out
+      log    low       needs 10 tokens or 4 compact; 3 left
+      notes  medium    has no text
+    ");
+    let birthday = r#"{"packs": [{"id": "b", "full": "お誕生日おめでとう"}]}"#;
+    let report = user.pipe(birthday, &["assemble", "--packs", "-", "--counter", "cl100k", "--json"]);
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(report["budget"]["finalTokens"], 9);
 }
 
 #[test]
@@ -139,14 +155,20 @@ fn every_mistake_in_packs_is_named_by_its_place() {
     error: cannot take large.json as packs: it has more than 64 MiB
       hint: `ctx assemble --help` shows what packs look like
     ");
-    assert_snapshot!(user.run(&["assemble", "--packs", "p.json", "--counter", "gpt"]), @"
+    assert_snapshot!(user.run(&["assemble", "--packs", "p.json", "--counter", "gpt"]), @r#"
     [exit 2]
     [stderr]
-    error: invalid value 'gpt' for '--counter <NAME>'
-      [possible values: chars4, claude-estimate, claude-4.6-estimate]
+    error: invalid value 'gpt' for '--counter <NAME>': there is no token counter "gpt"; there are chars4, claude-estimate, claude-4.6-estimate, o200k, cl100k
 
     For more information, try '--help'.
-    ");
+    "#);
+    assert_snapshot!(user.run(&["assemble", "--packs", "p.json", "--counter", "o200k_base"]), @r#"
+    [exit 2]
+    [stderr]
+    error: invalid value 'o200k_base' for '--counter <NAME>': there is no token counter "o200k_base" (did you mean o200k?); there are chars4, claude-estimate, claude-4.6-estimate, o200k, cl100k
+
+    For more information, try '--help'.
+    "#);
     assert_snapshot!(user.run(&["assemble"]), @"
     [exit 2]
     [stderr]
