@@ -10,7 +10,7 @@ mod openai;
 
 use std::fmt;
 
-use crate::{measure::TokenCount, similar};
+use crate::{measure::TokenCount, mistake::meant, nearest::nearest};
 
 pub use chars4::Chars4;
 pub use claude::ClaudeEstimate;
@@ -46,12 +46,12 @@ pub trait TokenCounter: fmt::Debug + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownCounter {
     /// Nobody knows the name.
-    #[error("there is no token counter {name:?}{}; there are {}", similar::hint(*similar), names().join(", "))]
+    #[error("there is no token counter {name:?}; there are {}{}", names().join(", "), meant(*nearest))]
     Name {
         /// The name.
         name: String,
         /// A name that looks like it.
-        similar: Option<&'static str>,
+        nearest: Option<&'static str>,
     },
     /// The name is known, and this program was built without the counter.
     #[error("this program was built without the token counter {name}: it needs the feature exact-tokens")]
@@ -83,7 +83,7 @@ pub fn counter(name: &str) -> Result<&'static dyn TokenCounter, UnknownCounter> 
     }
     Err(match EXACT.into_iter().find(|exact| *exact == name) {
         Some(name) => UnknownCounter::LeftOut { name },
-        None => UnknownCounter::Name { name: name.to_owned(), similar: similar::nearest(name, names()) },
+        None => UnknownCounter::Name { name: name.to_owned(), nearest: nearest(name, names()) },
     })
 }
 
@@ -115,7 +115,7 @@ mod tests {
         let refusal = |name| counter(name).err().map(|error| error.to_string());
         let all = names().join(", ");
         assert_eq!(refusal("gpt"), Some(format!("there is no token counter \"gpt\"; there are {all}")));
-        let hinted = format!("there is no token counter \"char4\" (did you mean chars4?); there are {all}");
+        let hinted = format!("there is no token counter \"char4\"; there are {all}; did you mean `chars4`?");
         assert_eq!(refusal("char4"), Some(hinted));
     }
 

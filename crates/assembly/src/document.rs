@@ -315,8 +315,8 @@ pub struct Producer {
 pub struct RecipeRef {
     /// Its name.
     pub name: String,
-    /// The digest of it, in its canonical form.
-    pub digest: Digest,
+    /// The id that its canonical form has as an artifact.
+    pub digest: ArtifactId,
 }
 
 /// A counter, by name and version.

@@ -4,7 +4,9 @@
 
 mod counter;
 mod measure;
-mod similar;
+mod mistake;
+mod nearest;
+mod reader;
 mod vocabulary;
 
 mod budget;
@@ -33,3 +35,5 @@ pub use counts::Counts;
 pub use digest::{Digest, NoDigest};
 pub use item::{Content, Hold, Item, Origin, Voice};
 pub use measure::{CharCount, Size, TokenCount};
+pub use mistake::{Found, Mistake, Problem};
+pub use nearest::nearest;

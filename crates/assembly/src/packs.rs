@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub use report::{BudgetReport, DecisionReport, GuardReport, Reason, Report, Status};
-pub use request::{DEFAULT_MAX_CHARS, Found, Mistake, Problem, Refusal, Request};
+pub use request::{DEFAULT_MAX_CHARS, Refusal, Request};
 
 /// A prompt that was put together from packs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,25 @@
 //! Recipes: which sources an assembly has, in which segments, under which limits, for whom.
 
+mod target;
+
+mod read;
+mod rules;
+mod source;
+mod strategy;
+mod topic;
+mod written;
+
+mod built_in;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use built_in::{BuiltIn, built_in};
+pub use read::{NotToml, Refusal, Syntax};
+pub use rules::{OVERFLOW_STRATEGIES, Rule};
+pub use target::UnknownTarget;
+pub use topic::{Mark, Since, TopicEnd};
 
 use crate::{
     candidate::Priority,
@@ -11,7 +28,7 @@ use crate::{
 };
 
 /// How to assemble a context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
     /// What people call it.
     pub name: String,
@@ -30,18 +47,12 @@ pub struct Recipe {
 }
 
 /// Who is to see an assembly, and in which form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetSpec {
     /// Who.
     pub audience: Target,
     /// In which form.
     pub rendering: Rendering,
-}
-
-impl std::fmt::Display for TargetSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.audience, self.rendering)
-    }
 }
 
 vocabulary! {
@@ -67,7 +78,7 @@ vocabulary! {
 }
 
 /// How much there may be in an assembly.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
     /// The limits where a target has none of its own.
     pub limits: BudgetLimits,
@@ -81,29 +92,37 @@ pub struct Budget {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLimits {
     /// Tokens of all blocks together, those kept for the answer included.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
     /// Tokens that are kept for the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_tokens: Option<u64>,
     /// Bytes of all blocks together.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
     /// Items.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_items: Option<u64>,
     /// UTF-16 code units of all blocks together; nothing exceeds it, not even what is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_chars: Option<u64>,
 }
 
 /// A part of the window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Segment {
     /// What it is called; no two are the same.
     pub name: String,
     /// What changes in it from one assembly to the next.
     pub stability: Stability,
     /// Tokens that no other segment may take.
+    #[serde(skip_serializing_if = "is_nothing")]
     pub reserve: u64,
     /// Tokens that it may have at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
     /// What happens to what does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub overflow: Option<OverflowStrategy>,
     /// Where its items come from, in their order.
     pub sources: Vec<Source>,
@@ -122,31 +141,38 @@ vocabulary! {
 }
 
 /// Where items come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source {
     /// What is read.
+    #[serde(flatten)]
     pub input: SourceInput,
     /// How much its items matter.
     pub priority: Priority,
     /// What its items are, where that is not what such a source gives by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ContextKind>,
     /// What people call its items.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Who may see its items; everybody if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Vec<Target>>,
     /// How far its items can be trusted, in words of the recipe.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
 }
 
 /// What a source reads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum SourceInput {
     /// The system prompt: a text, or a file with it.
     System {
         /// The text.
+        #[serde(skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// The file, relative to the working directory.
+        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
     /// Instructions in files, such as `AGENTS.md`; those that are not there are passed over.
@@ -159,6 +185,7 @@ pub enum SourceInput {
         /// The text.
         text: String,
         /// A shorter text that may stand for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         compact: Option<String>,
     },
     /// The conversation of the chain.
@@ -168,6 +195,7 @@ pub enum SourceInput {
         /// Whether the model's thinking is part of it.
         thinking: bool,
         /// The newest turns that are looked at; all that fit if absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
         max_turns: Option<u64>,
     },
     /// Files: those that the recipe names and those that the caller gives.
@@ -178,6 +206,7 @@ pub enum SourceInput {
     /// What a search of the space finds.
     Retrieval {
         /// What to search for; the trigger's text if absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
         query: Option<String>,
         /// How many results at most.
         limit: u64,
@@ -193,14 +222,71 @@ pub enum SourceInput {
         /// The topic.
         topic: String,
         /// The sender, where only one counts.
+        #[serde(skip_serializing_if = "Option::is_none")]
         sender: Option<String>,
+        /// From where on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        since: Option<Since>,
+        /// Which end is taken.
+        strategy: TopicEnd,
         /// How many messages at most.
-        limit: Option<u64>,
-        /// What is left when there is little room: so many messages.
-        compact_limit: Option<u64>,
-        /// Which end is taken: the newest ones or the oldest.
-        newest: bool,
-        /// From where on, in the words of the strategy that the recipe was read from.
-        since: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        amount: Option<u64>,
+        /// Which end is taken when there is little room.
+        compact_strategy: TopicEnd,
+        /// How many messages at most when there is little room.
+        compact_amount: u64,
     },
+}
+
+vocabulary! {
+    /// The kinds of sources, by the words that recipes use.
+    SourceKind {
+        /// The system prompt.
+        System = "system",
+        /// Instructions in files.
+        Instructions = "instructions",
+        /// A text of the recipe's own.
+        Text = "text",
+        /// The conversation of the chain.
+        History = "history",
+        /// Files.
+        Files = "files",
+        /// What a search finds.
+        Retrieval = "retrieval",
+        /// What is known to be missing.
+        Missing = "missing",
+        /// Items that the caller gives.
+        Items = "items",
+        /// What the model is asked now.
+        Trigger = "trigger",
+        /// Messages of a topic.
+        Topic = "topic",
+    }
+}
+
+impl BudgetLimits {
+    /// Returns these limits with those of others where there are none.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            max_tokens: self.max_tokens.or(others.max_tokens),
+            reserved_tokens: self.reserved_tokens.or(others.reserved_tokens),
+            max_bytes: self.max_bytes.or(others.max_bytes),
+            max_items: self.max_items.or(others.max_items),
+            max_chars: self.max_chars.or(others.max_chars),
+        }
+    }
+}
+
+impl Budget {
+    /// Returns the limits that hold for a target.
+    pub fn limits_for(&self, target: Target) -> BudgetLimits {
+        self.targets.get(&target).map_or(self.limits, |own| own.or(self.limits))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_nothing(number: &u64) -> bool {
+    *number == 0
 }

@@ -1,5 +1,16 @@
 //! Closed sets of words.
 
+/// A word of a closed set.
+///
+/// Implemented by every enum that `vocabulary!` makes, called by readers of documents.
+pub(crate) trait Word: Copy + 'static {
+    /// Every word of the set.
+    const ALL: &'static [Self];
+
+    /// Returns the word.
+    fn word(self) -> &'static str;
+}
+
 /// Makes an enum of a closed set of words.
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -16,6 +27,14 @@ macro_rules! vocabulary {
             /// Returns the word.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl crate::vocabulary::Word for $name {
+            const ALL: &'static [Self] = Self::ALL;
+
+            fn word(self) -> &'static str {
+                self.as_str()
             }
         }
 

@@ -154,7 +154,7 @@ fn every_mistake_is_named_by_its_place() {
             "packs[2]: expected an object, found a text",
             "packs[3].id: it is missing",
             "packs[3].full: it is missing",
-            "packs[3].prio: nothing is known by this name; id, priority, required, preserve, order, full and compact are",
+            "packs[3].prio: nothing is known by this name; did you mean `priority`?",
             "packs[5].id: packs[4] has this id already",
         ]
     );

@@ -98,7 +98,7 @@ impl Contexture {
             unread: None,
         };
         let mut gathering = Gathering { engine: self, request, counts, gaps: Vec::new() };
-        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(|source| source.is_run());
+        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
         for source in others {
             let items = gathering.items(&source).await?;
             inputs.items.extend(items);
@@ -106,7 +106,7 @@ impl Contexture {
         for source in runs {
             history::read(&mut gathering, &source, &mut inputs).await?;
         }
-        inputs.items.sort_by(|one, other| (one.segment, one.place).cmp(&(other.segment, other.place)));
+        inputs.items.sort_by_key(|item| (item.segment, item.place));
         Ok((inputs, gathering.gaps))
     }
 

@@ -167,7 +167,15 @@ pub(crate) struct Origin {
 
 impl Gathered {
     fn new(best: Tier) -> Self {
-        Self { best, replay: Replay::default(), origins: Vec::new(), stretches: Vec::new(), losses: Vec::new(), commits: 0, text: None }
+        Self {
+            best,
+            replay: Replay::default(),
+            origins: Vec::new(),
+            stretches: Vec::new(),
+            losses: Vec::new(),
+            commits: 0,
+            text: None,
+        }
     }
 
     /// Takes the content where the walk begins: what stands for all before it is a summary.

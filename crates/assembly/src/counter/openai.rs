@@ -37,4 +37,8 @@ impl TokenCounter for OpenAi {
         };
         TokenCount::new(tokenizer.count(text) as u64)
     }
+
+    fn is_costly(&self) -> bool {
+        true
+    }
 }

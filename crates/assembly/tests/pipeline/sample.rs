@@ -50,7 +50,7 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
             overflow: OverflowStrategy::SummarizeOldest,
         },
         segments: vec![
-            segment("head", Stability::Stable, 0, SourceInput::System { text: None, file: None }),
+            segment("head", Stability::Stable, 0, SourceInput::System { text: Some("You help.".into()), file: None }),
             segment("history", Stability::Append, 0, history),
             segment("tail", Stability::Volatile, 40, SourceInput::Trigger),
         ],

@@ -14,11 +14,7 @@ use contexture_store::commit::{self, Place as CommitPlace, StoredCommit};
 use futures_util::FutureExt as _;
 
 use super::source::{Gathering, Placed};
-use crate::{
-    Contexture, Result, Stop, Tier,
-    chain::Plan,
-    translate::Gathered,
-};
+use crate::{Contexture, Result, Stop, Tier, chain::Plan, translate::Gathered};
 
 /// Turns that are read at first.
 const FIRST_TURNS: u64 = 64;
@@ -140,7 +136,8 @@ fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Place
     let mut units = units(entries);
     if begins_inside {
         let called: HashSet<String> = units.iter().flatten().flat_map(|(_, entry)| calls(entry)).collect();
-        let orphans = |unit: &Vec<(usize, Entry)>| unit.iter().any(|(_, e)| results(e).any(|call| !called.contains(&call)));
+        let orphans =
+            |unit: &Vec<(usize, Entry)>| unit.iter().any(|(_, e)| results(e).any(|call| !called.contains(&call)));
         let whole = units.iter().position(|unit| !orphans(unit)).unwrap_or(units.len());
         units.drain(..whole);
     }
@@ -174,13 +171,7 @@ fn item(
     let number = number.min((1 << STEP_BITS) - 1);
     let source = placed.source;
     Item {
-        origin: Origin {
-            kind: "commit".to_owned(),
-            uri: id.clone(),
-            digest,
-            hold: Hold::Pinned,
-            commit: Some(commit),
-        },
+        origin: Origin { kind: "commit".to_owned(), uri: id.clone(), digest, hold: Hold::Pinned, commit: Some(commit) },
         id: ItemId::new(id).expect("ids of commits are not empty"),
         kind: source.kind.unwrap_or(ContextKind::SessionHistory),
         segment: placed.segment,

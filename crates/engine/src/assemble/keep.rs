@@ -2,15 +2,12 @@
 
 use contexture_assembly::{
     Digest, TokenCounter,
-    document::{
-        CounterRef, Document, Gap, GapRecord, Inputs, ItemRecord, Prefix, Producer, RecipeRef, TargetRecord,
-    },
+    document::{CounterRef, Document, Gap, GapRecord, Inputs, ItemRecord, Prefix, Producer, RecipeRef, TargetRecord},
     pipeline::{Assembled, Rejected},
-    standard::{self, MissingContext, MissingStatus, Reference, Severity},
+    standard::{self, MissingContext, MissingStatus, Severity},
 };
 use contexture_core::{
     ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
-    canonical,
 };
 use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
@@ -65,7 +62,7 @@ impl Contexture {
             attempt,
             turn,
             correlation: request.correlation.clone(),
-            recipe: RecipeRef { name: request.recipe.name.clone(), digest: digest(&request.recipe)? },
+            recipe: RecipeRef { name: request.recipe.name.clone(), digest: request.recipe.digest() },
             head: request.head.clone(),
             commit: request.commit,
             counter: CounterRef { name: tokens.name().to_owned(), version: tokens.version() },
@@ -116,7 +113,8 @@ impl Contexture {
         let data = json!({"reason": rejected.to_string(), "recipe": request.recipe.name});
         let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), data);
         let detected = draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing));
-        let events = [failed, detected].iter().map(|event| Ok(stored(new_event(event)?))).collect::<Result<Vec<_>>>()?;
+        let events =
+            [failed, detected].iter().map(|event| Ok(stored(new_event(event)?))).collect::<Result<Vec<_>>>()?;
         let missing = NewMissing {
             id: record.id,
             status: GapStatus::new(MissingStatus::Open.as_str())?,
@@ -151,11 +149,6 @@ impl Contexture {
 fn gap_id(stream: &Stream, gap: &Gap, at: Timestamp) -> MissingId {
     let content = serde_json::to_vec(&(stream.as_str(), at, gap)).expect("a gap has text keys");
     MissingId::of(&content)
-}
-
-fn digest(recipe: &contexture_assembly::recipe::Recipe) -> Result<Digest> {
-    let bytes = canonical::to_vec(recipe).map_err(|error| Error::Assembly(error.to_string()))?;
-    Ok(Digest::of(&bytes))
 }
 
 fn new_missing(record: &GapRecord, document: &Document) -> Result<NewMissing> {
@@ -290,10 +283,4 @@ pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<JsonText> {
 
 pub(crate) fn value<T: serde::Serialize>(record: &T) -> Value {
     serde_json::to_value(record).expect("a record has text keys")
-}
-
-/// Names a record elsewhere.
-pub(crate) fn reference(kind: &str, id: impl Into<String>) -> Reference {
-    let object = json!({"kind": kind, "id": id.into()});
-    Reference::Object(object.as_object().cloned().unwrap_or_default())
 }

@@ -138,4 +138,3 @@ fn origin(kind: &str, uri: String, content: &[u8], hold: Hold, commit: Option<Co
 fn fenced(text: String) -> Content {
     Content::Text { text, voice: Voice::User, fenced: true }
 }
-

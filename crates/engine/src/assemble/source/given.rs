@@ -122,7 +122,7 @@ impl Gathering<'_> {
                 segment,
                 place: placed.place(i64::try_from(n).unwrap_or(i64::MAX)),
                 part: RunPart::Alone,
-                priority: priority,
+                priority,
                 title: given.title.clone().or_else(|| source.title.clone()),
                 origin: origin("caller", uri, text.as_bytes(), Hold::Pinned, None),
                 visibility: given.visibility.clone().or_else(|| source.visibility.clone()),
@@ -152,12 +152,10 @@ impl Gathering<'_> {
             }
             Err(error) => return Err(error),
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => {
-                self.gap(&artifact.to_string(), "It is not text.");
-                Ok(None)
-            }
+        let text = String::from_utf8(bytes).ok();
+        if text.is_none() {
+            self.gap(&artifact.to_string(), "It is not text.");
         }
+        Ok(text)
     }
 }

@@ -1,0 +1,79 @@
+//! Recipes as they are written out: what is read back is the same recipe.
+
+use std::collections::BTreeMap;
+
+use contexture_core::{ArtifactId, canonical};
+use serde::{Serialize, Serializer};
+
+use super::{BudgetLimits, Recipe, Segment, TargetSpec};
+use crate::standard::{OverflowStrategy, Scope, Target};
+
+/// A recipe with its fields as people write them; those that say nothing are left out.
+#[derive(Serialize)]
+struct Written<'r> {
+    name: &'r str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'r str,
+    scope: Scope,
+    counter: &'r str,
+    target: Targets<'r>,
+    overflow: OverflowStrategy,
+    #[serde(skip_serializing_if = "WrittenBudget::is_empty")]
+    budget: WrittenBudget<'r>,
+    segments: &'r [Segment],
+}
+
+#[derive(Serialize)]
+struct WrittenBudget<'r> {
+    #[serde(flatten)]
+    limits: BudgetLimits,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    targets: &'r BTreeMap<Target, BudgetLimits>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Targets<'r> {
+    One(&'r TargetSpec),
+    Several(&'r [TargetSpec]),
+}
+
+impl Recipe {
+    /// Writes it as TOML, with what holds where nothing was said.
+    ///
+    /// Fails when a number is larger than TOML can hold, which no recipe that was read has.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string_pretty(self)
+    }
+
+    /// Returns the digest of its canonical JSON, which is the id that those bytes have as an artifact.
+    pub fn digest(&self) -> ArtifactId {
+        ArtifactId::of(&canonical::to_vec(self).expect("texts, whole numbers and lists have a JSON form"))
+    }
+}
+
+impl Serialize for Recipe {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { name, description, scope, counter, targets, budget, segments } = self;
+        Written {
+            name,
+            description,
+            scope: *scope,
+            counter,
+            target: match targets.as_slice() {
+                [one] => Targets::One(one),
+                several => Targets::Several(several),
+            },
+            overflow: budget.overflow,
+            budget: WrittenBudget { limits: budget.limits, targets: &budget.targets },
+            segments,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl WrittenBudget<'_> {
+    fn is_empty(&self) -> bool {
+        self.limits == BudgetLimits::default() && self.targets.is_empty()
+    }
+}
