@@ -12,7 +12,7 @@ use std::{
 use clap::error::ErrorKind;
 use contexture::{
     Error as EngineError, Location, LocationError, QueryError, StoreError,
-    core::{CommitId, Format, NameError, Principal, TimeError, Timestamp},
+    core::{CommitId, EnvelopeId, Format, NameError, Principal, TimeError, Timestamp},
     formats,
     inspect::Obstacle,
     wire::Document,
@@ -71,6 +71,24 @@ pub(crate) enum Error {
     /// A file is too large to hold packs.
     #[error("cannot take {input} as packs: it has more than {max_mebibytes} MiB")]
     LargePacks { input: Input, max_mebibytes: u64 },
+    /// What belongs to a trigger is not JSON.
+    #[error("cannot take {input} as data")]
+    TriggerData { input: Input, source: serde_json::Error },
+    /// A file is too large for what it is.
+    #[error("cannot take in {input}: it has more than {max_mebibytes} MiB")]
+    LargeInput { input: Input, max_mebibytes: u64 },
+    /// Nobody knows a recipe by this name.
+    #[error("there is no recipe {name:?}")]
+    NoRecipe { name: String },
+    /// An envelope has no such target.
+    #[error("{envelope} was not made for {target}; it was made for {made}")]
+    NoTarget { envelope: EnvelopeId, target: String, made: String },
+    /// There are no envelopes.
+    #[error("nothing was assembled yet")]
+    NoEnvelopes,
+    /// An envelope cannot be made again as it was.
+    #[error("{envelopes} envelope{} came out differently", if *envelopes == 1 { "" } else { "s" })]
+    NotReplayed { envelopes: u64 },
     /// The environment holds a text that cannot be a name.
     #[error("cannot use what {origin} says")]
     Name { origin: &'static str, source: NameError },
@@ -253,6 +271,14 @@ impl Error {
             Self::BinarySummary { .. } => Verdict::failed("binary-summary"),
             Self::Packs { .. } | Self::LargePacks { .. } => {
                 Verdict::usage("bad-packs").hint("`ctx assemble --help` shows what packs look like")
+            }
+            Self::TriggerData { .. } => Verdict::usage("bad-data").hint("--data takes a file with one JSON value"),
+            Self::LargeInput { .. } => Verdict::failed("large-input"),
+            Self::NoRecipe { .. } => Verdict::usage("no-recipe").hint("`ctx recipe list` shows the recipes"),
+            Self::NoTarget { .. } => Verdict::usage("no-target"),
+            Self::NoEnvelopes => Verdict::failed("no-envelopes").hint("`ctx assemble --help` says how"),
+            Self::NotReplayed { .. } => {
+                Verdict::failed("not-replayed").hint("`ctx fsck` says whether the store is damaged")
             }
             Self::Name { .. } => Verdict::usage("bad-name"),
             Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),

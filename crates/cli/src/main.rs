@@ -14,6 +14,7 @@ mod destination;
 mod input;
 mod output;
 mod provenance;
+mod recipes;
 mod time;
 mod values;
 

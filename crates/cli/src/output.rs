@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub(crate) use palette::Palette;
 pub(crate) use progress::Progress;
-pub(crate) use text::{about, count, counted, first_line, printable, relative, size, span};
+pub(crate) use text::{about, bar, count, counted, first_line, printable, relative, size, span};
 
 use crate::{
     args::Globals,

@@ -7,8 +7,8 @@ use contexture::{
     Contexture, Expect, PageAfter, Reference, Stop, Tier,
     capture::Runtime,
     core::{
-        Annotation, AnnotationError, CommitId, CommitKind, Count, HeadName, LabelKey, NameError, SummaryText,
-        Timestamp, Trigger,
+        Annotation, AnnotationError, CommitId, CommitKind, Count, EnvelopePrefix, HeadName, LabelKey, NameError,
+        Stream, SummaryText, Timestamp, Trigger,
     },
 };
 use serde::{Serialize, Serializer};
@@ -63,6 +63,64 @@ pub(crate) enum LabelError {
     Key(#[from] NameError),
     #[error(transparent)]
     Value(#[from] AnnotationError),
+}
+
+/// An envelope as a person names it.
+#[derive(Debug, Clone)]
+pub(crate) enum EnvelopeName {
+    /// By its id, or the beginning of it.
+    Prefix(EnvelopePrefix),
+    /// The last one, or the last of a stream.
+    Last(Option<Stream>),
+}
+
+/// An id that somebody's runtime gave: `turn_id=42`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Correlation {
+    key: &'static str,
+    value: String,
+}
+
+/// Says that a text is no such id.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CorrelationError {
+    #[error("write KEY=VALUE")]
+    NoEquals,
+    #[error("{key:?} is not one of {}", Correlation::KEYS.join(", "))]
+    Key { key: String },
+}
+
+impl Correlation {
+    /// The ids that records of the standard carry.
+    const KEYS: [&'static str; 11] = [
+        "runtime_id",
+        "session_id",
+        "thread_id",
+        "turn_id",
+        "task_id",
+        "run_id",
+        "attempt_id",
+        "step_id",
+        "tool_call_id",
+        "action_id",
+        "evidence_id",
+    ];
+
+    /// Returns the key and the id.
+    pub(crate) fn into_parts(self) -> (String, String) {
+        (self.key.to_owned(), self.value)
+    }
+}
+
+impl FromStr for Correlation {
+    type Err = CorrelationError;
+
+    fn from_str(text: &str) -> Result<Self, CorrelationError> {
+        let (key, value) = text.split_once('=').ok_or(CorrelationError::NoEquals)?;
+        let known = Self::KEYS.into_iter().find(|known| *known == key || known.strip_suffix("_id") == Some(key));
+        let key = known.ok_or_else(|| CorrelationError::Key { key: key.to_owned() })?;
+        Ok(Self { key, value: value.to_owned() })
+    }
 }
 
 /// Where the next page of a list starts, as one word.

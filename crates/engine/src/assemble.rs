@@ -3,7 +3,9 @@
 mod history;
 mod keep;
 mod replay;
+mod settle;
 mod source;
+mod why;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -18,7 +20,9 @@ use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
 use serde_json::Value;
 
 pub use replay::{Replayed, ReplayedTarget};
+pub use settle::Injected;
 pub use source::{GivenItem, GivenItems, Trigger};
+pub use why::{Answer, Why};
 
 use crate::{Contexture, Error, Result};
 use source::Gathering;

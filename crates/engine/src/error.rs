@@ -82,6 +82,14 @@ pub enum Error {
     /// Something that was given for an assembly cannot be used.
     #[error("{0}")]
     Assembly(String),
+    /// Something was no candidate for an assembly.
+    #[error("{thing:?} was no candidate for {envelope}: no source of its recipe gave it")]
+    NotInEnvelope {
+        /// The envelope.
+        envelope: contexture_core::EnvelopeId,
+        /// What was asked for.
+        thing: String,
+    },
     /// The recipe rejects what does not fit.
     #[error(transparent)]
     Rejected(contexture_assembly::pipeline::Rejected),

@@ -33,7 +33,9 @@ mod token_count;
 mod translate;
 pub mod wire;
 
-pub use assemble::{Assemble, AssembledContext, GivenItem, GivenItems, Replayed, ReplayedTarget, Trigger};
+pub use assemble::{
+    Answer, Assemble, AssembledContext, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget, Trigger, Why,
+};
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, Checkpointed, Content, Outcome};
 pub use compact::{Compaction, Snapshot};

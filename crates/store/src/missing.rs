@@ -152,6 +152,14 @@ pub async fn show(tx: &mut Tx<'_>, id: &MissingId) -> Result<StoredMissing> {
     find(tx, id).await?.ok_or(Error::NoMissing(*id))
 }
 
+/// Returns the gaps whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
+pub async fn ids_between(tx: &mut Tx<'_>, first: &MissingId, last: &MissingId, limit: u32) -> Result<Vec<MissingId>> {
+    let space = tx.space;
+    let sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4");
+    let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
+    tx.rows(&sql, &params).await?.iter().map(|row| Ok(decode(row)?.missing.id)).collect()
+}
+
 /// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredMissing>> {
     let mut params: Vec<Param<'_>> = vec![tx.space.into()];

@@ -1,160 +1,261 @@
-//! `ctx assemble`: what goes into a prompt, and why the rest does not.
+//! `ctx assemble`: what a model is given, and why the rest is not.
 
-use std::ffi::OsStr;
+mod packs;
+
+use std::{collections::BTreeMap, ffi::OsStr, path::PathBuf};
 
 use clap::{
     Arg, Args, Command,
     builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
-use contexture_assembly::{
-    Candidate, Decision, Inclusion, Limits, Measured, Omission, Outcome, Shortening, TokenCount, TokenCounter, counter,
-    counters,
-    packs::{self, Assembled, Request},
+use contexture::{
+    AssembledContext, Contexture, GivenItems, Reference, Trigger,
+    assembly::recipe::{Recipe, TargetSpec},
+    core::{CommitId, EnvelopeId, HeadName, Stream},
 };
-use unicode_width::UnicodeWidthStr as _;
+use contexture_assembly::{TokenCounter, counter, counters, document::Document};
+use serde::Serialize;
 
 use crate::{
+    commands::envelope::portrait,
+    destination::{Destination, Draft},
     error::{Error, Result},
     input::Input,
-    output::{self, Output, Shape},
+    invocation::Invocation,
+    output::{Output, Shape},
+    recipes,
+    values::Correlation,
 };
 
-/// Largest request that is read.
-const MAX_REQUEST_MEBIBYTES: u64 = 64;
-/// Cells of the bar that shows how full the budget is.
-const BAR_CELLS: usize = 30;
+/// Largest trigger, list of items or data that is read.
+const MAX_MEBIBYTES: u64 = 64;
 
 const EXAMPLES: &str = r#"Examples:
+  ctx assemble resume --head main --trigger "Go on." > request.json
+      the conversation of `main` as a request for Anthropic's API, under the recipe's budget
+  ctx assemble resume --head main --max-tokens 20000 --target openai-chat -o request.json
+      the same for OpenAI's API, under another budget
+  ctx assemble prompt --items notes.json --file src/main.rs --trigger - < question.txt
+      a prompt of notes, a file and a question
+  ctx envelope why last ctx-8d3f
+      why a turn is not in it
   ctx assemble --packs packs.json
-      shows what is in with how many tokens, and what is out and why
-  ctx assemble --packs - --json < packs.json
-      prints the prompt and every decision
+      texts with priorities, without a store; `ctx assemble --packs - --json` prints every decision
+
+Items:
+  [{"id": "note", "content": "...", "compact": "...", "priority": "high", "kind": "manual_note",
+    "title": "...", "segment": "notes", "visibility": ["model"], "uri": "..."}]
+  Only `content` is needed, or `artifact` with the id of an artifact of the store.
 
 Packs:
-  {
-    "maxTokens": 1000,
-    "maxChars": 20000,
-    "packs": [
-      {"id": "task", "priority": "required", "full": "Fix the test.\n"},
-      {"id": "log", "priority": "low", "full": "...", "compact": "2 tests failed.\n"}
-    ]
-  }
+  {"maxTokens": 1000, "maxChars": 20000, "packs": [
+    {"id": "task", "priority": "required", "full": "Fix the test.\n"},
+    {"id": "log", "priority": "low", "full": "...", "compact": "2 tests failed.\n"}]}
   priority  required, high, medium (if not given) or low; "required": true overrules it
   order     place in the prompt (if not given: the place in the list)
   preserve  true for what is cut last
   Without maxTokens there is no budget. maxChars is 500000 if not given; it counts UTF-16 code units and always
   holds: optional packs become compact or go, then required ones are cut."#;
 
-/// Chooses what goes into a prompt under a budget
+/// Assembles a context under a budget, and keeps an envelope that proves it
 ///
-/// Required packs come first, the others by priority and order: in full where that fits, else compact, else not at all.
-/// With --json the output is the prompt and a decision about each pack.
+/// A recipe says which sources there are, in which segments, under which limits and for whom: `ctx recipe list` shows
+/// those that come with the program. What a model is given goes to standard output or to -o FILE; how the budget was
+/// spent is told beside it. `ctx envelope` shows, explains and replays what was assembled.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Assemble {
-    /// The packs to choose from, as JSON
-    #[arg(long, value_name = "FILE", value_parser = Input::parser())]
-    packs: Input,
-    /// How tokens are counted
-    #[arg(long, value_name = "NAME", default_value = "chars4", value_parser = CounterName)]
-    counter: &'static dyn TokenCounter,
+    /// A recipe: its name or its file
+    #[arg(value_name = "RECIPE", required_unless_present = "packs")]
+    recipe: Option<String>,
+    /// The head whose conversation goes in
+    #[arg(long, value_name = "H", conflicts_with = "packs")]
+    head: Option<HeadName>,
+    /// The commit whose conversation goes in
+    #[arg(long, value_name = "ID|HEAD", conflicts_with_all = ["head", "packs"])]
+    commit: Option<Reference>,
+    /// What the model is asked now; - reads it from standard input
+    #[arg(long, value_name = "TEXT|-", conflicts_with = "packs")]
+    trigger: Option<String>,
+    /// JSON that belongs to the trigger
+    #[arg(long, value_name = "FILE", value_parser = Input::parser(), requires = "trigger")]
+    data: Option<Input>,
+    /// Items of your own, as JSON
+    #[arg(long, value_name = "FILE", value_parser = Input::parser(), conflicts_with = "packs")]
+    items: Option<Input>,
+    /// A file to read, beside those of the recipe; can be given several times
+    #[arg(long = "file", value_name = "PATH", conflicts_with = "packs")]
+    files: Vec<PathBuf>,
+    /// Who it is for and in which form: AUDIENCE, RENDERING or AUDIENCE:RENDERING; can be given several times
+    #[arg(long = "target", value_name = "T", conflicts_with = "packs")]
+    targets: Vec<TargetSpec>,
+    /// Takes the place of the recipe's budget
+    #[arg(long, value_name = "N", conflicts_with = "packs")]
+    max_tokens: Option<u64>,
+    /// What the assembly continues, if not the head and the recipe tell
+    #[arg(long, value_name = "S", conflicts_with = "packs")]
+    stream: Option<Stream>,
+    /// An id that your runtime gave, such as turn_id=42; can be given several times
+    #[arg(long = "id", value_name = "KEY=VALUE", conflicts_with = "packs")]
+    correlation: Vec<Correlation>,
+    /// Where what the model is given goes
+    #[arg(short, long, value_name = "FILE", value_parser = Destination::parser(), conflicts_with = "packs")]
+    output: Option<Destination>,
+    /// Packs to choose from, as JSON, instead of a recipe
+    #[arg(long, value_name = "FILE", value_parser = Input::parser(), conflicts_with = "recipe")]
+    packs: Option<Input>,
+    /// How tokens are counted, if not as the recipe says
+    #[arg(long, value_name = "NAME", value_parser = CounterName)]
+    counter: Option<&'static dyn TokenCounter>,
+}
+
+/// What was assembled, as `--json` tells it.
+#[derive(Debug, Serialize)]
+struct AssembledDocument<'d> {
+    envelope: EnvelopeId,
+    texts_counted: u64,
+    #[serde(flatten)]
+    document: &'d Document,
+    /// What each target is given, where that is text and did not go to a file.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    renderings: BTreeMap<String, String>,
 }
 
 impl Assemble {
-    pub(crate) fn run(self, output: &mut Output) -> Result<()> {
-        let Self { packs: input, counter } = self;
-        let Some(json) = input.read_up_to(MAX_REQUEST_MEBIBYTES * 1024 * 1024)? else {
-            return Err(Error::LargePacks { input, max_mebibytes: MAX_REQUEST_MEBIBYTES });
-        };
-        let request = Request::parse(counter, &json).map_err(|source| Error::Packs { input, source })?;
-        let assembled = packs::assemble(counter, &request);
-        match output.shape() {
-            Shape::Json => {
-                output.line(serde_json::to_string(&assembled.report()).expect("texts and numbers have a JSON form"))
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        if let Some(packs) = self.packs {
+            let counter = self.counter.map_or_else(|| counter("chars4"), Ok).expect("chars4 is a counter");
+            return packs::run(packs, counter, output);
+        }
+        let destination = self.output.clone();
+        // Nothing is opened or read for a recipe that cannot be used.
+        let recipe = self.recipe()?;
+        let engine = invocation.open().await?;
+        let request = self.request(recipe, &engine).await?;
+        if request.commit.is_none() && request.recipe.segments.iter().any(contexture_assembly::pipeline::is_run) {
+            output.status("No conversation goes in: give --head or --commit.");
+        }
+        let assembled = engine.assemble(&request).await?;
+        publish(&assembled, destination.as_ref(), output)
+    }
+
+    fn recipe(&self) -> Result<Recipe> {
+        let mut recipe = recipes::find(self.recipe.as_deref().unwrap_or_default())?;
+        if !self.targets.is_empty() {
+            recipe.targets.clone_from(&self.targets);
+        }
+        if let Some(max_tokens) = self.max_tokens {
+            recipe.budget.limits.max_tokens = Some(max_tokens);
+            recipe.budget.targets.values_mut().for_each(|limits| limits.max_tokens = None);
+            // What is kept for the answer and for segments shrinks with the whole.
+            let limits = &mut recipe.budget.limits;
+            limits.reserved_tokens = limits.reserved_tokens.map(|reserved| reserved.min(max_tokens / 4));
+            let rest = max_tokens - limits.reserved_tokens.unwrap_or(0);
+            let reserves: u64 = recipe.segments.iter().map(|segment| segment.reserve).sum();
+            if reserves > rest / 2 {
+                for segment in &mut recipe.segments {
+                    let share = u128::from(segment.reserve) * u128::from(rest / 2) / u128::from(reserves);
+                    segment.reserve = u64::try_from(share).unwrap_or(segment.reserve);
+                }
             }
-            Shape::Text => tell_person(&assembled, request.limits, counter, output),
         }
+        if let Some(counter) = self.counter {
+            counter.name().clone_into(&mut recipe.counter);
+        }
+        Ok(recipe)
+    }
+
+    async fn request(self, recipe: Recipe, engine: &Contexture) -> Result<contexture::Assemble> {
+        let commit: Option<CommitId> = match (&self.head, &self.commit) {
+            (Some(head), _) => Some(engine.find(&head.as_str().parse()?).await?),
+            (None, Some(commit)) => Some(engine.find(commit).await?),
+            (None, None) => None,
+        };
+        let trigger = match self.trigger {
+            None => None,
+            Some(text) => {
+                let text = if text == "-" { String::from_utf8_lossy(&read(&Input::Stdin)?).into_owned() } else { text };
+                let data = match &self.data {
+                    None => None,
+                    Some(input) => {
+                        let json = serde_json::from_slice(&read(input)?);
+                        Some(json.map_err(|source| Error::TriggerData { input: input.clone(), source })?)
+                    }
+                };
+                Some(Trigger { text, data })
+            }
+        };
+        let items = match &self.items {
+            None => Vec::new(),
+            Some(input) => {
+                GivenItems::parse(&read(input)?).map_err(|source| Error::Content { input: input.clone(), source })?.0
+            }
+        };
+        let directory =
+            std::env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source })?;
+        Ok(contexture::Assemble {
+            recipe,
+            commit,
+            head: self.head,
+            stream: self.stream,
+            trigger,
+            items,
+            files: self.files,
+            directory,
+            correlation: self.correlation.into_iter().map(Correlation::into_parts).collect(),
+        })
     }
 }
 
-fn tell_person(assembled: &Assembled, limits: Limits, counter: &dyn TokenCounter, output: &mut Output) -> Result<()> {
-    output.line(format_args!("{} ({})", budget(assembled), counter.name()))?;
-    let guard = assembled.selection.guard;
-    let (before, after) = (output::count(guard.before.get()), output::count(guard.after.get()));
-    let max_chars = output::counted(limits.max_chars.get(), "character");
-    let selected = if guard.is_applied() { format!("; {before} were selected") } else { String::new() };
-    output.line(format_args!("{after} of {max_chars}{selected}"))?;
-
-    let decisions = &assembled.selection.decisions;
-    let ids: Vec<_> = decisions.iter().map(|decision| output::first_line(decision.candidate.id.as_str())).collect();
-    let width = ids.iter().map(|id| id.width()).max().unwrap_or(0);
-    let (mut inside, mut outside) = (Vec::new(), Vec::new());
-    for (Decision { candidate, outcome }, id) in decisions.iter().zip(&ids) {
-        let pad = " ".repeat(width - id.width());
-        let start = format!("  {0}{id}{0:#}{pad}  {1:<8}", output.palette.id, candidate.priority);
-        match outcome {
-            Outcome::Included(inclusion) => inside.push(format!("{start}  {}", included(inclusion))),
-            Outcome::Omitted(omission) => outside.push(format!("{start}  {}", omitted(candidate, *omission, limits))),
-        }
-    }
-    for (title, lines) in [("In", inside), ("Out", outside)] {
-        if !lines.is_empty() {
-            let strong = output.palette.strong;
-            output.line(format_args!("\n{strong}{title}{strong:#}"))?;
-            lines.iter().try_for_each(|line| output.line(line))?;
-        }
-    }
-    Ok(())
+fn read(input: &Input) -> Result<Vec<u8>> {
+    input
+        .read_up_to(MAX_MEBIBYTES * 1024 * 1024)?
+        .ok_or_else(|| Error::LargeInput { input: input.clone(), max_mebibytes: MAX_MEBIBYTES })
 }
 
-/// Tells how full the budget is.
-fn budget(assembled: &Assembled) -> String {
-    let tokens = assembled.tokens.get();
-    let Some(max) = assembled.max_tokens.map(TokenCount::get) else {
-        return format!("{}, no budget", output::counted(tokens, "token"));
-    };
-    // A budget of nothing has an empty bar until something exceeds it.
-    let filled = u128::from(tokens) * BAR_CELLS as u128 / u128::from(max.max(1));
-    let filled = usize::try_from(filled).unwrap_or(BAR_CELLS).min(BAR_CELLS);
-    let bar = format!("[{}{}]", "█".repeat(filled), "·".repeat(BAR_CELLS - filled));
-    let over = assembled.over_budget();
-    let over = if over == TokenCount::ZERO {
-        String::new()
-    } else {
-        format!(", {} over: only required packs are left", output::count(over.get()))
-    };
-    format!("{bar} {} of {}{over}", output::count(tokens), output::counted(max, "token"))
-}
-
-fn included(inclusion: &Inclusion) -> String {
-    let Inclusion { variant, text, shortened } = inclusion;
-    let tokens = output::counted(text.tokens().get(), "token");
-    match shortened {
-        None => format!("{variant:<7}  {tokens}"),
-        Some(Shortening::Compacted) => format!("{variant:<7}  {tokens}, for the limit of characters"),
-        Some(Shortening::Cut) => {
-            format!("{variant:<7}  {tokens}, cut after {}", output::counted(text.chars().get(), "character"))
+/// Hands out what was assembled, and tells how the budget was spent.
+fn publish(assembled: &AssembledContext, destination: Option<&Destination>, output: &mut Output) -> Result<()> {
+    let AssembledContext { envelope, document, renderings, texts_counted } = assembled;
+    if let Some(Destination::File(path)) = destination {
+        for (target, bytes) in renderings {
+            let path = match renderings.len() {
+                1 => path.clone(),
+                _ => PathBuf::from(format!("{}.{}-{}", path.display(), target.audience, target.rendering)),
+            };
+            let mut draft = Draft::start(&path)?;
+            draft.write_all(bytes)?;
+            draft.publish()?;
         }
     }
-}
-
-/// Tells why a pack is out, with what it would have needed.
-fn omitted(candidate: &Candidate, omission: Omission, limits: Limits) -> String {
-    let needs = |length: fn(&Measured) -> u64, noun: &str| {
-        let full = candidate.full.as_ref().map(|full| output::counted(length(full), noun));
-        let compact = candidate.compact.as_ref().map(|compact| format!("{} compact", output::count(length(compact))));
-        full.into_iter().chain(compact).collect::<Vec<_>>().join(" or ")
-    };
-    match omission {
-        Omission::Empty => "has no text".to_owned(),
-        Omission::Budget { left } => {
-            format!("needs {}; {} left", needs(|text| text.tokens().get(), "token"), output::count(left.get()))
+    let to_stdout = !matches!(destination, Some(Destination::File(_)));
+    match output.shape() {
+        Shape::Json => {
+            let text = |(target, bytes): &(TargetSpec, Vec<u8>)| {
+                Some((target.to_string(), String::from_utf8(bytes.clone()).ok()?))
+            };
+            let renderings = if to_stdout { renderings.iter().filter_map(text).collect() } else { BTreeMap::new() };
+            output.document(AssembledDocument {
+                envelope: *envelope,
+                texts_counted: *texts_counted,
+                document,
+                renderings,
+            })
         }
-        Omission::Summarized => "a summary stands for it".to_owned(),
-        Omission::Needless => "what it sums up is in".to_owned(),
-        Omission::MaxChars => {
-            let max_chars = output::count(limits.max_chars.get());
-            format!("needs {}; no room in {max_chars}", needs(|text| text.chars().get(), "character"))
+        Shape::Text => {
+            if to_stdout {
+                for (_, bytes) in renderings {
+                    output.data().write_all(bytes).map_err(Error::Stdout)?;
+                }
+                if renderings.last().is_some_and(|(_, bytes)| !bytes.ends_with(b"\n")) {
+                    output.line("")?;
+                }
+                output.flush()?;
+                for line in portrait::brief(*envelope, document) {
+                    output.status(line);
+                }
+                return Ok(());
+            }
+            portrait::brief(*envelope, document).into_iter().try_for_each(|line| output.line(line))
         }
     }
 }

@@ -63,6 +63,12 @@ impl Verdict {
             }
             EngineError::AbsentArtifact { .. } => Self::damaged("absent-artifact"),
             EngineError::OtherContent { .. } => Self::failed("other-content"),
+            EngineError::Assembly(_) => Self::failed("bad-assembly").hint("`ctx assemble --help` shows what it takes"),
+            EngineError::NotInEnvelope { envelope, .. } => Self::failed("no-candidate")
+                .hint(format!("`ctx envelope show {} --all` lists all there was", envelope.short())),
+            EngineError::Rejected(_) => Self::failed("rejected").hint(
+                "raise the budget with `--max-tokens N`, or let the recipe cut with `overflow = \"truncate_tail\"`",
+            ),
             EngineError::JsonText(_) => Self::failed("bad-record"),
             EngineError::NotNative { .. } => Self::failed("not-native")
                 .hint("`--tier mapped` allows a translation, and no `--tier` the best there is"),

@@ -86,6 +86,14 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(steers) { text.replace(steers, "\u{fffd}").into() } else { text.into() }
 }
 
+/// Draws how much of something is used.
+pub(crate) fn bar(used: u64, whole: u64, cells: usize) -> String {
+    // A whole of nothing has an empty bar until something exceeds it.
+    let filled = u128::from(used) * cells as u128 / u128::from(whole.max(1));
+    let filled = usize::try_from(filled).unwrap_or(cells).min(cells);
+    format!("[{}{}]", "█".repeat(filled), "·".repeat(cells - filled))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
