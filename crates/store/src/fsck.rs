@@ -7,12 +7,17 @@ mod annotations;
 mod artifacts;
 mod checker;
 mod commits;
+mod envelopes;
+mod events;
 mod heads;
+mod injections;
 mod journal;
 mod large;
 mod lines;
+mod missing;
 mod passages;
 mod problem;
+mod record;
 mod requests;
 mod unreferenced;
 
@@ -23,11 +28,13 @@ use serde::Serialize;
 pub use annotations::AnnotationFault;
 pub use artifacts::ArtifactFault;
 pub use commits::CommitFault;
+pub use envelopes::EnvelopeFault;
 pub use heads::HeadFault;
 pub use journal::JournalFault;
 pub use lines::LineFault;
 pub use passages::PassageFault;
 pub use problem::Problem;
+pub use record::RecordFault;
 pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
 
@@ -49,6 +56,11 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
     checker.run(heads::MoveScan::default()).await?;
     checker.run(annotations::Scan::default()).await?;
     checker.run(requests::Scan::default()).await?;
+    checker.run(envelopes::Scan::default()).await?;
+    checker.run(envelopes::ArtifactScan::default()).await?;
+    checker.run(injections::Scan::default()).await?;
+    checker.run(missing::Scan::default()).await?;
+    checker.run(events::Scan::default()).await?;
     checker.index().await?;
     checker.run(passages::Scan::default()).await?;
     checker.unreferenced().await?;
@@ -87,6 +99,16 @@ pub struct Counts {
     pub annotations: u64,
     /// Idempotency keys.
     pub requests: u64,
+    /// Envelopes.
+    pub envelopes: u64,
+    /// Artifacts of envelopes, as often as envelopes refer to them.
+    pub envelope_artifacts: u64,
+    /// Injections.
+    pub injections: u64,
+    /// Missing context.
+    pub missing: u64,
+    /// Events.
+    pub events: u64,
     /// Journal records.
     pub journal_records: u64,
     /// Passages of the index that searches ask.
@@ -126,6 +148,16 @@ pub enum Phase {
     Annotations,
     /// Idempotency keys.
     Requests,
+    /// Envelopes.
+    Envelopes,
+    /// Artifacts of envelopes.
+    EnvelopeArtifacts,
+    /// Injections.
+    Injections,
+    /// Missing context.
+    Missing,
+    /// Events.
+    Events,
     /// Passages of the index that searches ask.
     Passages,
     /// The search for artifacts that nothing refers to.
@@ -160,6 +192,11 @@ impl AddAssign for Counts {
         self.head_moves += more.head_moves;
         self.annotations += more.annotations;
         self.requests += more.requests;
+        self.envelopes += more.envelopes;
+        self.envelope_artifacts += more.envelope_artifacts;
+        self.injections += more.injections;
+        self.missing += more.missing;
+        self.events += more.events;
         self.journal_records += more.journal_records;
         self.passages += more.passages;
     }
@@ -178,6 +215,11 @@ impl Phase {
             Self::HeadMoves => "moves of heads",
             Self::Annotations => "annotations",
             Self::Requests => "idempotency keys",
+            Self::Envelopes => "envelopes",
+            Self::EnvelopeArtifacts => "artifacts of envelopes",
+            Self::Injections => "injections",
+            Self::Missing => "missing context",
+            Self::Events => "events",
             Self::Passages => "passages",
             Self::Unreferenced => "unreferenced artifacts",
         }

@@ -30,6 +30,8 @@ pub struct Stats {
     pub annotations: u64,
     /// Idempotency keys.
     pub requests: u64,
+    /// Envelopes.
+    pub envelopes: u64,
     /// Journal records.
     pub journal_records: u64,
     /// Who made the commits.
@@ -125,6 +127,7 @@ pub async fn collect(tx: &mut Tx<'_>) -> Result<Stats> {
         artifacts: artifacts(tx).await?,
         annotations: count(tx, "SELECT count(*) FROM annotations WHERE space = ?1").await?,
         requests: count(tx, "SELECT count(*) FROM requests WHERE space = ?1").await?,
+        envelopes: count(tx, "SELECT count(*) FROM envelopes WHERE space = ?1").await?,
         journal_records: count(tx, "SELECT count(*) FROM journal WHERE space = ?1").await?,
         principals: tally(tx, "principal").await?,
         sessions: tally(tx, "session").await?,
@@ -296,6 +299,7 @@ mod tests {
             },
             annotations: 0,
             requests: 0,
+            envelopes: 0,
             journal_records: 6,
             principals: Tally {
                 distinct: 2,

@@ -15,6 +15,8 @@ pub mod checkpoint;
 #[doc(hidden)]
 pub mod compact;
 #[doc(hidden)]
+pub mod envelopes;
+#[doc(hidden)]
 pub mod find;
 #[doc(hidden)]
 pub mod formats;
@@ -101,6 +103,20 @@ macro_rules! conformance {
                 a_snapshot_is_what_its_commit_materializes_to,
                 a_large_snapshot_is_streamed,
                 a_snapshot_that_cannot_be_taken_changes_nothing;
+            envelopes:
+                an_envelope_is_kept_with_all_that_goes_with_it,
+                the_same_document_is_one_envelope,
+                what_an_envelope_needs_must_be_there,
+                more_small_artifacts_than_are_held_are_all_there,
+                envelopes_are_listed_newest_first,
+                the_latest_of_a_stream_goes_before_the_next,
+                an_envelope_is_found_by_an_abbreviated_id,
+                an_injection_is_recorded_once,
+                missing_context_changes_under_one_id,
+                events_are_journaled_and_found_by_envelope,
+                what_is_kept_in_one_space_another_does_not_see,
+                token_counts_are_known_in_every_space,
+                a_check_names_lost_artifacts_of_envelopes;
             find:
                 resolve_finds_the_last_commit_at_or_before_an_instant,
                 resolve_breaks_ties_by_sequence,

@@ -55,7 +55,7 @@ impl Stats {
 impl Measured {
     /// Returns what was measured, each with its name, in reading order.
     fn fields(&self, now: Timestamp) -> Vec<(&'static str, String)> {
-        let Measures { commits, lines, forks, heads, artifacts, annotations, requests, .. } = &self.space;
+        let Measures { commits, lines, forks, heads, artifacts, annotations, requests, envelopes, .. } = &self.space;
         let mut fields = vec![(
             "commits",
             format!(
@@ -82,6 +82,9 @@ impl Measured {
         }
         fields.push(("annotations", output::count(*annotations)));
         fields.push(("keys", output::count(*requests)));
+        if *envelopes > 0 {
+            fields.push(("envelopes", output::count(*envelopes)));
+        }
         fields.push(("journal", output::counted(self.space.journal_records, "record")));
         if let Some(index) = &self.space.index {
             let (passages, size) = (output::counted(index.passages, "passage"), output::size(index.bytes));

@@ -1,10 +1,11 @@
 //! What can be wrong with a space, each problem named by the thing that it hits.
 
-use contexture_core::{ArtifactId, CommitId, HeadName, IdempotencyKey};
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, InjectionId, MissingId};
 use serde::Serialize;
 
 use super::{
-    AnnotationFault, ArtifactFault, CommitFault, HeadFault, JournalFault, LineFault, PassageFault, Phase, RequestFault,
+    AnnotationFault, ArtifactFault, CommitFault, EnvelopeFault, HeadFault, JournalFault, LineFault, PassageFault,
+    Phase, RecordFault, RequestFault,
 };
 use crate::Error;
 
@@ -128,6 +129,50 @@ pub enum Problem {
         /// What is wrong.
         #[serde(flatten)]
         fault: RequestFault,
+    },
+    /// An envelope is wrong.
+    #[error("envelope {envelope} {fault}")]
+    Envelope {
+        /// Its id, as stored.
+        envelope: EnvelopeId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: EnvelopeFault,
+    },
+    /// An artifact belongs to an envelope that does not exist.
+    #[error("artifact {artifact} belongs to an envelope of journal record {seq}, which does not exist")]
+    EnvelopeArtifact {
+        /// The record that tells of the envelope.
+        seq: i64,
+        /// The artifact.
+        artifact: ArtifactId,
+    },
+    /// An injection is wrong.
+    #[error("injection {injection} {fault}")]
+    Injection {
+        /// Its id, as stored.
+        injection: InjectionId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: RecordFault,
+    },
+    /// Missing context is wrong.
+    #[error("missing context {missing} {fault}")]
+    Missing {
+        /// Its id.
+        missing: MissingId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: RecordFault,
+    },
+    /// An event is wrong.
+    #[error("event {seq} {fault}")]
+    Event {
+        /// Its sequence number in the journal.
+        seq: i64,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: RecordFault,
     },
 }
 

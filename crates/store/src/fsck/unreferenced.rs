@@ -14,7 +14,7 @@ use crate::{
     sql::{Row, Tx},
 };
 
-/// Artifacts that neither a commit nor a larger artifact refers to.
+/// Artifacts that no commit, no envelope, no source and no larger artifact refers to.
 ///
 /// They are legal: storing an artifact by itself makes one, and so does a large one that was not stored to its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -35,6 +35,12 @@ const USED_AS_PARTS: &str = "SELECT p.artifact, p.start, p.part, 0 FROM parts p 
 const USED_BY_SOURCES: &str = "SELECT g.source, g.start + 1, g.artifact, 0 FROM segments g \
      JOIN sources s ON s.key = g.source AND s.space = ?1 \
      WHERE (g.source, g.start + 1) > (?2, ?3) ORDER BY g.source, g.start LIMIT ?4";
+const USED_AS_DOCUMENTS: &str = "SELECT e.seq, 0, a.key, 0 FROM envelopes e \
+     JOIN artifacts a ON a.space = e.space AND a.digest = e.document \
+     WHERE e.space = ?1 AND e.seq > ?2 AND ?3 = 0 ORDER BY e.seq LIMIT ?4";
+const USED_BY_ENVELOPES: &str = "SELECT x.envelope, x.position, a.key, 0 FROM envelope_artifacts x \
+     JOIN artifacts a ON a.space = x.space AND a.digest = x.artifact \
+     WHERE x.space = ?1 AND (x.envelope, x.position) > (?2, ?3) ORDER BY x.envelope, x.position LIMIT ?4";
 const STORED: &str = "SELECT key, 0, key, size FROM artifacts \
      WHERE space + 0 = ?1 AND key > ?2 AND ?3 = 0 ORDER BY key LIMIT ?4";
 
@@ -45,7 +51,10 @@ impl Checker<'_> {
     /// Counts the artifacts that nothing refers to.
     pub(super) async fn unreferenced(&mut self) -> Result<()> {
         let checked = self.report.checked;
-        self.begin(Phase::Unreferenced, checked.commits + checked.artifacts);
+        self.begin(
+            Phase::Unreferenced,
+            checked.commits + checked.envelopes + checked.envelope_artifacts + checked.artifacts,
+        );
         match self.count_unreferenced().await {
             Ok(unreferenced) => self.report.unreferenced = Some(unreferenced),
             // The passes over the tables have told of the damage; this is information and can be left out.
@@ -60,6 +69,8 @@ impl Checker<'_> {
         self.each(USED_BY_COMMITS, |key, _| used.insert(key)).await?;
         self.each(USED_AS_PARTS, |key, _| used.insert(key)).await?;
         self.each(USED_BY_SOURCES, |key, _| used.insert(key)).await?;
+        self.each(USED_AS_DOCUMENTS, |key, _| used.insert(key)).await?;
+        self.each(USED_BY_ENVELOPES, |key, _| used.insert(key)).await?;
         let mut unreferenced = Unreferenced::default();
         let count = |key, size: i64| {
             if !used.contains(key) {

@@ -28,7 +28,7 @@ async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
             annotations: 1,
             requests: 1,
             journal_records: 14,
-            passages: 0,
+            ..Counts::default()
         },
         problems: Vec::new(),
         problems_left_out: 0,
@@ -101,6 +101,11 @@ async fn progress_goes_through_the_phases_and_ends_each_at_its_total() {
         (Phase::HeadMoves, 4),
         (Phase::Annotations, 1),
         (Phase::Requests, 1),
+        (Phase::Envelopes, 0),
+        (Phase::EnvelopeArtifacts, 0),
+        (Phase::Injections, 0),
+        (Phase::Missing, 0),
+        (Phase::Events, 0),
         (Phase::Passages, 0),
         (Phase::Unreferenced, 7 + parts + artifacts),
     ];

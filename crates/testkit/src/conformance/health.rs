@@ -71,7 +71,7 @@ pub async fn a_check_of_a_whole_space_finds_nothing<B: Backend>() {
         annotations: 1,
         requests: 1,
         journal_records: 8,
-        passages: 0,
+        ..Counts::default()
     };
     assert_eq!(report.checked, expected);
     assert!(!progress.is_empty() && progress.iter().all(|step| step.done <= step.total));

@@ -1,0 +1,190 @@
+//! Checks envelopes: each can be read, has the id of its document, and what it refers to is there.
+//!
+//! Whether artifacts have the bytes that their ids name is checked with the artifacts.
+
+use contexture_core::{ArtifactId, CommitId, EnvelopeId};
+use serde::Serialize;
+
+use super::{
+    Phase, Problem,
+    checker::{self, Found},
+    journal::{self, Journaled},
+    problem,
+};
+use crate::{
+    Result,
+    artifact::artifact_id,
+    envelope::{self, StoredEnvelope, envelope_id},
+    sql::{Row, Tx},
+};
+
+/// What is wrong with an envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum EnvelopeFault {
+    /// Its row cannot be read.
+    #[error("cannot be read: {what}")]
+    Unreadable {
+        /// What is wrong with the row.
+        what: String,
+    },
+    /// Its id does not follow from its document.
+    #[error("has the document of {expected}")]
+    OtherId {
+        /// The id that follows from its document.
+        expected: EnvelopeId,
+    },
+    /// Its document is not stored.
+    #[error("has the document {artifact}, which is not in the store")]
+    NoDocument {
+        /// The document.
+        artifact: ArtifactId,
+    },
+    /// An artifact that belongs to it is not stored.
+    #[error("refers to {artifact}, which is not in the store")]
+    NoArtifact {
+        /// The artifact.
+        artifact: ArtifactId,
+    },
+    /// The commit that it was made from does not exist.
+    #[error("was made from {commit}, which does not exist")]
+    NoCommit {
+        /// The commit.
+        commit: CommitId,
+    },
+    /// The journal has no such record.
+    #[error("is not in the journal")]
+    NotJournaled,
+    /// The journal tells something else.
+    #[error("is not what the journal says")]
+    JournaledOtherwise,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Scan {
+    after: i64,
+}
+
+impl checker::Scan for Scan {
+    const PHASE: Phase = Phase::Envelopes;
+    const TABLE: &'static str = "envelopes";
+
+    async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
+        let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, a.key, c.line, \
+                   j.kind, j.subject, j.digest FROM envelopes e \
+                   LEFT JOIN artifacts a ON a.space = e.space AND a.digest = e.document \
+                   LEFT JOIN commits c ON c.space = e.space AND c.id = e.commit_id \
+                   LEFT JOIN journal j ON j.space = e.space AND j.seq = e.seq \
+                   WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+        let space = tx.space;
+        let rows = tx.rows(sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &rows {
+            self.after = row.integer(1)?;
+            found.checked.envelopes += 1;
+            let id = match envelope_id(row.blob(0)?) {
+                Ok(id) => id,
+                Err(error) => {
+                    found.row(Self::PHASE, self.key(), error);
+                    continue;
+                }
+            };
+            let fault = |fault| Problem::Envelope { envelope: id, fault };
+            match envelope::decode(row) {
+                Err(error) => found.problems.push(fault(EnvelopeFault::Unreadable { what: problem::reason(error) })),
+                Ok(stored) => found.problems.extend(faults(tx, row, stored).await?.into_iter().map(fault)),
+            }
+        }
+        Ok(rows.len())
+    }
+
+    fn key(&self) -> String {
+        format!("record {}", self.after)
+    }
+
+    fn stride(&self, doublings: u32) -> Option<Self> {
+        Some(Self { after: self.after.saturating_add(1 << doublings) })
+    }
+}
+
+/// Returns what is wrong with an envelope that can be read.
+async fn faults(tx: &mut Tx<'_>, row: &Row, stored: StoredEnvelope) -> Result<Vec<EnvelopeFault>> {
+    let mut faults = Vec::new();
+    let expected = EnvelopeId::of_artifact(&stored.document);
+    if stored.id != expected {
+        faults.push(EnvelopeFault::OtherId { expected });
+    }
+    if row.optional_integer(7)?.is_none() {
+        faults.push(EnvelopeFault::NoDocument { artifact: stored.document });
+    }
+    if let Some(commit) = stored.commit
+        && row.optional_integer(8)?.is_none()
+    {
+        faults.push(EnvelopeFault::NoCommit { commit });
+    }
+    let artifacts = match envelope::artifacts_of(tx, stored.seq.cast_signed()).await {
+        Ok(artifacts) => artifacts,
+        // The pass over the artifacts of envelopes names them.
+        Err(error) if checker::is_damage(&error) => return Ok(faults),
+        Err(error) => return Err(error),
+    };
+    match journal::compare(row, 9, &stored.with_artifacts(artifacts).mutation())? {
+        Journaled::Same => {}
+        Journaled::Not => faults.push(EnvelopeFault::NotJournaled),
+        // An envelope under another id is told of under its own.
+        Journaled::Otherwise if faults.is_empty() => faults.push(EnvelopeFault::JournaledOtherwise),
+        Journaled::Otherwise => {}
+    }
+    Ok(faults)
+}
+
+/// The pass over what belongs to envelopes.
+#[derive(Clone, Default)]
+pub(super) struct ArtifactScan {
+    after: (i64, i64),
+}
+
+impl checker::Scan for ArtifactScan {
+    const PHASE: Phase = Phase::EnvelopeArtifacts;
+    const TABLE: &'static str = "envelope_artifacts";
+
+    async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
+        let sql = "SELECT x.envelope, x.position, x.artifact, e.id, a.key FROM envelope_artifacts x \
+                   LEFT JOIN envelopes e ON e.space = x.space AND e.seq = x.envelope \
+                   LEFT JOIN artifacts a ON a.space = x.space AND a.digest = x.artifact \
+                   WHERE x.space = ?1 AND (x.envelope, x.position) > (?2, ?3) \
+                   ORDER BY x.envelope, x.position LIMIT ?4";
+        let (space, (envelope, position)) = (tx.space, self.after);
+        let rows = tx.rows(sql, &[space.into(), envelope.into(), position.into(), i64::from(limit).into()]).await?;
+        for row in &rows {
+            self.after = (row.integer(0)?, row.integer(1)?);
+            found.checked.envelope_artifacts += 1;
+            let (artifact, envelope) = match owner(row) {
+                Ok(read) => read,
+                Err(error) => {
+                    found.row(Self::PHASE, self.key(), error);
+                    continue;
+                }
+            };
+            let Some(envelope) = envelope else {
+                found.problems.push(Problem::EnvelopeArtifact { seq: self.after.0, artifact });
+                continue;
+            };
+            if row.optional_integer(4)?.is_none() {
+                found.problems.push(Problem::Envelope { envelope, fault: EnvelopeFault::NoArtifact { artifact } });
+            }
+        }
+        Ok(rows.len())
+    }
+
+    fn key(&self) -> String {
+        format!("record {}, position {}", self.after.0, self.after.1)
+    }
+
+    fn stride(&self, doublings: u32) -> Option<Self> {
+        Some(Self { after: (self.after.0.saturating_add(1 << doublings), i64::MAX) })
+    }
+}
+
+fn owner(row: &Row) -> Result<(ArtifactId, Option<EnvelopeId>)> {
+    Ok((artifact_id(row.blob(2)?)?, row.optional_blob(3)?.map(envelope_id).transpose()?))
+}
