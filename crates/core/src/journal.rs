@@ -168,7 +168,8 @@ impl FromStr for JournalKind {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        let unknown = || UnknownWord::new(word, Self::all().map(Self::as_str));
+        // People need not read the names of all events to see what is wrong.
+        let unknown = || UnknownWord::new(word, Self::CHANGES.into_iter().map(Self::as_str).chain(["context.*"]));
         Self::all().find(|known| known.as_str() == word).ok_or_else(unknown)
     }
 }

@@ -3,6 +3,7 @@
 mod artifacts;
 mod commits;
 mod engine;
+mod envelopes;
 mod fixture;
 mod heads;
 mod journal;
