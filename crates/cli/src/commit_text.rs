@@ -56,13 +56,6 @@ impl HeadLabels {
         self.by_commit.keys().copied().collect()
     }
 
-    /// Returns the names of all heads.
-    pub(crate) fn into_names(self) -> Vec<HeadName> {
-        let mut names: Vec<_> = self.by_commit.into_values().flatten().collect();
-        names.sort();
-        names
-    }
-
     /// Returns the document of a commit with its heads.
     pub(crate) fn document(&self, stored: StoredCommit) -> CommitDocument {
         let heads = self.of(&stored.id).to_vec();

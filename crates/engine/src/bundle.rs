@@ -1,5 +1,6 @@
 //! Bundles: chains as one portable file that proves itself.
 
+mod envelopes;
 mod export;
 mod frame;
 mod import;
@@ -25,6 +26,9 @@ pub fn verify_bundle(bundle: impl Read) -> Result<ExportSummary> {
             Frame::Commit(_) => summary.commits += 1,
             Frame::Annotation(_) => summary.annotations += 1,
             Frame::Head(_) => summary.heads += 1,
+            Frame::Envelope(_) => summary.envelopes += 1,
+            // They go with their envelope.
+            Frame::Injection(_) | Frame::Missing(_) | Frame::Event(_) => {}
         }
     }
     Ok(summary)
@@ -34,11 +38,11 @@ pub fn verify_bundle(bundle: impl Read) -> Result<ExportSummary> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::frame::{FrameReader, FrameWriter};
+    use super::frame::{FrameReader, FrameWriter, Holds};
     use crate::{BundleProblem, Error};
 
     fn sealed() -> Vec<u8> {
-        let mut writer = FrameWriter::start(Vec::new()).unwrap();
+        let mut writer = FrameWriter::start(Vec::new(), Holds::Envelopes).unwrap();
         writer.artifact(&contexture_core::ArtifactId::of(b"abc"), 3).unwrap();
         writer.bytes(b"abc").unwrap();
         writer.finish().unwrap()
@@ -72,7 +76,7 @@ mod tests {
         let mut bytes = sealed();
         bytes[7] = 9;
         let error = read(&bytes).unwrap_err();
-        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Newer { found: 9, known: 1 } }));
+        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Newer { found: 9, known: 2 } }));
     }
 
     proptest! {

@@ -81,6 +81,9 @@ impl StoredEnvelope {
     }
 }
 
+/// Most artifacts that belong to one envelope beside its document.
+pub const MAX_ARTIFACTS: usize = 8192;
+
 const COLUMNS: &str = "id, seq, stream, recipe, commit_id, created_at, document";
 
 /// Stores an envelope whose artifacts are already stored. One with the same document stays as it is.
@@ -91,6 +94,9 @@ pub async fn put(tx: &mut Tx<'_>, envelope: &Envelope) -> Result<(EnvelopeId, In
     }
     if let Some(commit) = &envelope.commit {
         commit::require(tx, commit).await?;
+    }
+    if envelope.artifacts.len() > MAX_ARTIFACTS {
+        return Err(Error::TooManyArtifacts { envelope: id, count: envelope.artifacts.len() });
     }
     let mut needed = vec![envelope.document];
     needed.extend(&envelope.artifacts);

@@ -139,6 +139,14 @@ pub enum Error {
     /// There is no such envelope here.
     #[error("there is no envelope {0}")]
     NoEnvelope(EnvelopeId),
+    /// An envelope has more artifacts than one may have.
+    #[error("envelope {envelope} has {count} artifacts; at most {} belong to one", crate::envelope::MAX_ARTIFACTS)]
+    TooManyArtifacts {
+        /// The envelope.
+        envelope: EnvelopeId,
+        /// How many it has.
+        count: usize,
+    },
     /// Nothing of this id is known to be missing here.
     #[error("there is no missing context {0}")]
     NoMissing(MissingId),

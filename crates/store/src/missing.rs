@@ -181,15 +181,20 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
     tx.rows(&sql, &params).await?.iter().map(decode).collect()
 }
 
-/// Returns up to `limit` of what is missing in no envelope after a sequence number, oldest first.
-pub async fn loose_after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredMissing>> {
-    let space = tx.space;
-    let sql = format!(
-        "SELECT {COLUMNS} FROM missing WHERE space = ?1 AND seq > ?2 AND envelope IS NULL ORDER BY seq LIMIT ?3"
-    );
-    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    let rows = tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(decode).collect()
+/// Returns up to `limit` of what an envelope misses, or of what is missing in none, after a sequence number, oldest first.
+pub async fn after(tx: &mut Tx<'_>, envelope: Option<&EnvelopeId>, seq: u64, limit: u32) -> Result<Vec<StoredMissing>> {
+    let (space, seq) = (tx.space, i64::try_from(seq).unwrap_or(i64::MAX));
+    let mut params = vec![space.into(), seq.into(), i64::from(limit).into()];
+    let condition = match envelope {
+        Some(envelope) => {
+            params.push(Param::Blob(envelope.as_bytes()));
+            "envelope = ?4"
+        }
+        None => "envelope IS NULL",
+    };
+    let sql =
+        format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND seq > ?2 AND {condition} ORDER BY seq LIMIT ?3");
+    tx.rows(&sql, &params).await?.iter().map(decode).collect()
 }
 
 /// Reads [`COLUMNS`].

@@ -15,6 +15,8 @@ pub mod checkpoint;
 #[doc(hidden)]
 pub mod compact;
 #[doc(hidden)]
+pub mod envelope_bundles;
+#[doc(hidden)]
 pub mod envelopes;
 #[doc(hidden)]
 pub mod find;
@@ -103,6 +105,14 @@ macro_rules! conformance {
                 a_snapshot_is_what_its_commit_materializes_to,
                 a_large_snapshot_is_streamed,
                 a_snapshot_that_cannot_be_taken_changes_nothing;
+            envelope_bundles:
+                envelopes_go_along_with_their_commits,
+                what_has_no_commit_goes_along_with_everything,
+                a_bundle_without_envelopes_stays_readable_for_older_programs,
+                taking_in_envelopes_again_changes_nothing,
+                what_was_added_elsewhere_is_added_here,
+                the_later_state_of_missing_context_counts,
+                envelopes_go_from_one_engine_to_the_other_and_back;
             envelopes:
                 an_envelope_is_kept_with_all_that_goes_with_it,
                 the_same_document_is_one_envelope,

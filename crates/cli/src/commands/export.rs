@@ -1,10 +1,14 @@
 //! `ctx export`: chains as one portable file.
 
+use std::io::Write;
+
 use clap::Args;
-use contexture::{ExportSummary, Reference};
+use contexture::{
+    Contexture, EnvelopeFilter, Error as EngineError, ExportSummary, Reference,
+    core::{CommitId, HeadName},
+};
 
 use crate::{
-    commit_text::HeadLabels,
     destination::{Destination, Draft},
     error::{Error, Result},
     invocation::Invocation,
@@ -20,14 +24,14 @@ Examples:
 
 /// Writes commits with all that leads to them as one self-verifying file
 ///
-/// Heads that are named go along. `ctx import-bundle` takes the file in; ids stay the same.
+/// Heads that are named go along, and so do the envelopes made from the commits. `ctx import-bundle` takes the file in; ids stay the same.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
     /// What to export
     #[arg(value_name = "ID|HEAD", required_unless_present = "all")]
     starts: Vec<Reference>,
-    /// Exports all heads
+    /// Exports all heads, and the envelopes that were made from no commit
     #[arg(long, conflicts_with = "starts")]
     all: bool,
     /// Where to write it; a file appears once it is whole
@@ -39,29 +43,17 @@ impl Export {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         self.output.check(output, "bundle")?;
         let engine = invocation.open().await?;
-        let (mut commits, mut heads) = (Vec::new(), Vec::new());
-        if self.all {
-            heads = HeadLabels::load(&engine).await?.into_names();
-            if heads.is_empty() {
-                return Err(Error::NoHeads);
-            }
-        }
-        for reference in &self.starts {
-            match values::find(&engine, reference).await? {
-                (_, Some(head)) => heads.push(head),
-                (commit, None) => commits.push(commit),
-            }
-        }
+        let chosen = self.chosen(&engine).await?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
-            let summary = engine.export(&commits, &heads, output.data()).await.map_err(failed)?;
+            let summary = chosen.export(&engine, output.data()).await.map_err(failed)?;
             output.flush()?;
             output.remark(told(&summary, &self.output));
             return Ok(());
         };
         let mut draft = Draft::start(path)?;
         let sink = output.progress("Exporting", None).track(draft.file());
-        let summary = engine.export(&commits, &heads, sink).await.map_err(failed)?;
+        let summary = chosen.export(&engine, sink).await.map_err(failed)?;
         draft.publish()?;
         match output.shape() {
             Shape::Json => output.document(summary)?,
@@ -69,12 +61,48 @@ impl Export {
         }
         Ok(())
     }
+
+    async fn chosen(&self, engine: &Contexture) -> Result<Chosen> {
+        if self.all {
+            let is_empty = engine.heads("", None, 1).await?.is_empty()
+                && engine.envelopes(&EnvelopeFilter::default(), None, 1).await?.is_empty();
+            if is_empty {
+                return Err(Error::NoHeads);
+            }
+            return Ok(Chosen::Everything);
+        }
+        let (mut commits, mut heads) = (Vec::new(), Vec::new());
+        for reference in &self.starts {
+            match values::find(engine, reference).await? {
+                (_, Some(head)) => heads.push(head),
+                (commit, None) => commits.push(commit),
+            }
+        }
+        Ok(Chosen::From(commits, heads))
+    }
+}
+
+/// What goes into the bundle.
+enum Chosen {
+    Everything,
+    From(Vec<CommitId>, Vec<HeadName>),
+}
+
+impl Chosen {
+    async fn export<W: Write + Send>(&self, engine: &Contexture, sink: W) -> Result<ExportSummary, EngineError> {
+        match self {
+            Self::Everything => engine.export_all(sink).await,
+            Self::From(commits, heads) => engine.export(commits, heads, sink).await,
+        }
+    }
 }
 
 fn told(summary: &ExportSummary, destination: &Destination) -> String {
-    let ExportSummary { commits, artifacts, artifact_bytes, annotations, heads } = summary;
+    let ExportSummary { commits, artifacts, artifact_bytes, annotations, heads, envelopes } = summary;
+    let envelopes =
+        if *envelopes > 0 { format!(", {}", output::counted(*envelopes, "envelope")) } else { String::new() };
     format!(
-        "Exported {}, {} ({}), {} and {} to {destination}.",
+        "Exported {}, {} ({}), {}{envelopes} and {} to {destination}.",
         output::counted(*commits, "commit"),
         output::counted(*artifacts, "artifact"),
         output::size(*artifact_bytes),

@@ -36,13 +36,21 @@ impl ImportBundle {
         if output.shape() == Shape::Json {
             return output.document(summary);
         }
-        let ImportSummary { commits, new_commits, new_annotations, moved_heads, kept_heads } = summary;
+        let ImportSummary { commits, new_commits, new_annotations, envelopes, new_envelopes, moved_heads, kept_heads } =
+            summary;
         output.status(format_args!(
             "Took in {} of {} and {}.",
             output::count(new_commits),
             output::counted(commits, "commit"),
             output::counted(new_annotations, "annotation"),
         ));
+        if envelopes > 0 {
+            output.status(format_args!(
+                "Took in {} of {}.",
+                output::count(new_envelopes),
+                output::counted(envelopes, "envelope")
+            ));
+        }
         if !moved_heads.is_empty() {
             output.status(format_args!("Heads made or moved: {}", names(&moved_heads)));
         }

@@ -138,6 +138,7 @@ impl Verdict {
             StoreError::NoArtifact(_) => Self::failed("no-artifact"),
             StoreError::NoCommit(_) => Self::failed("no-commit").hint("`ctx log --all` shows the commits"),
             StoreError::NoEnvelope(_) => Self::failed("no-envelope"),
+            StoreError::TooManyArtifacts { .. } => Self::failed("too-many-artifacts"),
             StoreError::NoMissing(_) => Self::failed("no-missing"),
             StoreError::NoMatch { noun: "commit", .. } => {
                 Self::failed("no-match").hint("`ctx log --all` shows the commits")

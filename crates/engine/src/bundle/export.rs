@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, io::Write, sync::Arc};
 
-use contexture_core::{CommitId, HeadName, Noted};
+use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
     Error as StoreError, Scope, Tx, annotation,
     artifact::{self, ArtifactReader, Encoded},
@@ -12,7 +12,10 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use serde::Serialize;
 
-use super::frame::{AnnotationFrame, FrameWriter, HeadFrame};
+use super::{
+    envelopes::{Coverage, Loose},
+    frame::{AnnotationFrame, FrameWriter, HeadFrame, Holds},
+};
 use crate::{
     Contexture, Error, Result,
     lines::{Direction, Lines, Reach, reach},
@@ -20,6 +23,8 @@ use crate::{
 
 /// Commits that are read in one transaction.
 const COMMITS_PER_BATCH: usize = 64;
+/// Heads that are listed at once.
+const HEADS_PER_PAGE: u32 = 256;
 
 /// What a bundle holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -34,32 +39,55 @@ pub struct ExportSummary {
     pub annotations: u64,
     /// Heads.
     pub heads: u64,
+    /// Envelopes, with their injections, what they miss and their events.
+    pub envelopes: u64,
 }
 
 impl Contexture {
-    /// Writes commits and heads with all that leads to them, so that another store can take them in.
+    /// Writes commits and heads with all that leads to them and the envelopes that were made from it, so that another
+    /// store can take them in.
     pub async fn export<W: Write + Send>(
         &self,
         commits: &[CommitId],
         heads: &[HeadName],
         sink: W,
     ) -> Result<ExportSummary> {
+        let starts = Starts { commits: commits.to_vec(), heads: heads.to_vec(), loose: Loose::LeftOut };
+        self.export_from(starts, sink).await
+    }
+
+    /// Writes all that the heads lead to, and what was assembled or is missing without a commit.
+    pub async fn export_all<W: Write + Send>(&self, sink: W) -> Result<ExportSummary> {
+        let mut heads: Vec<HeadName> = Vec::new();
+        loop {
+            let page = self.heads("", heads.last(), HEADS_PER_PAGE).await?;
+            let is_last = page.len() < HEADS_PER_PAGE as usize;
+            heads.extend(page.into_iter().map(|head| head.name));
+            if is_last {
+                break;
+            }
+        }
+        self.export_from(Starts { commits: Vec::new(), heads, loose: Loose::Included }, sink).await
+    }
+
+    async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {
         let scope = self.scope();
-        let starts = (commits.to_vec(), heads.to_vec());
         let planning = self.store.read(scope.clone(), move |tx| {
-            let (commits, heads) = starts.clone();
-            async move { plan(tx, commits, heads).await }.boxed()
+            let starts = starts.clone();
+            async move { plan(tx, starts).await }.boxed()
         });
-        let (mut lines, heads) = planning.await?;
-        let mut writer = FrameWriter::start(sink)?;
-        let mut summary = ExportSummary::default();
-        let mut seen = HashSet::new();
+        let Plan { mut lines, heads, coverage, holds } = planning.await?;
+        let mut bundle = Writing {
+            frames: FrameWriter::start(sink, holds)?,
+            summary: ExportSummary::default(),
+            seen: HashSet::new(),
+        };
         loop {
             let mut batch = Vec::new();
             while batch.len() < COMMITS_PER_BATCH
                 && let Some(stored) = lines.next(&self.store, &scope).await?
             {
-                let is_new_artifact = seen.insert(stored.commit.artifact);
+                let is_new_artifact = bundle.seen.insert(stored.commit.artifact);
                 batch.push((stored, is_new_artifact));
             }
             if batch.is_empty() {
@@ -67,28 +95,25 @@ impl Contexture {
             }
             for Item { stored, artifact, annotations } in self.read_batch(&scope, batch).await? {
                 if let Some(row) = artifact {
-                    let mut reader = ArtifactReader::of(&self.store, &scope, row);
-                    writer.artifact(&stored.commit.artifact, reader.size())?;
-                    while let Some(piece) = reader.next().await? {
-                        writer.bytes(&piece)?;
-                        summary.artifact_bytes += piece.len() as u64;
-                    }
-                    summary.artifacts += 1;
+                    bundle.artifact(&stored.commit.artifact, ArtifactReader::of(&self.store, &scope, row)).await?;
                 }
-                writer.commit(&stored.commit)?;
-                summary.commits += 1;
+                bundle.frames.commit(&stored.commit)?;
+                bundle.summary.commits += 1;
                 for noted in annotations {
-                    writer.annotation(&AnnotationFrame { commit: stored.id, noted })?;
-                    summary.annotations += 1;
+                    bundle.frames.annotation(&AnnotationFrame { commit: stored.id, noted })?;
+                    bundle.summary.annotations += 1;
                 }
             }
         }
         for head in &heads {
-            writer.head(head)?;
-            summary.heads += 1;
+            bundle.frames.head(head)?;
+            bundle.summary.heads += 1;
         }
-        writer.finish()?;
-        Ok(summary)
+        if holds == Holds::Envelopes {
+            self.export_envelopes(&scope, &coverage, &mut bundle).await?;
+        }
+        bundle.frames.finish()?;
+        Ok(bundle.summary)
     }
 
     /// Reads what belongs to some commits, each of which comes with whether its artifact is needed.
@@ -125,21 +150,55 @@ async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<Encoded> {
     })
 }
 
-/// Finds the lines that the bundle covers and where its heads point.
-async fn plan(
-    tx: &mut Tx<'_>,
+/// Where an export starts.
+#[derive(Clone)]
+struct Starts {
     commits: Vec<CommitId>,
     heads: Vec<HeadName>,
-) -> Result<(Lines, Vec<HeadFrame>), StoreError> {
-    let mut starts = commits;
-    let mut pointers = Vec::new();
-    for name in heads {
-        let commit = head::find(tx, &name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
-        starts.push(commit);
-        pointers.push(HeadFrame { name, commit });
+    loose: Loose,
+}
+
+struct Plan {
+    lines: Lines,
+    heads: Vec<HeadFrame>,
+    coverage: Coverage,
+    holds: Holds,
+}
+
+/// A bundle that is being written.
+pub(super) struct Writing<W: Write> {
+    pub(super) frames: FrameWriter<W>,
+    pub(super) summary: ExportSummary,
+    /// The artifacts that are in it.
+    pub(super) seen: HashSet<ArtifactId>,
+}
+
+impl<W: Write> Writing<W> {
+    pub(super) async fn artifact(&mut self, id: &ArtifactId, mut reader: ArtifactReader) -> Result<()> {
+        self.frames.artifact(id, reader.size())?;
+        while let Some(piece) = reader.next().await? {
+            self.frames.bytes(&piece)?;
+            self.summary.artifact_bytes += piece.len() as u64;
+        }
+        self.summary.artifacts += 1;
+        Ok(())
     }
-    let covered = with_merged(tx, starts).await?;
-    Ok((Lines::merge(tx, &covered, Direction::OldestFirst).await?, pointers))
+}
+
+/// Finds the lines that the bundle covers, where its heads point, and whether there are envelopes to go along.
+async fn plan(tx: &mut Tx<'_>, starts: Starts) -> Result<Plan, StoreError> {
+    let mut commits = starts.commits;
+    let mut heads = Vec::new();
+    for name in starts.heads {
+        let commit = head::find(tx, &name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
+        commits.push(commit);
+        heads.push(HeadFrame { name, commit });
+    }
+    let reach = with_merged(tx, commits).await?;
+    let lines = Lines::merge(tx, &reach, Direction::OldestFirst).await?;
+    let coverage = Coverage::new(tx, reach, starts.loose).await?;
+    let holds = if coverage.is_empty(tx).await? { Holds::Chains } else { Holds::Envelopes };
+    Ok(Plan { lines, heads, coverage, holds })
 }
 
 /// Returns how far the histories of some commits reach, those of the commits they merge included.

@@ -3,12 +3,14 @@
 use std::io::{self, BufReader, Read, Write};
 
 use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
+use contexture_store::{envelope::Envelope, event::Event, injection::Injection, missing::Missing};
 use serde::{Deserialize, Serialize};
 
 use crate::{BundleProblem, Error, Result};
 
 const MAGIC: &[u8; 7] = b"CTXBNDL";
-const VERSION: u8 = 1;
+/// The newest version.
+pub(crate) const VERSION: u8 = 2;
 /// Largest payload of a frame: a record with the longest annotation fits, and so does a piece of an artifact.
 const MAX_PAYLOAD: u32 = 1024 * 1024;
 const COMPRESSION_LEVEL: i32 = 6;
@@ -28,6 +30,23 @@ pub(crate) enum Frame {
     Annotation(AnnotationFrame),
     /// A head and where it points, to a commit that came before.
     Head(HeadFrame),
+    /// An envelope. Its artifacts and its commit came before.
+    Envelope(Envelope),
+    /// An injection of the envelope that came last.
+    Injection(Injection),
+    /// What the envelope that came last misses, or what is missing in none.
+    Missing(Missing),
+    /// What happened to the envelope that came last.
+    Event(Event),
+}
+
+/// What a bundle holds, which decides its version: programs that know nothing of envelopes read those without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Commits, annotations and heads.
+    Chains,
+    /// Envelopes and what belongs to them too.
+    Envelopes,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,6 +67,10 @@ const BYTES: u8 = b'b';
 const COMMIT: u8 = b'c';
 const ANNOTATION: u8 = b'n';
 const HEAD: u8 = b'h';
+const ENVELOPE: u8 = b'v';
+const INJECTION: u8 = b'i';
+const MISSING: u8 = b'm';
+const EVENT: u8 = b'x';
 const END: u8 = b'e';
 
 /// Writes a bundle.
@@ -57,10 +80,14 @@ pub(crate) struct FrameWriter<W: Write> {
 }
 
 impl<W: Write> FrameWriter<W> {
-    pub(crate) fn start(mut sink: W) -> Result<Self> {
+    pub(crate) fn start(mut sink: W, holds: Holds) -> Result<Self> {
+        let version = match holds {
+            Holds::Chains => 1,
+            Holds::Envelopes => 2,
+        };
         let start = || {
             sink.write_all(MAGIC)?;
-            sink.write_all(&[VERSION])?;
+            sink.write_all(&[version])?;
             let mut sink = zstd::Encoder::new(sink, COMPRESSION_LEVEL)?;
             sink.window_log(WINDOW_LOG)?;
             Ok(sink)
@@ -88,6 +115,22 @@ impl<W: Write> FrameWriter<W> {
 
     pub(crate) fn head(&mut self, head: &HeadFrame) -> Result<()> {
         self.json(HEAD, head)
+    }
+
+    pub(crate) fn envelope(&mut self, envelope: &Envelope) -> Result<()> {
+        self.json(ENVELOPE, envelope)
+    }
+
+    pub(crate) fn injection(&mut self, injection: &Injection) -> Result<()> {
+        self.json(INJECTION, injection)
+    }
+
+    pub(crate) fn missing(&mut self, missing: &Missing) -> Result<()> {
+        self.json(MISSING, missing)
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) -> Result<()> {
+        self.json(EVENT, event)
     }
 
     /// Seals the bundle with the digest of everything before.
@@ -183,10 +226,18 @@ fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
             let commit = Commit::decode(&payload).map_err(BundleProblem::Record)?;
             Ok(Frame::Commit(Box::new(commit)))
         }
-        ANNOTATION => serde_json::from_slice(&payload).map(Frame::Annotation).map_err(|e| garbled(&e.to_string())),
-        HEAD => serde_json::from_slice(&payload).map(Frame::Head).map_err(|e| garbled(&e.to_string())),
+        ANNOTATION => json(&payload).map(Frame::Annotation),
+        HEAD => json(&payload).map(Frame::Head),
+        ENVELOPE => json(&payload).map(Frame::Envelope),
+        INJECTION => json(&payload).map(Frame::Injection),
+        MISSING => json(&payload).map(Frame::Missing),
+        EVENT => json(&payload).map(Frame::Event),
         other => Err(garbled(&format!("a frame of unknown kind {other}"))),
     }
+}
+
+fn json<'p, T: Deserialize<'p>>(payload: &'p [u8]) -> Result<T> {
+    serde_json::from_slice(payload).map_err(|error| BundleProblem::Frame(error.to_string()).into())
 }
 
 fn reading(source: io::Error) -> Error {

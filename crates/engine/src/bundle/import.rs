@@ -5,18 +5,20 @@ use std::{
     sync::Arc,
 };
 
-use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
+use contexture_core::{ArtifactId, Commit, CommitId, EnvelopeId, HeadName, Noted};
 use contexture_store::{
     Scope, Tx, annotation,
     artifact::{self, Hot, MAX_HOT_BYTES},
     commit::{self, Inserted},
     head::{self, Expect},
+    missing::{self, Missing},
 };
 use futures_util::FutureExt as _;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
+    envelopes::Kept,
     frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
     verify_bundle,
 };
@@ -37,6 +39,10 @@ pub struct ImportSummary {
     pub new_commits: u64,
     /// Annotations that were not here before.
     pub new_annotations: u64,
+    /// Envelopes in the bundle.
+    pub envelopes: u64,
+    /// Envelopes that were not here before.
+    pub new_envelopes: u64,
     /// Heads that were made or moved forward.
     pub moved_heads: Vec<HeadName>,
     /// Heads that stayed because they point to something that the bundle does not continue.
@@ -62,8 +68,9 @@ impl Contexture {
         let mut summary = ImportSummary::default();
         let mut batch = Batch::default();
         while let Some(frame) = waiting.recv().await {
-            // The annotations of a commit stay together: only then can those already here be told from repetitions.
-            if batch.is_full() && !matches!(frame, Frame::Annotation(_)) {
+            // The annotations of a commit stay together, and so do the events of an envelope: only then can those already
+            // here be told from repetitions.
+            if batch.is_full() && !follows_another(&frame) {
                 self.store_batch(&scope, std::mem::take(&mut batch), &mut summary).await?;
             }
             match frame {
@@ -80,6 +87,11 @@ impl Contexture {
                 Frame::Commit(commit) => batch.records.push(Record::Commit(commit)),
                 Frame::Annotation(annotation) => batch.annotate(annotation),
                 Frame::Head(head) => batch.records.push(Record::Head(head)),
+                Frame::Envelope(envelope) => batch.records.push(Record::Envelope(Box::new(Kept::new(envelope)))),
+                Frame::Missing(missing) if missing.envelope.is_none() => batch.records.push(Record::Missing(missing)),
+                Frame::Injection(injection) => batch.kept(Some(injection.envelope))?.injections.push(injection),
+                Frame::Missing(missing) => batch.kept(missing.envelope)?.missing.push(missing),
+                Frame::Event(event) => batch.kept(event.envelope)?.events.push(event),
             }
         }
         // A bundle that is refused sends no frame, and must not even make the space.
@@ -125,6 +137,8 @@ impl Contexture {
         summary.commits += part.commits;
         summary.new_commits += part.new_commits;
         summary.new_annotations += part.new_annotations;
+        summary.envelopes += part.envelopes;
+        summary.new_envelopes += part.new_envelopes;
         summary.moved_heads.extend(part.moved_heads);
         summary.kept_heads.extend(part.kept_heads);
         Ok(())
@@ -142,6 +156,17 @@ enum Record {
     Commit(Box<Commit>),
     Annotations(CommitId, Vec<Noted>),
     Head(HeadFrame),
+    Envelope(Box<Kept>),
+    Missing(Missing),
+}
+
+/// Tells whether a frame belongs to a record that came before it.
+fn follows_another(frame: &Frame) -> bool {
+    match frame {
+        Frame::Annotation(_) | Frame::Injection(_) | Frame::Event(_) => true,
+        Frame::Missing(missing) => missing.envelope.is_some(),
+        Frame::Artifact { .. } | Frame::Bytes(_) | Frame::Commit(_) | Frame::Head(_) | Frame::Envelope(_) => false,
+    }
 }
 
 impl Batch {
@@ -153,6 +178,14 @@ impl Batch {
         match self.records.last_mut() {
             Some(Record::Annotations(same, notes)) if *same == commit => notes.push(noted),
             _ => self.records.push(Record::Annotations(commit, vec![noted])),
+        }
+    }
+
+    /// Returns the envelope that came last, to which a frame says that it belongs.
+    fn kept(&mut self, envelope: Option<EnvelopeId>) -> Result<&mut Kept> {
+        match self.records.last_mut() {
+            Some(Record::Envelope(kept)) if Some(kept.id()) == envelope => Ok(kept),
+            _ => Err(BundleProblem::Frame("a record of another envelope than came before it".to_owned()).into()),
         }
     }
 }
@@ -173,6 +206,12 @@ async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
                 summary.new_annotations += annotation::restore(tx, commit, notes).await?;
             }
             Record::Head(head) => write_head(tx, head, &mut summary).await?,
+            Record::Envelope(kept) => {
+                let inserted = kept.write(tx).await?;
+                summary.envelopes += 1;
+                summary.new_envelopes += u64::from(inserted == Inserted::New);
+            }
+            Record::Missing(missing) => missing::restore(tx, missing).await?,
         }
     }
     Ok(summary)
@@ -227,5 +266,33 @@ async fn piece(waiting: &mut mpsc::Receiver<Frame>, left: u64) -> Result<Vec<u8>
     match waiting.recv().await {
         Some(Frame::Bytes(bytes)) if bytes.len() as u64 <= left && !bytes.is_empty() => Ok(bytes),
         _ => Err(BundleProblem::Frame("an artifact does not have the size it claims".to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contexture_core::{RecipeName, Stream, Timestamp};
+    use contexture_store::envelope::Envelope;
+
+    use super::*;
+
+    #[test]
+    fn a_record_belongs_to_the_envelope_before_it() {
+        let envelope = |content: &[u8]| Envelope {
+            document: ArtifactId::of(content),
+            stream: Stream::new("main").unwrap(),
+            recipe: RecipeName::new("turn").unwrap(),
+            commit: None,
+            created_at: Timestamp::from_micros(0).unwrap(),
+            artifacts: Vec::new(),
+        };
+        let id = EnvelopeId::of(b"one");
+        let mut batch = Batch::default();
+        assert!(batch.kept(Some(id)).is_err(), "nothing came before");
+        batch.records.push(Record::Envelope(Box::new(Kept::new(envelope(b"one")))));
+        assert_eq!(batch.kept(Some(id)).unwrap().id(), id);
+        batch.records.push(Record::Envelope(Box::new(Kept::new(envelope(b"two")))));
+        let error = batch.kept(Some(id)).map(drop).unwrap_err();
+        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Frame(_) }), "{error:?}");
     }
 }

@@ -14,24 +14,24 @@ use contexture_core::{
 
 use crate::{Backend, Harness, artifact, assert_sound, head, instant, journal, noise, observe, say, stored};
 
-fn stream(name: &str) -> Stream {
+pub(super) fn stream(name: &str) -> Stream {
     Stream::new(name).unwrap()
 }
 
-fn recipe(name: &str) -> RecipeName {
+pub(super) fn recipe(name: &str) -> RecipeName {
     RecipeName::new(name).unwrap()
 }
 
-fn json(text: &str) -> JsonText {
+pub(super) fn json(text: &str) -> JsonText {
     JsonText::new(text).unwrap()
 }
 
-fn status(word: &str) -> GapStatus {
+pub(super) fn status(word: &str) -> GapStatus {
     GapStatus::new(word).unwrap()
 }
 
 /// An envelope of a document and nothing else.
-fn plain(document: &str) -> NewEnvelope {
+pub(super) fn plain(document: &str) -> NewEnvelope {
     NewEnvelope {
         document: document.as_bytes().to_vec(),
         stream: stream("main"),
@@ -45,7 +45,7 @@ fn plain(document: &str) -> NewEnvelope {
     }
 }
 
-fn gap(question: &str) -> NewMissing {
+pub(super) fn gap(question: &str) -> NewMissing {
     NewMissing {
         id: MissingId::of(question.as_bytes()),
         status: status("open"),
@@ -54,11 +54,11 @@ fn gap(question: &str) -> NewMissing {
     }
 }
 
-fn happened(kind: EventKind, subject: impl ToString, document: &str) -> NewEvent {
-    NewEvent { kind, subject: Subject::new(subject.to_string()).unwrap(), document: json(document) }
+pub(super) fn happened(kind: EventKind, subject: &str, document: &str) -> NewEvent {
+    NewEvent { kind, subject: Subject::new(subject).unwrap(), document: json(document) }
 }
 
-async fn keep(store: &Contexture, new: NewEnvelope) -> EnvelopeId {
+pub(super) async fn keep(store: &Contexture, new: NewEnvelope) -> EnvelopeId {
     store.keep_envelope(new).await.unwrap().id
 }
 
@@ -90,7 +90,7 @@ pub async fn an_envelope_is_kept_with_all_that_goes_with_it<B: Backend>() {
         missing: vec![gap("why?")],
         events: vec![
             happened(EventKind::SelectionCompleted, "sel-1", "{\"n\": 1}"),
-            happened(EventKind::AssemblyCreated, id, "{}"),
+            happened(EventKind::AssemblyCreated, &id.to_string(), "{}"),
         ],
         created_at: instant(-5),
         ..plain(&document)
