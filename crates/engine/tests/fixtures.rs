@@ -2,9 +2,11 @@
 
 use std::{fs, path::PathBuf};
 
-use contexture::{Contexture, Stop};
-use contexture_core::{ArtifactId, CommitId, HeadName, SpaceName};
-use contexture_testkit::{Harness, SqliteBackend, assert_whole, block_on, materialized};
+use contexture::{Contexture, EnvelopeFilter, Stop};
+use contexture_core::{ArtifactId, CommitId, HeadName, MissingId, SpaceName};
+use contexture_testkit::{
+    Harness, SqliteBackend, artifact, assert_whole, block_on, materialized, postgres::PostgresBackend,
+};
 
 /// The tips of the two chains.
 const HEADS: [(&str, &str); 2] =
@@ -15,8 +17,21 @@ const CONVERSATIONS: [(Stop, &str); 2] = [
     (Stop::Root, "art-661a611536d0017281ff2666b6c151635d2d55b12616a36b2af6c5cf91b3a569"),
 ];
 
+/// The documents of the envelopes, oldest first. The second is made from no commit.
+const DOCUMENTS: [&str; 2] = [r#"{"turn":1}"#, r#"{"turn":2}"#];
+/// Their ids.
+const ENVELOPES: [&str; 2] = ["env-eaeaa22c263e63f7b40a97afa63a82fd", "env-f3950e9b998d54ee7c01a9b381180f17"];
+
 fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// Opens a copy of a store that an earlier version wrote.
+async fn open(harness: &Harness<SqliteBackend>, version: &str) -> Contexture {
+    fs::create_dir_all(harness.backend.directory()).unwrap();
+    let file = fixture(version).join("contexture.db");
+    fs::copy(file, harness.backend.directory().join("contexture.db")).unwrap();
+    harness.open().await
 }
 
 async fn assert_chains(store: &Contexture) {
@@ -35,13 +50,80 @@ async fn assert_chains(store: &Contexture) {
     assert_eq!(tip.annotations.tags.iter().map(ToString::to_string).collect::<Vec<_>>(), ["big"]);
 }
 
+async fn assert_envelopes(store: &Contexture) {
+    let mut listed = store.envelopes(&EnvelopeFilter::default(), None, 10).await.unwrap();
+    listed.reverse();
+    assert_eq!(listed.iter().map(|envelope| envelope.id.to_string()).collect::<Vec<_>>(), ENVELOPES);
+    let main: CommitId = HEADS[0].1.parse().unwrap();
+    assert_eq!([listed[0].commit, listed[1].commit], [Some(main), None]);
+    for (envelope, document) in listed.iter().zip(DOCUMENTS) {
+        assert_eq!(artifact(store, envelope.document).await, document.as_bytes());
+        let attached = store.envelope_artifacts(envelope.id).await.unwrap();
+        assert_eq!(attached, [ArtifactId::of(b"frozen input")]);
+        assert_eq!(store.injections(envelope.id, 0, 10).await.unwrap().len(), 1);
+        assert_eq!(store.envelope_events(envelope.id, 0, 10).await.unwrap().len(), 1);
+    }
+    let states = DOCUMENTS.map(|document| store.missing(MissingId::of(document.as_bytes())));
+    let states = futures_util::future::join_all(states).await;
+    let states: Vec<_> = states.into_iter().map(|state| state.unwrap().missing.status.to_string()).collect();
+    assert_eq!(states, ["open", "resolved"]);
+}
+
 #[test]
-fn a_store_of_version_1_opens_whole() {
+fn stores_of_earlier_versions_open_whole() {
+    block_on(async {
+        for version in ["v1", "v3", "v4"] {
+            let harness = Harness::<SqliteBackend>::new().await;
+            let store = open(&harness, version).await;
+            assert_chains(&store).await;
+            if version == "v4" {
+                assert_envelopes(&store).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_store_of_version_3_takes_in_envelopes() {
     block_on(async {
         let harness = Harness::<SqliteBackend>::new().await;
-        fs::create_dir_all(harness.backend.directory()).unwrap();
-        fs::copy(fixture("contexture.db"), harness.backend.directory().join("contexture.db")).unwrap();
-        assert_chains(&harness.open().await).await;
+        let store = open(&harness, "v3").await;
+        let imported = store.import_bundle(fs::File::open(fixture("v4/chain.bundle")).unwrap()).await.unwrap();
+        assert_eq!((imported.new_commits, imported.new_envelopes), (0, 2));
+        assert_chains(&store).await;
+        assert_envelopes(&store).await;
+    });
+}
+
+#[test]
+fn a_store_of_version_3_on_postgresql_goes_to_the_newest() {
+    block_on(async {
+        let harness = Harness::<PostgresBackend>::new().await;
+        let store = harness.open().await;
+        store.import_bundle(fs::File::open(fixture("v1/chain.bundle")).unwrap()).await.unwrap();
+        drop(store);
+        // What version 4 added is taken away again.
+        let (server, schema) = (harness.backend.server(), harness.backend.schema());
+        let tables = ["envelopes", "envelope_artifacts", "injections", "missing", "events", "token_counts"];
+        let tables = tables.map(|table| format!("{schema}.{table}")).join(", ");
+        server.psql(&format!("DROP TABLE {tables}; UPDATE {schema}.contexture_store SET version = 3"));
+        let store = harness.open().await;
+        assert_chains(&store).await;
+        store.import_bundle(fs::File::open(fixture("v4/chain.bundle")).unwrap()).await.unwrap();
+        assert_envelopes(&store).await;
+        assert_chains(&store).await;
+    });
+}
+
+#[test]
+fn a_bundle_of_version_2_is_taken_in_whole() {
+    block_on(async {
+        let harness = Harness::<SqliteBackend>::new().await;
+        let store = harness.open().await;
+        let imported = store.import_bundle(fs::File::open(fixture("v4/chain.bundle")).unwrap()).await.unwrap();
+        assert_eq!((imported.new_commits, imported.new_envelopes), (6, 2));
+        assert_chains(&store).await;
+        assert_envelopes(&store).await;
     });
 }
 
@@ -50,7 +132,7 @@ fn a_bundle_of_version_1_is_taken_in_whole() {
     block_on(async {
         let harness = Harness::<SqliteBackend>::new().await;
         let store = harness.open().await;
-        let imported = store.import_bundle(fs::File::open(fixture("chain.bundle")).unwrap()).await.unwrap();
+        let imported = store.import_bundle(fs::File::open(fixture("v1/chain.bundle")).unwrap()).await.unwrap();
         assert_eq!((imported.commits, imported.new_commits), (6, 6));
         assert_chains(&store).await;
     });

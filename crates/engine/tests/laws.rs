@@ -1,9 +1,9 @@
 //! Laws of the product that hold for whatever goes in.
 
-use contexture::{Contexture, Error, Stop};
-use contexture_core::{ArtifactId, CommitId, CommitKind};
+use contexture::{Attachment, Contexture, EnvelopeFilter, Error, NewEnvelope, Outcome, Stop};
+use contexture_core::{ArtifactId, CommitId, CommitKind, EnvelopeId, RecipeName, Stream};
 use contexture_testkit::{
-    Harness, SqliteBackend, artifact, block_on, materialized,
+    Harness, SqliteBackend, artifact, block_on, instant, materialized,
     model::{Body, Conversation, Node, Tree},
     write,
 };
@@ -99,6 +99,52 @@ fn assert_tree(plan: &[Planned]) -> Result<(), TestCaseError> {
     })
 }
 
+/// Keeps documents, each in a stream, and compares every list and every latest with the documents as they first came.
+fn assert_kept(kept: &[(u8, u8)]) -> Result<(), TestCaseError> {
+    let stream = |number: u8| Stream::new(format!("stream {number}")).unwrap();
+    let envelope = |document: u8, number: u8| NewEnvelope {
+        document: vec![document; 3],
+        stream: stream(number),
+        recipe: RecipeName::new("turn").unwrap(),
+        commit: None,
+        created_at: instant(i64::from(document)),
+        artifacts: vec![Attachment::bytes(vec![document % 2])],
+        injections: Vec::new(),
+        missing: Vec::new(),
+        events: Vec::new(),
+    };
+    block_on(async {
+        let harness = Harness::<SqliteBackend>::new().await;
+        let store = harness.open().await;
+        let mut first: Vec<(EnvelopeId, u8)> = Vec::new();
+        for (document, number) in kept {
+            let kept = store.keep_envelope(envelope(*document, *number)).await.unwrap();
+            prop_assert_eq!(kept.id, EnvelopeId::of(&[*document; 3]));
+            let is_new = first.iter().all(|(id, _)| *id != kept.id);
+            prop_assert_eq!(kept.outcome, if is_new { Outcome::Created } else { Outcome::AlreadyThere });
+            if is_new {
+                first.push((kept.id, *number));
+            }
+        }
+        // The space, and each envelope once.
+        prop_assert_eq!(store.journal_tip().await.unwrap(), 1 + first.len() as u64);
+        for number in 0..4 {
+            let expected: Vec<_> = first.iter().rev().filter(|(_, of)| *of == number).map(|(id, _)| *id).collect();
+            let filter = EnvelopeFilter { stream: Some(stream(number)), ..EnvelopeFilter::default() };
+            let listed = store.envelopes(&filter, None, 1000).await.unwrap();
+            prop_assert_eq!(&listed.iter().map(|stored| stored.id).collect::<Vec<_>>(), &expected);
+            let mut walked = Vec::new();
+            while let Some(found) = store.latest_envelope(&stream(number), walked.last().copied()).await.unwrap() {
+                walked.push(found.id);
+            }
+            prop_assert_eq!(walked, expected, "going back from the latest meets each once");
+        }
+        let problems = store.fsck(&mut |_| {}).await.unwrap().problems;
+        prop_assert_eq!(problems, vec![]);
+        Ok(())
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -118,6 +164,11 @@ proptest! {
     #[test]
     fn materializing_is_joining_what_the_walk_comes_by(plan in vec(planned(Body::any()), 1..24)) {
         assert_tree(&plan)?;
+    }
+
+    #[test]
+    fn a_document_is_kept_once_and_where_it_first_came(kept in vec((0..12u8, 0..4u8), 1..40)) {
+        assert_kept(&kept)?;
     }
 
     #[test]

@@ -53,9 +53,10 @@ impl Fsck {
 }
 
 fn told(checked: Counts) -> String {
-    let Counts { artifacts, bytes, commits, heads, annotations, journal_records, .. } = checked;
+    let Counts { artifacts, bytes, commits, heads, annotations, envelopes, journal_records, .. } = checked;
+    let envelopes = if envelopes > 0 { format!(", {}", output::counted(envelopes, "envelope")) } else { String::new() };
     format!(
-        "Checked {}, {} ({}), {}, {} and {}: nothing is wrong.",
+        "Checked {}, {} ({}), {}, {}{envelopes} and {}: nothing is wrong.",
         output::counted(commits, "commit"),
         output::counted(artifacts, "artifact"),
         output::size(bytes),

@@ -25,7 +25,7 @@ fn a_damaged_artifact_is_named_and_nothing_is_written() {
     ");
     assert_snapshot!(user.run(&["fsck", "--json"]), @r#"
     [exit 4]
-    {"schema":"contexture/1","checked":{"artifacts":6,"bytes":334,"commits":6,"lines":2,"heads":2,"head_moves":7,"annotations":5,"requests":0,"journal_records":19,"passages":0},"problems":[{"thing":"artifact","artifact":"art-e89868b4d34d08a0083eb46a48a4eb0eb351063bea115ba56d1a19db47523cb8","fault":"damaged"}],"problems_left_out":0,"unreferenced":{"artifacts":0,"bytes":0}}
+    {"schema":"contexture/1","checked":{"artifacts":6,"bytes":334,"commits":6,"lines":2,"heads":2,"head_moves":7,"annotations":5,"requests":0,"envelopes":0,"envelope_artifacts":0,"injections":0,"missing":0,"events":0,"journal_records":19,"passages":0},"problems":[{"thing":"artifact","artifact":"art-e89868b4d34d08a0083eb46a48a4eb0eb351063bea115ba56d1a19db47523cb8","fault":"damaged"}],"problems_left_out":0,"unreferenced":{"artifacts":0,"bytes":0}}
     [stderr]
     {"schema":"contexture/1","error":{"code":"unsound","message":"the store is damaged in 1 place","causes":[]}}
     "#);
@@ -62,7 +62,7 @@ fn a_store_of_a_newer_program_is_refused_by_number() {
     assert_snapshot!(user.run(&["log"]), @"
     [exit 1]
     [stderr]
-    error: the store at store has schema version 99; this program knows versions up to 3
+    error: the store at store has schema version 99; this program knows versions up to 4
       hint: upgrade ctx
     ");
 }

@@ -18,7 +18,7 @@ fn a_bundle_carries_chains_to_another_store_with_their_ids() {
     Took in 6 of 6 commits and 5 annotations.
     Heads made or moved: main, review
     ");
-    assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle", "--json"]), @r#"{"schema":"contexture/1","commits":6,"new_commits":0,"new_annotations":0,"moved_heads":[],"kept_heads":[]}"#);
+    assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle", "--json"]), @r#"{"schema":"contexture/1","commits":6,"new_commits":0,"new_annotations":0,"envelopes":0,"new_envelopes":0,"moved_heads":[],"kept_heads":[]}"#);
     assert_eq!(user.done(&["--store", "copy", "log", "--graph"]), user.done(&["log", "--graph"]));
     assert_eq!(user.run(&["--store", "copy", "fsck"]).code, 0);
 }

@@ -54,7 +54,7 @@ fn a_sound_store_is_told_to_be_so() {
     Checked 6 commits, 7 artifacts (352 bytes), 2 heads, 5 annotations and 20 journal records: nothing is wrong.
     Nothing refers to 1 artifact (1 byte), which is no fault.
     ");
-    assert_snapshot!(user.run(&["fsck", "--json"]), @r#"{"schema":"contexture/1","checked":{"artifacts":7,"bytes":352,"commits":6,"lines":2,"heads":2,"head_moves":7,"annotations":5,"requests":0,"journal_records":20,"passages":0},"problems":[],"problems_left_out":0,"unreferenced":{"artifacts":1,"bytes":1}}"#);
+    assert_snapshot!(user.run(&["fsck", "--json"]), @r#"{"schema":"contexture/1","checked":{"artifacts":7,"bytes":352,"commits":6,"lines":2,"heads":2,"head_moves":7,"annotations":5,"requests":0,"envelopes":0,"envelope_artifacts":0,"injections":0,"missing":0,"events":0,"journal_records":20,"passages":0},"problems":[],"problems_left_out":0,"unreferenced":{"artifacts":1,"bytes":1}}"#);
 }
 
 #[test]
