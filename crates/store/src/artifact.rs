@@ -149,21 +149,11 @@ async fn insert(
 
 /// Returns the keys of those artifacts that are stored.
 async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, i64>> {
-    let mut found = HashMap::with_capacity(ids.len());
-    for some in ids.chunks(IDS_PER_QUERY) {
-        let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-        params.extend(some.iter().map(|id| Param::Blob(id.as_bytes())));
-        let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
-        let sql = format!("SELECT digest, key FROM artifacts WHERE space = ?1 AND digest IN ({})", places.join(", "));
-        for row in tx.rows(&sql, &params).await? {
-            found.insert(artifact_id(row.blob(0)?)?, row.integer(1)?);
-        }
-    }
-    Ok(found)
+    let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
+    let one = "SELECT digest, key FROM artifacts WHERE space = ?1 AND digest =";
+    let rows = tx.look_up(one, tx.space.into(), &keys).await?;
+    rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, row.integer(1)?))).collect()
 }
-
-/// Ids that one query asks for.
-const IDS_PER_QUERY: usize = 512;
 
 /// Returns the key of an artifact.
 async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<i64>> {

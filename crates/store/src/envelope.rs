@@ -198,9 +198,11 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
 /// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.
 pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredEnvelope, Option<Place>)>> {
     let space = tx.space;
-    let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, c.line, c.position \
-               FROM envelopes e LEFT JOIN commits c ON c.space = e.space AND c.id = e.commit_id \
-               WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+    // Not a join: PostgreSQL, which knows nothing of a young table, would compare each envelope with all commits.
+    let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, \
+               (SELECT c.line FROM commits c WHERE c.space = e.space AND c.id = e.commit_id), \
+               (SELECT c.position FROM commits c WHERE c.space = e.space AND c.id = e.commit_id) \
+               FROM envelopes e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
     let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
     rows.iter().map(|row| Ok((decode(row)?, commit::place(row, 7)?))).collect()

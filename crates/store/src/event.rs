@@ -97,14 +97,18 @@ pub async fn restore(tx: &mut Tx<'_>, envelope: &EnvelopeId, events: &[Event]) -
 const PAGE_ROWS: u32 = 512;
 
 /// The columns that [`decode`] reads, in its order.
-const COLUMNS: &str = "e.seq, e.envelope, e.document, j.at, j.actor, j.kind, j.subject";
+// Not a join: PostgreSQL, which knows nothing of a young table, would compare each event with all of the journal.
+const COLUMNS: &str = "e.seq, e.envelope, e.document, \
+     (SELECT j.at FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
+     (SELECT j.actor FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
+     (SELECT j.kind FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
+     (SELECT j.subject FROM journal j WHERE j.space = e.space AND j.seq = e.seq)";
 
 /// Returns up to `limit` events of an envelope after a sequence number, oldest first.
 pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredEvent>> {
     let space = tx.space;
     let sql = format!(
-        "SELECT {COLUMNS} FROM events e JOIN journal j ON j.space = e.space AND j.seq = e.seq \
-         WHERE e.space = ?1 AND e.envelope = ?2 AND e.seq > ?3 ORDER BY e.seq LIMIT ?4"
+        "SELECT {COLUMNS} FROM events e WHERE e.space = ?1 AND e.envelope = ?2 AND e.seq > ?3 ORDER BY e.seq LIMIT ?4"
     );
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
@@ -114,10 +118,7 @@ pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, lim
 /// Returns up to `limit` events after a sequence number, oldest first.
 pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredEvent>> {
     let space = tx.space;
-    let sql = format!(
-        "SELECT {COLUMNS} FROM events e JOIN journal j ON j.space = e.space AND j.seq = e.seq \
-         WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
-    );
+    let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3");
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
     tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?.iter().map(decode).collect()
 }

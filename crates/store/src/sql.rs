@@ -98,6 +98,9 @@ pub struct Tx<'c> {
     pub(crate) known: Known,
 }
 
+/// Keys that one statement looks for.
+const LOOK_UPS_PER_STATEMENT: usize = 64;
+
 /// Space key that no row has; a space nobody has written to yet reads as empty.
 pub(crate) const NO_SPACE: i64 = 0;
 
@@ -174,6 +177,22 @@ impl<'c> Tx<'c> {
 
     pub(crate) async fn row(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
         Ok(self.rows(sql, params).await?.into_iter().next())
+    }
+
+    /// Looks rows up by each of some keys, whichever are there, in no order.
+    ///
+    /// `one` looks for one of them: its last condition ends where the key belongs, and `scope` is its first parameter.
+    /// A list of keys would be shorter, but PostgreSQL, which knows nothing of a young table, would then read all that
+    /// the first condition leaves, and keep that plan.
+    pub(crate) async fn look_up(&mut self, one: &str, scope: Param<'_>, keys: &[&[u8]]) -> Result<Vec<Row>> {
+        let mut found = Vec::with_capacity(keys.len());
+        for some in keys.chunks(LOOK_UPS_PER_STATEMENT) {
+            let all: Vec<String> = (2..some.len() + 2).map(|number| format!("{one} ?{number}")).collect();
+            let mut params = vec![scope];
+            params.extend(some.iter().map(|key| Param::Blob(key)));
+            found.extend(self.rows(&all.join(" UNION ALL "), &params).await?);
+        }
+        Ok(found)
     }
 
     /// Runs a query that always answers with one row.

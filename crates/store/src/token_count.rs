@@ -12,23 +12,12 @@ use crate::{
 /// Digest of a text.
 pub type TextDigest = [u8; 32];
 
-/// Digests that one query asks for.
-const DIGESTS_PER_QUERY: usize = 512;
-
 /// Returns how many tokens each text has, in the order of the digests; nothing for those that are not known.
 pub async fn find(tx: &mut Tx<'_>, counter: &CounterName, digests: &[TextDigest]) -> Result<Vec<Option<u64>>> {
-    let mut known: HashMap<TextDigest, u64> = HashMap::with_capacity(digests.len());
-    for some in digests.chunks(DIGESTS_PER_QUERY) {
-        let mut params: Vec<Param<'_>> = vec![counter.as_str().into()];
-        params.extend(some.iter().map(|digest| Param::Blob(digest)));
-        let places: Vec<String> = (2..=params.len()).map(|number| format!("?{number}")).collect();
-        let sql =
-            format!("SELECT digest, tokens FROM token_counts WHERE counter = ?1 AND digest IN ({})", places.join(", "));
-        for row in tx.rows(&sql, &params).await? {
-            let (digest, tokens) = decode(&row)?;
-            known.insert(digest, tokens);
-        }
-    }
+    let keys: Vec<&[u8]> = digests.iter().map(<[u8; 32]>::as_slice).collect();
+    let one = "SELECT digest, tokens FROM token_counts WHERE counter = ?1 AND digest =";
+    let rows = tx.look_up(one, counter.as_str().into(), &keys).await?;
+    let known = rows.iter().map(decode).collect::<Result<HashMap<TextDigest, u64>>>()?;
     Ok(digests.iter().map(|digest| known.get(digest).copied()).collect())
 }
 
