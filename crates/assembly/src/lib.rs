@@ -21,6 +21,7 @@ pub mod recipe;
 pub mod render;
 mod shorten;
 
+pub mod check;
 pub mod standard;
 
 pub use budget::{

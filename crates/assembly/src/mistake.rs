@@ -140,9 +140,15 @@ fn instead(nearest: Option<&str>, known: &[&str]) -> String {
 
 impl From<Value> for Found {
     fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl From<&Value> for Found {
+    fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
-            Value::Bool(value) => Self::Bool(value),
+            Value::Bool(value) => Self::Bool(*value),
             Value::Number(number) => Self::Number(number.to_string()),
             Value::String(_) => Self::Text,
             Value::Array(_) => Self::Array,

@@ -29,6 +29,10 @@ macro_rules! ids {
             }
         }
 
+        impl super::shape::Shaped for $name {
+            const SHAPE: super::shape::Shape = super::shape::Shape::Id;
+        }
+
         impl TryFrom<String> for $name {
             type Error = EmptyId;
 

@@ -26,6 +26,30 @@ macro_rules! object {
             #[serde(flatten)]
             pub more: serde_json::Map<String, serde_json::Value>,
         }
+
+        impl $crate::standard::shape::Shaped for $name {
+            const SHAPE: $crate::standard::shape::Shape = {
+                use $crate::standard::shape::{Field, Shape, Shaped};
+                Shape::Fields(&[
+                    $(Field {
+                        rust_name: stringify!($required),
+                        is_required: true,
+                        shape: &<$required_type as Shaped>::SHAPE,
+                    },)*
+                    $(Field {
+                        rust_name: stringify!($optional),
+                        is_required: false,
+                        shape: &<$optional_type as Shaped>::SHAPE,
+                    },)*
+                    $(Field {
+                        rust_name: stringify!($list),
+                        is_required: false,
+                        shape: &Shape::List(&<$list_type as Shaped>::SHAPE),
+                    },)*
+                    Field { rust_name: "metadata", is_required: false, shape: &Shape::Object },
+                ])
+            };
+        }
     };
 }
 pub(super) use object;

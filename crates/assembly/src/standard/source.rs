@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Reference, SelectorKind, SourceId, object::object};
+use crate::vocabulary::vocabulary;
 
 object! {
     /// The origin of an item.
@@ -39,6 +40,30 @@ object! {
             /// What other systems call it.
             external_mappings: Map<String, Value>,
         }
+    }
+}
+
+vocabulary! {
+    /// Whether what an item was made of can change under it.
+    Binding {
+        /// It cannot: the digest names the bytes for good.
+        Pinned = "pinned",
+        /// It can: the digest says what was read at that time.
+        Live = "live",
+    }
+}
+
+impl Binding {
+    /// Where a source's metadata says it; the standard has no field for it.
+    pub const KEY: &'static str = "binding";
+}
+
+impl SourceRef {
+    /// Says in the metadata whether the source can change.
+    #[must_use]
+    pub fn bound(mut self, binding: Binding) -> Self {
+        self.metadata.insert(Binding::KEY.to_owned(), Value::from(binding.as_str()));
+        self
     }
 }
 
