@@ -7,7 +7,7 @@ use contexture::core::SpaceName;
 
 use crate::{
     commands::{
-        annotate::Annotate, artifact::Artifact, assemble::Assemble, cat::Cat, checkpoint::Checkpoint,
+        annotate::Annotate, artifact::Artifact, assemble::Assemble, cat::Cat, check::Check, checkpoint::Checkpoint,
         children::Children, compact::Compact, completions::Completions, demo::Demo, envelope::Envelope, export::Export,
         fork::Fork, formats::Formats, fsck::Fsck, head::Head, import::Import, import_bundle::ImportBundle,
         journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing, resolve::Resolve,
@@ -134,6 +134,7 @@ pub(crate) enum Command {
     Assemble(Assemble),
     Envelope(Envelope),
     Missing(Missing),
+    Check(Check),
     Annotate(Annotate),
     Fork(Fork),
     Compact(Compact),
@@ -171,6 +172,7 @@ impl Command {
             Self::Assemble(command) => command.run(invocation, output).await,
             Self::Envelope(command) => command.run(invocation, output).await,
             Self::Missing(command) => command.run(invocation, output).await,
+            Self::Check(command) => command.run(output),
             Self::Annotate(command) => command.run(invocation, output).await,
             Self::Fork(command) => command.run(invocation, output).await,
             Self::Compact(command) => command.run(invocation, output).await,

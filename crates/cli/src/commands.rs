@@ -4,6 +4,7 @@ pub(crate) mod annotate;
 pub(crate) mod artifact;
 pub(crate) mod assemble;
 pub(crate) mod cat;
+pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod children;
 pub(crate) mod compact;

@@ -17,7 +17,7 @@ use contexture::{
     inspect::Obstacle,
     wire::Document,
 };
-use contexture_assembly::packs;
+use contexture_assembly::{check::Level, packs};
 use serde::Serialize;
 
 use crate::{
@@ -89,6 +89,12 @@ pub(crate) enum Error {
     /// An envelope cannot be made again as it was.
     #[error("{envelopes} envelope{} came out differently", if *envelopes == 1 { "" } else { "s" })]
     NotReplayed { envelopes: u64 },
+    /// A file is too large to be checked.
+    #[error("cannot check {input}: it has more than {max_mebibytes} MiB")]
+    LargeRecords { input: Input, max_mebibytes: u64 },
+    /// Records are not good for what was demanded.
+    #[error("{input} does not reach {demanded} {}", demanded.name())]
+    BelowLevel { input: Input, demanded: Level },
     /// The environment holds a text that cannot be a name.
     #[error("cannot use what {origin} says")]
     Name { origin: &'static str, source: NameError },
@@ -280,6 +286,8 @@ impl Error {
             Self::NotReplayed { .. } => {
                 Verdict::failed("not-replayed").hint("`ctx fsck` says whether the store is damaged")
             }
+            Self::LargeRecords { .. } => Verdict::failed("large-records"),
+            Self::BelowLevel { .. } => Verdict::failed("below-level"),
             Self::Name { .. } => Verdict::usage("bad-name"),
             Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),
             Self::Location { .. } => Verdict::usage("bad-store")

@@ -8,6 +8,7 @@ mod annotate;
 mod artifact;
 mod assemble;
 mod cat;
+mod check;
 mod checkpoint;
 mod compact;
 mod damage;
