@@ -224,6 +224,7 @@ macro_rules! conformance {
                 a_session_in_its_own_runtime_has_another_id_and_nothing_else,
                 a_session_that_is_there_is_not_touched,
                 what_a_resumed_session_adds_goes_onto_the_chain,
+                going_back_in_a_resumed_session_branches_at_that_turn,
                 a_head_that_somebody_else_has_moved_does_not_follow,
                 a_session_in_another_runtime_goes_on_with_the_same_chain,
                 a_summary_of_ours_is_where_a_session_begins,

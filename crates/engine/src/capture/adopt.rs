@@ -4,6 +4,7 @@
 use std::{
     fs::File,
     io::{self, Read as _},
+    ops::Range,
     path::Path,
     sync::Arc,
 };
@@ -30,17 +31,21 @@ const PIECE_BYTES: u64 = 4 * 1024 * 1024;
 /// Which commits the bytes of a session were made of.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grafts {
-    /// Where the bytes of each commit end, in order.
+    /// Where the bytes of each commit end, in order; those of the last one end with the session.
     pub(crate) ends: Vec<(u64, CommitId)>,
     /// The head that goes on with the session as long as nobody else moves it.
     pub(crate) follow: Option<HeadName>,
 }
 
 impl Grafts {
-    /// Returns the commit that the bytes up to a place were made of.
-    pub(super) fn commit_at(&self, end: u64) -> Option<CommitId> {
-        let place = self.ends.partition_point(|(theirs, _)| *theirs < end);
-        self.ends.get(place).or(self.ends.last()).map(|(_, commit)| *commit)
+    /// Returns the commit that a stretch of bytes was made of: the last that ends there, or else the one around it.
+    ///
+    /// A runtime notes what belongs to the next turn before that turn begins, so a stretch may reach into the next commit.
+    pub(super) fn commit_at(&self, stretch: Range<u64>) -> Option<CommitId> {
+        let ended = self.ends.partition_point(|(end, _)| *end <= stretch.end);
+        let is_there = |(end, _): &&(u64, CommitId)| *end > stretch.start;
+        let last = self.ends[..ended].last().filter(is_there);
+        last.or(self.ends.get(ended)).or(self.ends.last()).map(|(_, commit)| *commit)
     }
 }
 

@@ -346,8 +346,9 @@ impl Steps {
             prefix = self.begin_lane(begins);
         }
         // What a runtime notes when it goes on with a session belongs to the turn that follows.
-        let is_graft = |state: &mut LaneState| std::mem::take(&mut state.is_graft);
-        if place.cut_before && place.start.is_none() && !is_graft(&mut self.lanes[place.lane].state) {
+        let is_known = self.grafts.is_some();
+        let follows_graft = |state: &mut LaneState| !is_known && std::mem::take(&mut state.is_graft);
+        if place.cut_before && place.start.is_none() && !follows_graft(&mut self.lanes[place.lane].state) {
             self.end_step(place.lane);
         }
         if !self.lanes[place.lane].is_side {
@@ -434,8 +435,9 @@ impl Steps {
             return;
         };
         if let Some(grafts) = &self.grafts {
+            let start = step.runs.iter().map(|run| run.start).min().unwrap_or(0);
             let end = step.runs.iter().map(|run| run.start + run.length).max().unwrap_or(0);
-            let (known, follow) = (grafts.commit_at(end), grafts.follow.clone());
+            let (known, follow) = (grafts.commit_at(start..end), grafts.follow.clone());
             let labels = self.labels();
             let state = &mut self.lanes[lane].state;
             state.tip = known;

@@ -137,6 +137,23 @@ pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
     assert_eq!(store.head(&head("try")).await.unwrap(), Some(new));
 }
 
+pub async fn going_back_in_a_resumed_session_branches_at_that_turn<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (_, second) = desk.session(&store).await;
+    append(
+        &desk.directory.path().join("old.jsonl"),
+        &(line("user", "u3", "u2", "Yet") + &line("user", "u4", "u3", "Too")),
+    );
+    assert_eq!(import(&store, &desk.directory.path().join("old.jsonl"), Runtime::ClaudeCode).await, 2);
+    let tip = store.head(&head("session/old")).await.unwrap().unwrap();
+    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    append(&resumed.path, &line("user", "u5", "u2", "Otherwise"));
+    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    let branch = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
+    assert_eq!(store.show(branch).await.unwrap().commit.parent, Some(second));
+}
+
 pub async fn a_head_that_somebody_else_has_moved_does_not_follow<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let (store, desk) = (harness.open().await, Desk::new());
