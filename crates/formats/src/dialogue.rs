@@ -12,7 +12,7 @@ const OPENING: &str = "[the conversation starts here]";
 
 /// A conversation without loose ends.
 ///
-/// Turns alternate and a user's comes first. Each call of an assistant's turn is answered once, at the start of the next
+/// Turns alternate and a user's comes first, unless it goes on with another one. Each call of an assistant's turn is answered once, at the start of the next
 /// turn, and nothing else is answered there. No turn is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dialogue {
@@ -46,6 +46,15 @@ pub enum Speaker {
     User,
     /// The model.
     Assistant,
+}
+
+/// Where a conversation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// With the first entry.
+    Here,
+    /// Before it, in what is not at hand.
+    Before,
 }
 
 /// What a translation left out or changed, by kind.
@@ -165,13 +174,24 @@ impl Dialogue {
     pub fn part(entries: Vec<Entry>) -> Self {
         let mut dialogue = Self::default();
         for entry in entries {
-            dialogue.take(entry);
+            dialogue.take(entry, Opening::Here);
         }
         dialogue.pair();
         dialogue
     }
 
-    fn take(&mut self, entry: Entry) {
+    /// Brings entries into shape that come after what was said before: an answer may come first, and no instructions
+    /// stand above.
+    pub fn going_on(entries: Vec<Entry>) -> Self {
+        let mut dialogue = Self::default();
+        for entry in entries {
+            dialogue.take(entry, Opening::Before);
+        }
+        dialogue.pair();
+        dialogue
+    }
+
+    fn take(&mut self, entry: Entry, opening: Opening) {
         let Entry { role, model, at, parts, flags, .. } = entry;
         if flags.synthetic {
             self.losses.add(Loss::SyntheticMessage);
@@ -184,7 +204,7 @@ impl Dialogue {
         let speaker = match role {
             Role::Assistant => Speaker::Assistant,
             Role::User | Role::Tool => Speaker::User,
-            Role::System if self.turns.is_empty() => {
+            Role::System if self.turns.is_empty() && opening == Opening::Here => {
                 self.system.extend(parts.into_iter().filter_map(into_text));
                 return;
             }

@@ -24,7 +24,7 @@ mod samples;
 use contexture_core::{Format, Timestamp};
 
 use crate::{
-    Framing,
+    Framing, Lead,
     dialogue::{Dialogue, Losses},
 };
 
@@ -68,6 +68,15 @@ pub trait Encoder: Send + Sync {
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded;
 }
 
+/// Writes one format after records that are there.
+///
+/// Implemented for the formats of runtimes that append lines to a session; translation calls it. An implementation must
+/// not write what a session begins with, nor an id that the records before have.
+pub trait Appender: Send + Sync {
+    /// Writes what follows the records of the lead. The dialogue must be one that goes on.
+    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded;
+}
+
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
@@ -80,6 +89,17 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
         "openai-responses-v1" => &openai_responses::OpenaiResponses,
         "atif-v1" => &atif::Atif,
         "text" => &text::Text,
+        _ => return None,
+    })
+}
+
+/// Returns what writes a format after records that are there, if anything does.
+pub fn appender(format: &Format) -> Option<&'static dyn Appender> {
+    Some(match format.as_str() {
+        "claude-code-v1" => &claude::ClaudeCode,
+        "codex-v1" => &codex::Codex,
+        "gemini-v1" => &gemini::Gemini,
+        "pi-v1" => &pi::Pi,
         _ => return None,
     })
 }

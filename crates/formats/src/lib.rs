@@ -33,13 +33,16 @@ mod replay;
 mod session;
 pub mod thread;
 
+mod lead;
+
 pub use check::Checker;
 pub use codec::{Codec, Framing, codec};
 pub use dialogue::Dialogue;
-pub use encode::{Encoded, Encoder, Target, encoder};
+pub use encode::{Appender, Encoded, Encoder, Target, appender, encoder};
 pub use error::{FormatError, Place, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
+pub use lead::Lead;
 pub use measure::Measure;
 pub use read::{Reading, read};
 pub use records::{Record, Splitter};

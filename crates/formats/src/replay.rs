@@ -16,12 +16,25 @@ pub struct Replay {
     places: HashMap<String, usize>,
     /// What a boundary keeps, until the summary has come.
     held: Vec<Kept>,
+    /// The ids of what comes before and is not here; nothing when all is here.
+    before: Option<HashSet<String>>,
+    reaches_back: bool,
 }
 
 /// An entry and where it came from first.
 type Kept = (Entry, usize);
 
 impl Replay {
+    /// Starts with nothing, after entries with these ids that stay as they are.
+    pub fn after(ids: HashSet<String>) -> Self {
+        Self { before: Some(ids), ..Self::default() }
+    }
+
+    /// Tells whether a record did something to what comes before. Then what is here is not the rest of the conversation.
+    pub fn reaches_back(&self) -> bool {
+        self.reaches_back
+    }
+
     /// Does to the conversation what a record says.
     pub fn take(&mut self, step: Step) {
         self.take_from(0, step);
@@ -73,7 +86,7 @@ impl Replay {
     /// Adds an entry, unless one with its id is there: runtimes write some lines twice.
     fn append(&mut self, (entry, origin): Kept) {
         if let Some(id) = &entry.id {
-            if self.places.contains_key(id) {
+            if self.places.contains_key(id) || self.is_before(id) {
                 return;
             }
             self.places.insert(id.clone(), self.entries.len());
@@ -101,14 +114,20 @@ impl Replay {
     }
 
     fn upsert(&mut self, (entry, origin): Kept) {
+        self.reaches_back |= entry.id.as_deref().is_some_and(|id| self.is_before(id));
         match entry.id.as_ref().and_then(|id| self.places.get(id)) {
             Some(&place) => self.entries[place] = entry,
             None => self.append((entry, origin)),
         }
     }
 
+    fn is_before(&self, id: &str) -> bool {
+        self.before.as_ref().is_some_and(|ids| ids.contains(id))
+    }
+
     /// Empties the conversation and returns what is kept of it.
     fn cut(&mut self, keep: &Keep) -> Vec<Kept> {
+        self.reaches_back |= self.before.is_some();
         let before = std::mem::take(&mut self.entries).into_iter().zip(std::mem::take(&mut self.origins));
         self.places.clear();
         match keep {
@@ -124,14 +143,16 @@ impl Replay {
 
     fn rewind(&mut self, rewind: &Rewind) {
         let left = match rewind {
-            Rewind::Before(id) => self.places.get(id).copied().unwrap_or(0),
+            Rewind::Before(id) => self.places.get(id).copied(),
             Rewind::Turns(0) => return,
             Rewind::Turns(turns) => {
                 let starts = self.entries.iter().enumerate().filter(|(_, entry)| is_turn(entry));
                 let back = usize::try_from(turns - 1).unwrap_or(usize::MAX);
-                starts.rev().nth(back).map_or(0, |(place, _)| place)
+                starts.rev().nth(back).map(|(place, _)| place)
             }
         };
+        self.reaches_back |= left.is_none() && self.before.is_some();
+        let left = left.unwrap_or(0);
         self.entries.truncate(left);
         self.origins.truncate(left);
         self.places.retain(|_, place| *place < left);
@@ -202,6 +223,34 @@ mod tests {
             replay.take(Step::append(entry(Role::User, word)));
         }
         assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["s", "u2", "a2", "u3"]);
+    }
+
+    #[test]
+    fn what_comes_before_is_not_touched_unnoticed() {
+        let rest = |effect: Effect, ids: &[&str]| {
+            let mut replay = Replay::after(["u1", "a1"].map(str::to_owned).into());
+            for word in ["u2", "a2"] {
+                let role = if word.starts_with('u') { Role::User } else { Role::Assistant };
+                replay.take(Step::append(entry(role, word)));
+            }
+            replay.take(Step { effect, entries: ids.iter().map(|id| entry(Role::User, id)).collect() });
+            let told = replay.entries().iter().map(Entry::text).collect::<Vec<_>>().join(" ");
+            if replay.reaches_back() { "reaches back".to_owned() } else { told }
+        };
+        assert_eq!(rest(Effect::Append, &["u1", "u3"]), "u2 a2 u3", "a line that is there twice counts once");
+        assert_eq!(rest(Effect::Upsert, &["u2"]), "u2 a2");
+        assert_eq!(rest(Effect::Rewind(Rewind::Turns(1)), &[]), "");
+        assert_eq!(rest(Effect::Rewind(Rewind::Before("a2".into())), &["u3"]), "u2 u3");
+        let far = [
+            (Effect::Upsert, "a1"),
+            (Effect::Rewind(Rewind::Turns(2)), "u3"),
+            (Effect::Rewind(Rewind::Before("a1".into())), "u3"),
+            (Effect::Boundary(Keep::Nothing), ""),
+            (Effect::Replace(Keep::Users), "u3"),
+        ];
+        for (effect, id) in far {
+            assert_eq!(rest(effect.clone(), &[id]), "reaches back", "{effect:?}");
+        }
     }
 
     #[test]

@@ -122,6 +122,8 @@ struct Event<'a> {
     num_turns: Field<'a>,
     #[serde(borrow)]
     thread_name: Field<'a>,
+    #[serde(borrow)]
+    turn_id: Field<'a>,
 }
 
 /// A line of the first versions.
@@ -185,6 +187,47 @@ fn bare_outline(record: &[u8], mut outline: Outline) -> serde_json::Result<Outli
     outline.mark = asked(&line)?;
     outline.id = line.id.into_text();
     Ok(outline)
+}
+
+/// What a record says about the turn at hand, which Codex calls a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// It has begun; its id.
+    Begun(String),
+    /// It is over.
+    Over,
+}
+
+/// What whoever writes the next record must know of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Its number, which newer versions count up without a gap.
+    pub(crate) ordinal: Option<u64>,
+    /// What it says about the turn at hand.
+    pub(crate) task: Option<Task>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PlaceLine<'a> {
+    #[serde(borrow)]
+    ordinal: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Object<Event<'a>>,
+}
+
+/// Returns where a record stands. What is no record stands nowhere.
+pub(crate) fn place(record: &[u8]) -> Place {
+    let line: PlaceLine<'_> = loose::object(record).unwrap_or_default();
+    let event = line.payload.0.filter(|_| line.kind.text() == "event_msg").unwrap_or_default();
+    let task = match event.kind.text() {
+        "task_started" | "turn_started" => event.turn_id.into_text().map(Task::Begun),
+        "task_complete" | "turn_complete" | "turn_aborted" => Some(Task::Over),
+        _ => None,
+    };
+    Place { ordinal: line.ordinal.count(), task }
 }
 
 /// Tells whether a message is a person's. The event that says so comes after it, when its turn has begun.

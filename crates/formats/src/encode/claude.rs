@@ -4,14 +4,14 @@ use contexture_core::{Part, Timestamp};
 use serde::Serialize;
 
 use super::{
-    Encoded, Encoder, Target,
+    Appender, Encoded, Encoder, Target,
     anthropic::{self, Block},
     ids::Ids,
     lines::Lines,
     times, words,
 };
 use crate::{
-    Framing,
+    Framing, Lead,
     dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
 };
 
@@ -97,33 +97,19 @@ impl Encoder for ClaudeCode {
     }
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
-        let mut writer = Writer {
-            target,
-            lines: Lines::default(),
-            losses: Losses::default(),
-            ids: Ids::new(&target.session),
-            last: None,
-        };
-        let times = times::of_turns(&dialogue.turns, target.now);
-        let start = times.first().copied().unwrap_or(target.now);
+        let mut writer = Writer::new(target, Ids::new(&target.session));
         if let Some(title) = &target.title {
             writer.lines.push(&Title { kind: "custom-title", text: title, session_id: &target.session });
         }
-        if !dialogue.system.is_empty() {
-            // A transcript has no place for instructions; the client sends its own.
-            writer.losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
-            let content = dialogue.system.iter().map(anthropic::text).collect();
-            writer.push(
-                "user",
-                Message::User { role: "user", content },
-                Mood { is_meta: true, is_summary: false },
-                start,
-            );
-        }
-        for (turn, at) in dialogue.turns.iter().zip(times) {
-            writer.turn(turn, at);
-        }
-        Encoded { bytes: writer.lines.into_bytes(), losses: writer.losses }
+        writer.write(dialogue)
+    }
+}
+
+impl Appender for ClaudeCode {
+    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
+        let mut writer = Writer::new(target, Ids::after(&target.session, lead));
+        writer.last = lead.last().map(str::to_owned);
+        writer.write(dialogue)
     }
 }
 
@@ -138,6 +124,30 @@ struct Writer<'d> {
 }
 
 impl<'d> Writer<'d> {
+    fn new(target: &'d Target, ids: Ids<'d>) -> Self {
+        Self { target, lines: Lines::default(), losses: Losses::default(), ids, last: None }
+    }
+
+    fn write(mut self, dialogue: &'d Dialogue) -> Encoded {
+        let times = times::of_turns(&dialogue.turns, self.target.now);
+        let start = times.first().copied().unwrap_or(self.target.now);
+        if !dialogue.system.is_empty() {
+            // A transcript has no place for instructions; the client sends its own.
+            self.losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
+            let content = dialogue.system.iter().map(anthropic::text).collect();
+            self.push(
+                "user",
+                Message::User { role: "user", content },
+                Mood { is_meta: true, is_summary: false },
+                start,
+            );
+        }
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            self.turn(turn, at);
+        }
+        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+    }
+
     fn turn(&mut self, turn: &'d Turn, at: Timestamp) {
         match turn.speaker {
             Speaker::User => self.user(turn, at),

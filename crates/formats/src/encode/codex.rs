@@ -7,17 +7,18 @@ mod record;
 
 use std::collections::HashSet;
 
-use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, Part, Seal, SealScheme, Timestamp, ToolInput};
+use serde::Serialize;
 
 use self::record::{Content, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
 use super::{
-    Encoded, Encoder, Target,
+    Appender, Encoded, Encoder, Target,
     ids::{self, Ids},
     lines::Lines,
     times, words,
 };
 use crate::{
-    Framing,
+    Framing, Lead,
     codec::codex::{FAILED, NATIVE_KINDS, has_failed, is_injected},
     dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
 };
@@ -31,32 +32,27 @@ impl Encoder for Codex {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
         let times = times::of_turns(&dialogue.turns, target.now);
-        let start = times::in_millis(times.first().copied().unwrap_or(target.now));
-        let mut rollout = Rollout {
-            lines: Lines::default(),
-            losses: Losses::default(),
-            ids: Ids::new(&target.session),
-            now: start,
-            task: None,
-            free_text_calls: HashSet::new(),
-        };
+        let mut rollout = Rollout::new(Ids::new(&target.session));
+        rollout.now = times::in_millis(times.first().copied().unwrap_or(target.now));
         rollout.session(target);
         rollout.system(&dialogue.system);
         // Codex lists no session in which nobody typed anything.
-        let somebody_asks = dialogue
+        rollout.is_asked = dialogue
             .turns
             .iter()
             .any(|turn| turn.speaker == Speaker::User && turn.parts.iter().any(|part| is_typed(turn, part)));
-        for (turn, at) in dialogue.turns.iter().zip(times) {
-            rollout.now = times::in_millis(at);
-            match turn.speaker {
-                Speaker::User => rollout.user(turn, |part| !somebody_asks || is_typed(turn, part)),
-                Speaker::Assistant => rollout.assistant(&turn.parts),
-            }
-        }
-        rollout.now = times::in_millis(target.now);
-        rollout.end_task();
-        Encoded { bytes: rollout.lines.into_bytes(), losses: rollout.losses }
+        rollout.write(dialogue, target, times)
+    }
+}
+
+impl Appender for Codex {
+    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
+        let mut rollout = Rollout::new(Ids::after(&target.session, lead));
+        rollout.ordinal = lead.next_ordinal();
+        // A lead in which nobody typed anything does not go on.
+        rollout.is_asked = true;
+        rollout.task = lead.open_task().map(|id| Task { id: id.to_owned(), last_message: None });
+        rollout.write(dialogue, target, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
@@ -73,9 +69,13 @@ struct Rollout<'a> {
     lines: Lines,
     losses: Losses,
     ids: Ids<'a>,
+    /// The number of what is written next, where records are numbered.
+    ordinal: Option<u64>,
     /// The time of what is written next.
     now: String,
     task: Option<Task>,
+    /// Whether somebody types something; if nobody does, what runtimes say in a user's name counts as typed.
+    is_asked: bool,
     /// Calls whose results have a type of their own, because their input is free text.
     free_text_calls: HashSet<String>,
 }
@@ -86,19 +86,46 @@ struct Task {
     last_message: Option<String>,
 }
 
-impl Rollout<'_> {
+impl<'a> Rollout<'a> {
+    fn new(ids: Ids<'a>) -> Self {
+        Self {
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids,
+            ordinal: None,
+            now: String::new(),
+            task: None,
+            is_asked: false,
+            free_text_calls: HashSet::new(),
+        }
+    }
+
+    fn write(mut self, dialogue: &Dialogue, target: &Target, times: Vec<Timestamp>) -> Encoded {
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            self.now = times::in_millis(at);
+            match turn.speaker {
+                Speaker::User => self.user(turn),
+                Speaker::Assistant => self.assistant(&turn.parts),
+            }
+        }
+        self.now = times::in_millis(target.now);
+        self.end_task();
+        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+    }
+
     fn session(&mut self, target: &Target) {
+        let timestamp = self.now.clone();
         let meta = SessionMeta {
             id: &target.session,
             session_id: &target.session,
-            timestamp: &self.now,
+            timestamp: &timestamp,
             cwd: &target.directory,
             originator: "contexture",
             cli_version: target.version.as_deref().unwrap_or("0.0.0"),
             source: "cli",
             git: target.branch.as_deref().map(|branch| Git { branch }),
         };
-        self.lines.push(&Line { timestamp: &self.now, kind: "session_meta", payload: meta });
+        self.push("session_meta", meta);
     }
 
     fn system(&mut self, texts: &[String]) {
@@ -108,7 +135,9 @@ impl Rollout<'_> {
         }
     }
 
-    fn user(&mut self, turn: &Turn, is_typed: impl Fn(&Part) -> bool) {
+    fn user(&mut self, turn: &Turn) {
+        let is_asked = self.is_asked;
+        let is_typed = |part: &Part| !is_asked || is_typed(turn, part);
         let mut has_asked = false;
         let mut is_silent = true;
         let mut rest = turn.parts.as_slice();
@@ -234,7 +263,7 @@ impl Rollout<'_> {
     fn native(&mut self, part: &Part) -> bool {
         match part {
             Part::Native { kind, value } if NATIVE_KINDS.contains(&kind.as_str()) && value["type"] == kind.as_str() => {
-                self.lines.push(&Line { timestamp: &self.now, kind: "response_item", payload: value });
+                self.push("response_item", value);
                 true
             }
             _ => {
@@ -270,10 +299,15 @@ impl Rollout<'_> {
     }
 
     fn item(&mut self, item: &Item<'_>) {
-        self.lines.push(&Line { timestamp: &self.now, kind: "response_item", payload: item });
+        self.push("response_item", item);
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        self.lines.push(&Line { timestamp: &self.now, kind: "event_msg", payload: event });
+        self.push("event_msg", event);
+    }
+
+    fn push(&mut self, kind: &'static str, payload: impl Serialize) {
+        self.lines.push(&Line { timestamp: &self.now, ordinal: self.ordinal, kind, payload });
+        self.ordinal = self.ordinal.map(|ordinal| ordinal.saturating_add(1));
     }
 }

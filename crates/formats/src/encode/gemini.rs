@@ -13,14 +13,14 @@ use self::record::{
     ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, Session, Thought, UserMessage,
 };
 use super::{
-    Encoded, Encoder, Target,
+    Appender, Encoded, Encoder, Target,
     ids::{self, Ids},
     input,
     lines::Lines,
     times, words,
 };
 use crate::{
-    Framing,
+    Framing, Lead,
     codec::gemini::is_skipped,
     dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
 };
@@ -37,25 +37,16 @@ impl Encoder for Gemini {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
         let times = times::of_turns(&dialogue.turns, target.now);
-        let mut session = Writer {
-            lines: Lines::default(),
-            losses: Losses::default(),
-            ids: Ids::new(&target.session),
-            model: target.model.as_deref(),
-        };
+        let mut session = Writer::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
-        let mut system = dialogue.system.as_slice();
-        for (n, (turn, at)) in dialogue.turns.iter().zip(times).enumerate() {
-            let at = times::in_millis(at);
-            match turn.speaker {
-                Speaker::User => session.user(std::mem::take(&mut system), &turn.parts, &at),
-                Speaker::Assistant => {
-                    let results = dialogue.turns.get(n + 1).map(results).unwrap_or_default();
-                    session.model(turn, &results, &at);
-                }
-            }
-        }
-        Encoded { bytes: session.lines.into_bytes(), losses: session.losses }
+        session.write(dialogue, times)
+    }
+}
+
+impl Appender for Gemini {
+    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
+        let session = Writer::new(target, Ids::after(&target.session, lead));
+        session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
@@ -92,7 +83,26 @@ struct Message {
     calls: Vec<Call>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(target: &'a Target, ids: Ids<'a>) -> Self {
+        Self { lines: Lines::default(), losses: Losses::default(), ids, model: target.model.as_deref() }
+    }
+
+    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> Encoded {
+        let mut system = dialogue.system.as_slice();
+        for (n, (turn, at)) in dialogue.turns.iter().zip(times).enumerate() {
+            let at = times::in_millis(at);
+            match turn.speaker {
+                Speaker::User => self.user(std::mem::take(&mut system), &turn.parts, &at),
+                Speaker::Assistant => {
+                    let results = dialogue.turns.get(n + 1).map(results).unwrap_or_default();
+                    self.model(turn, &results, &at);
+                }
+            }
+        }
+        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+    }
+
     fn begin(&mut self, target: &Target, start: Timestamp) {
         // Gemini CLI has a hash of its own here, asks that there be one, and compares it with nothing.
         let hash = ArtifactId::of(target.directory.as_bytes()).to_string();

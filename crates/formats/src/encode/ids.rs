@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::HashSet};
 use contexture_core::ArtifactId;
 
 use crate::{
+    Lead,
     dialogue::{Loss, Losses},
     summary,
 };
@@ -18,26 +19,46 @@ pub(super) struct Ids<'a> {
     session: &'a str,
     count: u64,
     short: HashSet<String>,
+    /// The records before, whose ids are not handed out again.
+    lead: Option<&'a Lead>,
 }
 
 impl<'a> Ids<'a> {
     pub(super) fn new(session: &'a str) -> Self {
-        Self { session, count: 0, short: HashSet::new() }
+        Self { session, count: 0, short: HashSet::new(), lead: None }
+    }
+
+    /// Hands out ids for what follows records that are there.
+    pub(super) fn after(session: &'a str, lead: &'a Lead) -> Self {
+        Self { lead: Some(lead), ..Self::new(session) }
     }
 
     pub(super) fn uuid(&mut self) -> String {
-        self.count += 1;
-        summary::uuid(&ArtifactId::of(format!("{}/{}", self.session, self.count).as_bytes()))
+        loop {
+            let id = self.derive();
+            if !self.is_taken(&id) {
+                return id;
+            }
+        }
     }
 
     /// Returns eight hex digits that no other short id has.
     pub(super) fn short(&mut self) -> String {
         loop {
-            let id = self.uuid()[..8].to_owned();
-            if self.short.insert(id.clone()) {
+            let id = self.derive()[..8].to_owned();
+            if !self.is_taken(&id) && self.short.insert(id.clone()) {
                 return id;
             }
         }
+    }
+
+    fn derive(&mut self) -> String {
+        self.count += 1;
+        summary::uuid(&ArtifactId::of(format!("{}/{}", self.session, self.count).as_bytes()))
+    }
+
+    fn is_taken(&self, id: &str) -> bool {
+        self.lead.is_some_and(|lead| lead.ids().contains(id))
     }
 }
 

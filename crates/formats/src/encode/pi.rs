@@ -8,14 +8,14 @@ use contexture_core::{BlobSource, Part, Seal, SealScheme, Timestamp};
 
 use self::record::{Block, Entry, Header, Message, SealedReasoning, SessionInfo, Usage};
 use super::{
-    Encoded, Encoder, Target,
+    Appender, Encoded, Encoder, Target,
     ids::{self, Ids},
     input,
     lines::Lines,
     times, words,
 };
 use crate::{
-    Framing,
+    Framing, Lead,
     dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
 };
 
@@ -31,23 +31,17 @@ impl Encoder for Pi {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
         let times = times::of_turns(&dialogue.turns, target.now);
-        let mut session = Writer {
-            lines: Lines::default(),
-            losses: Losses::default(),
-            ids: Ids::new(&target.session),
-            last: None,
-            tools: HashMap::new(),
-            model: target.model.as_deref(),
-        };
+        let mut session = Writer::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
-        let mut system = dialogue.system.as_slice();
-        for (turn, at) in dialogue.turns.iter().zip(times) {
-            match turn.speaker {
-                Speaker::User => session.user(std::mem::take(&mut system), &turn.parts, at),
-                Speaker::Assistant => session.assistant(turn, at),
-            }
-        }
-        Encoded { bytes: session.lines.into_bytes(), losses: session.losses }
+        session.write(dialogue, times)
+    }
+}
+
+impl Appender for Pi {
+    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
+        let mut session = Writer::new(target, Ids::after(&target.session, lead));
+        session.last = lead.last().map(str::to_owned);
+        session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
@@ -99,7 +93,29 @@ impl<'a> Voice<'a> {
     }
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(target: &'a Target, ids: Ids<'a>) -> Self {
+        Self {
+            lines: Lines::default(),
+            losses: Losses::default(),
+            ids,
+            last: None,
+            tools: HashMap::new(),
+            model: target.model.as_deref(),
+        }
+    }
+
+    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> Encoded {
+        let mut system = dialogue.system.as_slice();
+        for (turn, at) in dialogue.turns.iter().zip(times) {
+            match turn.speaker {
+                Speaker::User => self.user(std::mem::take(&mut system), &turn.parts, at),
+                Speaker::Assistant => self.assistant(turn, at),
+            }
+        }
+        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+    }
+
     fn begin(&mut self, target: &Target, start: Timestamp) {
         let start = times::in_millis(start);
         self.lines.push(&Header {

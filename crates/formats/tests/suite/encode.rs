@@ -2,7 +2,8 @@
 
 use contexture_core::{BlobSource, Entry, Flags, Format, Part, Role, Seal, SealScheme, Timestamp, ToolInput};
 use contexture_formats::{
-    Concatenation, Dialogue, Encoded, Replay, Target, codec,
+    Concatenation, Dialogue, Encoded, Lead, Replay, Target, appender,
+    codec::{Link, codec},
     dialogue::{Loss, LossCount, Speaker},
     encoder,
 };
@@ -202,8 +203,39 @@ fn a_session_in_which_nobody_typed_anything_is_still_listed_by_codex() {
     assert!(String::from_utf8(encoded.bytes).unwrap().contains("\"user_message\""));
 }
 
+#[test]
+fn only_what_begins_a_session_is_missing_where_one_goes_on() {
+    let lead = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q")])]);
+    let more = || {
+        vec![Entry::new(Role::System, vec![Part::text("be kind")]), Entry::new(Role::Assistant, vec![Part::text("a")])]
+    };
+    for name in FORMATS {
+        let (_, added) = go_on(name, &lead, more());
+        let added = String::from_utf8(added).unwrap();
+        let headed = ["session_meta", "projectHash", "custom-title", "session_info", "\"type\":\"session\""];
+        assert!(headed.iter().all(|head| !added.contains(head)), "{name}: {added}");
+        assert!(added.contains("be kind") && !added.contains("[the conversation starts here]"), "{name}: {added}");
+    }
+    assert!(appender(&format("openai-chat-v1")).is_none());
+}
+
+#[test]
+fn a_turn_of_codex_that_is_open_is_ended_where_a_session_goes_on() {
+    let event = json!({"type": "task_started", "turn_id": "t1"});
+    let event = json!({"timestamp": "t", "ordinal": 7, "type": "event_msg", "payload": event});
+    let mut lead = Lead::default();
+    lead.follow(&format("codex-v1"), event.to_string().as_bytes());
+    let answer = Dialogue::going_on(vec![Entry::new(Role::Assistant, vec![Part::text("a")])]);
+    let added = appender(&format("codex-v1")).unwrap().append(&answer, &target(), &lead).bytes;
+    let last: Value =
+        serde_json::from_slice(added.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    assert_eq!(last["payload"], json!({"type": "task_complete", "turn_id": "t1", "last_agent_message": "a"}));
+    // Codex refuses a rollout that begins with numbered records and ends with another one.
+    assert_eq!(last["ordinal"], 10);
+}
+
 /// What must survive a translation.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Said {
     texts: Vec<(bool, String)>,
     calls: Vec<(String, Value)>,
@@ -232,6 +264,12 @@ impl Said {
         }
         Self { texts, calls, results }
     }
+
+    fn extend(&mut self, more: Self) {
+        self.texts.extend(more.texts);
+        self.calls.extend(more.calls);
+        self.results.extend(more.results);
+    }
 }
 
 /// Returns what a tool is given as targets write it that take named values only.
@@ -245,8 +283,12 @@ fn named(input: &ToolInput) -> Value {
 
 /// Tells what is different in a dialogue after it was written in a format and read back.
 pub(crate) fn difference(name: &str, dialogue: &Dialogue) -> Option<String> {
-    let back = decode(name, &encode(name, dialogue).bytes);
-    let (before, after) = (without_notes(Said::of(dialogue)), without_notes(Said::of(&back)));
+    change(Said::of(dialogue), Said::of(&decode(name, &encode(name, dialogue).bytes)))
+}
+
+/// Tells what is different in what was said.
+fn change(before: Said, after: Said) -> Option<String> {
+    let (before, after) = (without_notes(before), without_notes(after));
     let first = |a: &[String], b: &[String]| {
         let differs = a.iter().zip(b).find(|(a, b)| a != b);
         differs
@@ -310,14 +352,40 @@ fn any_part() -> impl Strategy<Value = Part> {
     ]
 }
 
-fn any_dialogue() -> impl Strategy<Value = Dialogue> {
+fn any_entries() -> impl Strategy<Value = Vec<Entry>> {
     let role = prop::sample::select(vec![Role::User, Role::Assistant, Role::Tool]);
     let entry = (role, vec(any_part(), 0..5), any::<bool>());
     vec(entry, 0..10).prop_map(|entries| {
         let entry =
             |(role, parts, meta)| Entry { flags: Flags { meta, ..Flags::default() }, ..Entry::new(role, parts) };
-        Dialogue::of(entries.into_iter().map(entry).collect())
+        entries.into_iter().map(entry).collect()
     })
+}
+
+fn any_dialogue() -> impl Strategy<Value = Dialogue> {
+    any_entries().prop_map(Dialogue::of)
+}
+
+/// Gives calls and their results other ids, as another session has them.
+fn called_elsewhere(mut entries: Vec<Entry>) -> Vec<Entry> {
+    for part in entries.iter_mut().flat_map(|entry| &mut entry.parts) {
+        match part {
+            Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } => id.insert(0, 'x'),
+            _ => {}
+        }
+    }
+    entries
+}
+
+/// Writes what goes on with a session that another one wrote, and returns the session and what was added.
+fn go_on(name: &str, lead: &Dialogue, entries: Vec<Entry>) -> (Vec<u8>, Vec<u8>) {
+    let before = Target { session: "0190f0e2-0000-7222-8333-444455556666".into(), ..target() };
+    let written = encoder(&format(name)).unwrap().encode(lead, &before).bytes;
+    let mut lead = Lead::default();
+    lead.follow(&format(name), &written);
+    assert!(!lead.has_open_call(), "{name}");
+    let added = appender(&format(name)).unwrap().append(&Dialogue::going_on(entries), &target(), &lead).bytes;
+    (written, added)
 }
 
 /// Takes out what is only a note: images of a model, and turns of which nothing else is left. Images of tools may change
@@ -344,6 +412,36 @@ proptest! {
             check(Concatenation::Lines, &encoded.bytes).unwrap();
             prop_assert_eq!(difference(name, &dialogue), None, "{}", name);
             prop_assert_eq!(encode(name, &dialogue), encoded, "{} is not the same twice", name);
+        }
+    }
+
+    #[test]
+    fn what_goes_on_with_a_session_reads_as_if_all_was_written_at_once(lead in any_entries(), more in any_entries()) {
+        // A session goes on where somebody has asked something.
+        let asked = Entry::new(Role::User, vec![Part::text("q")]);
+        let lead = Dialogue::of([vec![asked], lead].concat());
+        let more = called_elsewhere(more);
+        let mut said = Said::of(&lead);
+        said.extend(Said::of(&Dialogue::going_on(more.clone())));
+        for name in FORMATS {
+            let (written, added) = go_on(name, &lead, more.clone());
+            let whole = [written, added.clone()].concat();
+            check(Concatenation::Lines, &whole).unwrap();
+            prop_assert_eq!(change(said.clone(), Said::of(&decode(name, &whole))), None, "{}", name);
+            let codec = codec(&format(name)).unwrap();
+            let outlines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            let outlines: Vec<_> = outlines.map(|line| codec.outline(line).unwrap()).collect();
+            let ids: Vec<_> = outlines.iter().filter_map(|outline| outline.id.as_ref()).collect();
+            for (n, id) in ids.iter().enumerate() {
+                prop_assert!(!ids[..n].contains(id), "{}: {} is there twice", name, id);
+            }
+            // Each record names the one before, over the border too.
+            if ["claude-code-v1", "pi-v1"].contains(&name) {
+                let linked = outlines.iter().filter(|outline| outline.id.is_some());
+                for (before, outline) in [None].into_iter().chain(ids.iter().copied().map(Some)).zip(linked) {
+                    prop_assert_eq!(&outline.link, &before.map_or(Link::Root, |id| Link::To(id.clone())), "{}", name);
+                }
+            }
         }
     }
 }

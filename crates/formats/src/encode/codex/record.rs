@@ -5,6 +5,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct Line<'a, T> {
     pub(super) timestamp: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ordinal: Option<u64>,
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) payload: T,
