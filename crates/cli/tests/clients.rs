@@ -37,6 +37,26 @@ fn every_agent_goes_on_with_a_session_of_pi() {
 }
 
 #[test]
+fn claude_code_comes_back_to_its_own_records() {
+    comes_back(Client::ClaudeCode, Client::Codex);
+}
+
+#[test]
+fn codex_comes_back_to_its_own_records() {
+    comes_back(Client::Codex, Client::Pi);
+}
+
+#[test]
+fn gemini_comes_back_to_its_own_records() {
+    comes_back(Client::Gemini, Client::ClaudeCode);
+}
+
+#[test]
+fn pi_comes_back_to_its_own_records() {
+    comes_back(Client::Pi, Client::Codex);
+}
+
+#[test]
 fn a_fork_does_not_see_what_its_sibling_says() {
     for client in Client::ALL {
         if !client.available_or_skip("a_fork_does_not_see_what_its_sibling_says") {
@@ -47,7 +67,7 @@ fn a_fork_does_not_see_what_its_sibling_says() {
         stage.ctx(&["import"]);
         for (head, secret) in [("try/a", "The secret is anise."), ("try/b", "The secret is basil.")] {
             stage.ctx(&["fork", &format!("session/{session}"), "--head", head]);
-            stage.go_on(client, head, name(client), secret);
+            stage.go_on(client, head, secret);
         }
         let other = stage.last_request();
         assert!(!other.mentions(Role::User, "anise"), "{client:?}: {:?}", other.conversation());
@@ -87,7 +107,7 @@ fn a_compacted_session_comes_in_whole_and_goes_on() {
         let after = stage.ctx(&["materialize", &head, "--format", "text"]);
         assert!(after.contains(SUMMARY) && after.contains("Good bye."), "{client:?}: {after}");
         for target in Client::ALL.into_iter().filter(|target| target.available()) {
-            stage.go_on(target, &head, name(target), "What did I ask?");
+            stage.go_on(target, &head, "What did I ask?");
             let request = stage.last_request();
             assert!(request.mentions(Role::User, SUMMARY), "{client:?} → {target:?}: {:?}", request.conversation());
             assert!(request.mentions(Role::Assistant, "Good bye."), "{client:?} → {target:?}");
@@ -133,7 +153,7 @@ fn every_agent_goes_on_with(origin: Client) {
         if !target.available_or_skip("every_agent_goes_on_with") {
             continue;
         }
-        let resumed = stage.go_on(target, &tip, name(target), "What did I ask?");
+        let resumed = stage.go_on(target, &tip, "What did I ask?");
         let kept = Kept::of(&stage.last_request());
         tell(origin, target, &kept);
         assert_eq!(kept, Kept::ALL, "{origin:?} → {target:?}: {:?}", stage.last_request().conversation());
@@ -148,10 +168,54 @@ fn every_agent_goes_on_with(origin: Client) {
         let text = stage.ctx(&["materialize", &head, "--format", "text"]);
         assert!(text.contains(QUESTION) && text.contains("About the door."), "{origin:?} → {target:?}: {text}");
         stage.ctx(&["import", "--verify"]);
-        let again: Value = serde_json::from_str(stage.ctx(&["--json", "import"]).lines().last().unwrap()).unwrap();
-        let added = again["runtimes"].as_object().unwrap().values().map(|sum| sum["new_commits"].as_u64().unwrap());
-        assert_eq!(added.sum::<u64>(), 0, "{origin:?} → {target:?}");
+        assert_eq!(stage.newly_imported(), 0, "{origin:?} → {target:?}");
     }
+}
+
+/// Lets a session go on in another agent and then in its own, which finds its own records and what was said elsewhere.
+fn comes_back(origin: Client, other: Client) {
+    if !origin.available_or_skip("comes_back") || !other.available_or_skip("comes_back") {
+        return;
+    }
+    let stage = Stage::new();
+    let session = stage.have_session(origin);
+    let before = fs::read(stage.transcript(origin, &session)).unwrap();
+    stage.ctx(&["import"]);
+    let tip = stage.commit(&format!("session/{session}"));
+    let (tool, input) = other.shell("echo hinge");
+    let looks = Step::new().text("I look at the hinge.").call(tool, input);
+    let away = stage.ask(other, &tip, "Does it squeak?", [looks, Step::new().text("It squeaks.")]);
+    stage.ctx(&["import"]);
+    let head = format!("session/{}", away.session);
+    let back = stage.go_on(origin, &head, "What did I ask?");
+    let request = stage.last_request();
+    let said = request.conversation();
+    assert_eq!(Kept::of(&request), Kept::ALL, "{origin:?} → {other:?} → {origin:?}: {said:?}");
+    let texts =
+        [(Role::User, "Does it squeak?"), (Role::Assistant, "I look at the hinge."), (Role::Assistant, "It squeaks.")];
+    for (role, text) in texts {
+        assert!(request.mentions(role, text), "{origin:?} → {other:?} → {origin:?}: no {text:?} in {said:?}");
+    }
+    let called = |said: &str| said.contains("echo hinge");
+    assert!(
+        said.iter().any(|said| matches!(&said.what, Utterance::Call { .. }) && called(&format!("{:?}", said.what)))
+    );
+    assert!(said.iter().any(|said| matches!(&said.what, Utterance::Outcome(text) if text.contains("hinge"))));
+    // What the agent wrote itself comes first and is as it was; nothing of it is told again.
+    let segments = back.report["segments"].as_array().unwrap();
+    let tiers: Vec<_> = segments.iter().map(|segment| segment["tier"].as_str().unwrap()).collect();
+    assert_eq!(tiers, ["native", "mapped"], "{segments:?}");
+    let length = String::from_utf8(before.clone()).unwrap().lines().count();
+    let own: String = back.written.split_inclusive('\n').take(length).collect();
+    assert!(own.contains("There is no window.") && !back.written[own.len()..].contains("There is no window."));
+    let own = Resumed { written: own, ..back };
+    assert_renamed(&before, &session, &own);
+    // The turn goes onto the chain, and nothing comes in twice.
+    let known = stage.commit(&head);
+    stage.ctx(&["import"]);
+    assert_eq!(stage.commit(&format!("session/{}~1", own.session)), known, "{origin:?} → {other:?} → {origin:?}");
+    stage.ctx(&["import", "--verify"]);
+    assert_eq!(stage.newly_imported(), 0, "{origin:?} → {other:?} → {origin:?}");
 }
 
 /// Asserts that a session is another one with a new id and nothing else changed.
@@ -237,6 +301,7 @@ fn name(client: Client) -> &'static str {
 struct Resumed {
     session: String,
     written: String,
+    report: Value,
 }
 
 /// Ada's home, the model and the program.
@@ -269,17 +334,29 @@ impl Stage {
     }
 
     /// Goes on with a commit in a client, which is asked something.
-    fn go_on(&self, client: Client, commit: &str, runtime: &str, prompt: &str) -> Resumed {
-        let written = self.ctx(&["--json", "resume", commit, "--in", runtime, "--print"]);
+    fn go_on(&self, client: Client, commit: &str, prompt: &str) -> Resumed {
+        self.ask(client, commit, prompt, [Step::new().text("About the door.")])
+    }
+
+    /// Goes on with a commit in a client, which is asked something that the model takes these steps to answer.
+    fn ask<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [Step; N]) -> Resumed {
+        let written = self.ctx(&["--json", "resume", commit, "--in", name(client), "--print"]);
         let written: Value = serde_json::from_str(&written).unwrap();
         let session = written["session"].as_str().unwrap().to_owned();
         let path = PathBuf::from(written["path"].as_str().unwrap());
-        let resumed = Resumed { session: session.clone(), written: fs::read_to_string(path).unwrap() };
-        self.server.script([Step::new().text("About the door.")]);
+        let written_text = fs::read_to_string(path).unwrap();
+        let resumed = Resumed { session: session.clone(), written: written_text, report: written["report"].clone() };
+        self.server.script(steps);
         let run = client.run(&self.workplace, &self.server, prompt, Resume::Id(&session));
         assert_eq!(run.session(), session, "{client:?} went on with another session");
         assert_eq!(self.server.remaining_steps(), 0);
         resumed
+    }
+
+    /// Imports everything and returns how many commits are new.
+    fn newly_imported(&self) -> u64 {
+        let summary: Value = serde_json::from_str(self.ctx(&["--json", "import"]).lines().last().unwrap()).unwrap();
+        summary["runtimes"].as_object().unwrap().values().map(|sum| sum["new_commits"].as_u64().unwrap()).sum()
     }
 
     fn transcript(&self, client: Client, session: &str) -> PathBuf {

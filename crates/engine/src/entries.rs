@@ -64,15 +64,38 @@ impl Contexture {
 impl Entries {
     /// Returns what the next commit says; nothing at the end. Memory is bounded by the content of one commit.
     pub async fn next(&mut self) -> Result<Option<CommitContent>> {
+        match self.next_commit().await? {
+            Some((commit, body)) => self.read(commit, body).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes compactions and snapshots in the middle into account too.
+    pub(crate) fn with_resets(self) -> Self {
+        Self { parts: self.parts.with_resets() }
+    }
+
+    /// Returns the next commit with its content.
+    pub(crate) async fn next_commit(&mut self) -> Result<Option<(StoredCommit, Body)>> {
         let Some(Part { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
         // Both rows were read in one transaction, so one without the other means that the store is damaged.
         let commit = stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?;
+        Ok(Some((commit, body)))
+    }
+
+    /// Returns all bytes of a commit.
+    pub(crate) async fn whole(&self, body: Body) -> Result<Vec<u8>> {
+        self.parts.whole(body).await
+    }
+
+    /// Reads the content of a commit by the commit's format.
+    pub(crate) async fn read(&self, commit: StoredCommit, body: Body) -> Result<CommitContent> {
         let size = body.size();
         let said = match formats::codec(&commit.commit.format) {
             Some(codec) => read(codec, &self.parts.whole(body).await?),
             None => self.excerpt(body).await?,
         };
-        Ok(Some(CommitContent { commit, size, said }))
+        Ok(CommitContent { commit, size, said })
     }
 
     async fn excerpt(&self, body: Body) -> Result<Said> {

@@ -23,6 +23,7 @@ mod health;
 mod history;
 mod injection;
 mod journal;
+mod lead;
 mod lines;
 mod materialize;
 mod missing;

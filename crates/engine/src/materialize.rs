@@ -28,7 +28,7 @@ pub enum Stop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// The same format: the stored bytes, joined.
+    /// The same format: the stored bytes, joined; in a session that goes on in others, with the session's id.
     Native,
     /// Entry by entry, tool calls and results included.
     Mapped,
@@ -310,7 +310,13 @@ impl Stored {
 }
 
 impl Materialized {
-    fn new(format: Option<Format>, commits: u64, measure: Measure, segments: Vec<Stretch>, losses: Vec<Loss>) -> Self {
+    pub(crate) fn new(
+        format: Option<Format>,
+        commits: u64,
+        measure: Measure,
+        segments: Vec<Stretch>,
+        losses: Vec<Loss>,
+    ) -> Self {
         let Measure { messages, bytes, chars } = measure;
         Self {
             format,

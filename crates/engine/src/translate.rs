@@ -17,6 +17,7 @@ use crate::{
     chain::Plan,
     entries::{CommitContent, MAX_TEXT_CHARS, Said},
     excerpt::Excerpt,
+    lead::Led,
 };
 
 /// How many commits are looked at for what they tell about their session.
@@ -39,8 +40,9 @@ pub struct Translation {
 impl Contexture {
     /// Gives a chain in a format, for a session to go on with. No commit gives an empty conversation.
     ///
-    /// A chain that is in the format comes out as it was stored, whatever the target. The same chain and target give the
-    /// same bytes.
+    /// A chain that is in the format comes out as it was stored, whatever the target. One that begins with records of the
+    /// target's runtime keeps them, with the target's session id, and the rest follows them. The same chain and target
+    /// give the same bytes.
     pub async fn translate(
         &self,
         commit: Option<CommitId>,
@@ -68,10 +70,17 @@ impl Contexture {
         let Some(encoder) = formats::encoder(format) else {
             return Err(Error::Unwritable { wanted: format.clone(), writable: writable() });
         };
+        // Where a compaction or snapshot is passed over, records of a runtime would not add up to its session.
+        if best == Tier::Native && plan.parts == plan.commits {
+            let mut bytes = Vec::new();
+            if let Some(Led { report, .. }) = self.write_led(&plan, format, target, &mut bytes).await? {
+                return Ok(Translation { bytes, report });
+            }
+        }
         // A narrative in a message in a narrative would say nothing more.
         let is_text = format.as_str() == "text";
         let best = if is_text { best.max(Tier::Rendered) } else { best };
-        let Gathered { replay, stretches, mut losses, commits, .. } = self.gather(commit, stop, best).await?;
+        let Gathered { replay, stretches, losses, commits, .. } = self.gather(commit, stop, best).await?;
         let mut dialogue = Dialogue::of(replay.into_entries());
         let mut counted = dialogue.losses.clone();
         if best == Tier::Rendered && !is_text {
@@ -79,9 +88,7 @@ impl Contexture {
         }
         let Encoded { bytes, losses: encoding } = encoder.encode(&dialogue, target);
         counted.extend(&encoding);
-        let counts = counted.counts().iter();
-        losses.extend(counts.map(|count| Loss { kind: count.loss, count: count.count, commit: None }));
-        losses.sort_by_key(|loss| loss.kind);
+        let losses = all_losses(losses, &counted);
         let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
         Ok(Translation { bytes, report })
     }
@@ -149,8 +156,8 @@ pub(crate) struct Gathered {
     pub(crate) replay: Replay,
     /// The commits that entries of the replay come from.
     pub(crate) origins: Vec<Origin>,
-    stretches: Vec<Stretch>,
-    losses: Vec<Loss>,
+    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) losses: Vec<Loss>,
     commits: u64,
     /// The text of the last stretch, when it is rendered.
     text: Option<(usize, Format, Excerpt)>,
@@ -167,9 +174,14 @@ pub(crate) struct Origin {
 
 impl Gathered {
     fn new(best: Tier) -> Self {
+        Self { best, ..Self::after(Replay::default()) }
+    }
+
+    /// Starts to gather what goes on with a conversation.
+    pub(crate) fn after(replay: Replay) -> Self {
         Self {
-            best,
-            replay: Replay::default(),
+            best: Tier::Native,
+            replay,
             origins: Vec::new(),
             stretches: Vec::new(),
             losses: Vec::new(),
@@ -196,7 +208,7 @@ impl Gathered {
         }
     }
 
-    fn take(&mut self, content: CommitContent) {
+    pub(crate) fn take(&mut self, content: CommitContent) {
         let CommitContent { commit, size, said } = content;
         match said {
             Said::Steps { steps, unreadable } if self.best < Tier::Raw => {
@@ -263,7 +275,7 @@ impl Gathered {
     }
 
     /// Ends a stretch of text: it becomes what a user says.
-    fn end_text(&mut self) {
+    pub(crate) fn end_text(&mut self) {
         let Some((origin, format, excerpt)) = self.text.take() else { return };
         let Some((text, left_out)) = excerpt.finish() else { return };
         if left_out > 0 {
@@ -276,6 +288,14 @@ impl Gathered {
         };
         self.replay.take_from(origin, Step::append(told_by_runtime(format!("{heading}\n{text}"))));
     }
+}
+
+/// Returns what was lost of single commits and in the whole, by kind.
+pub(crate) fn all_losses(mut losses: Vec<Loss>, counted: &Losses) -> Vec<Loss> {
+    let counts = counted.counts().iter();
+    losses.extend(counts.map(|count| Loss { kind: count.loss, count: count.count, commit: None }));
+    losses.sort_by_key(|loss| loss.kind);
+    losses
 }
 
 /// Returns the names of the formats that can be written.

@@ -48,7 +48,6 @@ pub use read::{Reading, read};
 pub use records::{Record, Splitter};
 pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
-pub use scan::utf16_units;
 pub use session::Renamer;
 pub use summary::summary_entry;
 

@@ -33,7 +33,7 @@ pub(crate) const fn is_space(byte: u8) -> bool {
 
 /// Counts the UTF-16 code units that UTF-8 would become: one for each byte that starts a character, and another where
 /// that character has four bytes.
-pub fn utf16_units(bytes: &[u8]) -> u64 {
+pub(crate) fn utf16_units(bytes: &[u8]) -> u64 {
     // A block's count fits in a byte, which lets the compiler count sixteen bytes in one instruction.
     const BLOCK: usize = 127;
     let units = |byte: &u8| u8::from(byte & 0xC0 != 0x80) + u8::from(byte & 0xF8 == 0xF0);

@@ -227,6 +227,8 @@ macro_rules! conformance {
                 going_back_in_a_resumed_session_branches_at_that_turn,
                 a_head_that_somebody_else_has_moved_does_not_follow,
                 a_session_in_another_runtime_goes_on_with_the_same_chain,
+                a_session_that_went_on_elsewhere_comes_back_to_its_own_records,
+                its_own_compaction_stays_in_a_session_that_went_on_elsewhere,
                 a_summary_of_ours_is_where_a_session_begins,
                 a_file_in_which_nobody_speaks_does_not_stand_for_its_session;
             search:
@@ -259,6 +261,10 @@ macro_rules! conformance {
                 a_chain_is_mapped_entry_by_entry,
                 a_chain_in_the_wanted_format_is_not_touched,
                 stretches_of_several_formats_become_one_conversation,
+                the_oldest_stretch_stays_as_it_was_stored,
+                a_call_that_waits_at_the_border_goes_with_its_result,
+                what_is_changed_later_does_not_stay_as_it_was_stored,
+                records_without_the_session_that_they_belong_to_are_mapped,
                 a_summary_comes_first_whatever_its_format,
                 what_a_compaction_keeps_is_found_before_it,
                 text_that_is_not_understood_is_rendered_within_bounds,

@@ -115,10 +115,14 @@ pub(super) fn told(counted: &Materialized) -> String {
 
 /// Tells how a conversation was translated.
 fn translated(counted: &Materialized) -> String {
-    let stretch = |Stretch { format, commits, tier }: &Stretch| {
-        format!("{} of {format} ({tier})", output::counted(*commits, "commit"))
+    let commits = |stretch: &Stretch| format!("{} of {}", output::counted(stretch.commits, "commit"), stretch.format);
+    let stretch = |stretch: &Stretch| format!("{} ({})", commits(stretch), stretch.tier);
+    let (kept, mapped) = match counted.segments.as_slice() {
+        [first, rest @ ..] if first.tier == Tier::Native => (Some(first), rest),
+        all => (None, all),
     };
-    let mut told = format!("Translated {}.", counted.segments.iter().map(stretch).collect::<Vec<_>>().join(", "));
+    let kept = kept.map_or_else(|| "Translated".to_owned(), |kept| format!("Kept {}, translated", commits(kept)));
+    let mut told = format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "));
     let mut losses: Vec<(String, u64)> = Vec::new();
     for loss in &counted.losses {
         let word = loss.kind.as_str().replace('_', " ");

@@ -129,6 +129,34 @@ fn mixed() -> User {
 }
 
 #[test]
+fn what_the_wanted_runtime_wrote_first_is_kept() {
+    let user = User::new();
+    let line = |role: &str, id: u8, parent: &str, text: &str| {
+        format!(
+            "{{\"type\":\"{role}\", \"uuid\":\"00000000-0000-4000-8000-00000000000{id}\",\"parentUuid\":{parent},\
+             \"sessionId\":\"old\",\"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+        )
+    };
+    let first = line("user", 1, "null", "Why?");
+    user.file("one.jsonl", first + &line("assistant", 2, "\"00000000-0000-4000-8000-000000000001\"", "Because."));
+    user.done(&["checkpoint", "--head", "main", "--format", "claude-code-v1", "one.jsonl"]);
+    user.file("two.json", "[{\"role\":\"user\",\"content\":\"Sure?\"}]");
+    user.done(&["checkpoint", "--head", "main", "--format", "openai-chat-v1", "two.json"]);
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "claude-code-v1", "-o", "out.jsonl"]), @"
+    [stderr]
+    Materialized 2 commits, 3 messages, 791 bytes, about 200 tokens.
+    Kept 1 commit of claude-code-v1, translated 1 commit of openai-chat-v1 (mapped).
+    ");
+    assert_snapshot!(user.read("out.jsonl"), @r#"
+    {"type":"user", "uuid":"00000000-0000-4000-8000-000000000001","parentUuid":null,"sessionId":"1eeaadd1-8b21-8889-bbb5-42bbad9c356c","message":{"role":"user","content":[{"type":"text","text":"Why?"}]}}
+    {"type":"assistant", "uuid":"00000000-0000-4000-8000-000000000002","parentUuid":"00000000-0000-4000-8000-000000000001","sessionId":"1eeaadd1-8b21-8889-bbb5-42bbad9c356c","message":{"role":"assistant","content":[{"type":"text","text":"Because."}]}}
+    {"parentUuid":"00000000-0000-4000-8000-000000000002","isSidechain":false,"userType":"external","cwd":"/","sessionId":"1eeaadd1-8b21-8889-bbb5-42bbad9c356c","version":"2.1.0","type":"user","message":{"role":"user","content":[{"type":"text","text":"Sure?"}]},"uuid":"e72b6f18-bc41-81f3-abab-742d444df25b","timestamp":"2026-11-15T20:10:00.000Z"}
+    "#);
+    let mapped = user.done(&["materialize", "main", "--format", "claude-code-v1", "--tier", "mapped"]);
+    assert!(!mapped.contains("\", \""), "{mapped}");
+}
+
+#[test]
 fn a_conversation_is_translated_and_its_losses_are_told() {
     let user = mixed();
     assert_snapshot!(user.run(&["materialize", "main"]), @"

@@ -9,11 +9,13 @@ use std::{
 use contexture::{
     Compaction, Contexture, LogStart, Resume, Resumed, Stop, Tier,
     capture::{Homes, ImportSettings, Runtime, Verified},
+    formats::{Dialogue, Lead, Target, appender, encoder},
 };
-use contexture_core::{CommitId, Format, HeadName, Machine, Principal, Provenance};
+use contexture_core::{CommitId, Entry, Format, HeadName, Machine, Part, Principal, Provenance, Role};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Backend, Harness, head, materialized, walked};
+use crate::{Backend, Harness, head, materialized, walked, write};
 
 const SESSION: &str = "5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11";
 
@@ -185,6 +187,127 @@ pub async fn a_session_in_another_runtime_goes_on_with_the_same_chain<B: Backend
     // Gemini CLI knows a project by a mark beside its sessions.
     let mark = fs::read_to_string(desk.directory.path().join("gemini/tmp/project/.project_root")).unwrap();
     assert_eq!(mark, "/home/ada/project");
+}
+
+/// Describes a session of a runtime.
+fn target(session: &str) -> Target {
+    Target {
+        session: session.to_owned(),
+        directory: "/home/ada/project".into(),
+        branch: None,
+        version: None,
+        model: None,
+        title: None,
+        now: "2026-01-02T03:04:05Z".parse().unwrap(),
+    }
+}
+
+fn said(role: Role, text: &str) -> Entry {
+    Entry::new(role, vec![Part::text(text)])
+}
+
+/// Returns what a runtime adds to a session when somebody asks something.
+fn more(runtime: Runtime, session: &[u8], question: &str) -> String {
+    let format = runtime.format();
+    let mut lead = Lead::default();
+    lead.follow(&format, session);
+    let asked = Dialogue::going_on(vec![said(Role::User, question), said(Role::Assistant, "Indeed")]);
+    let added = appender(&format).unwrap().append(&asked, &target(question), &lead).bytes;
+    String::from_utf8(added).unwrap()
+}
+
+/// Returns what a runtime adds to a session when somebody takes back all from a place on, and asks something else.
+fn otherwise(runtime: Runtime, session: &[u8], place: usize, turns: u64) -> String {
+    let mut asked = more(runtime, &session[..place], "Otherwise?");
+    match runtime {
+        Runtime::Codex => {
+            let event = json!({"type": "thread_rolled_back", "num_turns": turns});
+            let event = json!({"timestamp": "2026-01-02T03:04:06Z", "type": "event_msg", "payload": event});
+            asked.insert_str(0, &format!("{event}\n"));
+        }
+        Runtime::Gemini => {
+            let next: Value =
+                serde_json::from_slice(session[place..].split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+            asked.insert_str(0, &format!("{}\n", json!({"$rewindTo": next["id"]})));
+        }
+        // The others name the record that comes before.
+        _ => {}
+    }
+    asked
+}
+
+pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    for runtime in [Runtime::ClaudeCode, Runtime::Codex, Runtime::Gemini, Runtime::Pi] {
+        let (old, format) = ("0190f0e2-0000-7222-8333-444455556666", runtime.format());
+        let path = desk.directory.path().join(format!("{runtime}-{old}.jsonl"));
+        let turns = ["Go", "On"].map(|question| vec![said(Role::User, question), said(Role::Assistant, "Well")]);
+        let written = encoder(&format).unwrap().encode(&Dialogue::of(turns.concat()), &target(old)).bytes;
+        fs::write(&path, &written).unwrap();
+        assert_eq!(import(&store, &path, runtime).await, 2, "{runtime}");
+        let tip = store.head(&head(&format!("session/{old}"))).await.unwrap().unwrap();
+        let away = r#"[{"role":"user","content":"Sure?"},{"role":"assistant","content":"Sure."}]"#;
+        let away = write("openai-chat-v1", away).after(tip).commit(&store).await;
+        let name = head(&format!("try/{runtime}"));
+        store.fork(away, &name).await.unwrap();
+        let resumed = desk.resume(&store, away, Some(name.clone()), runtime).await;
+        let tiers: Vec<_> = resumed.report.segments.iter().map(|segment| (segment.commits, segment.tier)).collect();
+        assert_eq!(tiers, [(2, Tier::Native), (1, Tier::Mapped)], "{runtime}");
+        let session = fs::read(&resumed.path).unwrap();
+        let own = String::from_utf8(written).unwrap().replace(old, SESSION);
+        assert!(session.starts_with(own.as_bytes()), "{runtime}: {}", String::from_utf8_lossy(&session));
+        assert!(String::from_utf8_lossy(&session[own.len()..]).contains("Sure."), "{runtime}");
+        assert_eq!(import(&store, &resumed.path, runtime).await, 0, "{runtime}: what was written is known");
+        append(&resumed.path, &more(runtime, &session, "Further?"));
+        assert_eq!(import(&store, &resumed.path, runtime).await, 1, "{runtime}");
+        let new = store.head(&name).await.unwrap().unwrap();
+        assert_eq!(store.show(new).await.unwrap().commit.parent, Some(away), "{runtime}");
+        // What was said elsewhere is taken back, and with it what followed.
+        append(&resumed.path, &otherwise(runtime, &session, own.len(), 2));
+        assert!(import(&store, &resumed.path, runtime).await > 0, "{runtime}");
+        let branch = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
+        let chain = walked(&store, LogStart::Commits(vec![branch])).await;
+        assert!(chain.contains(&tip) && !chain.contains(&away), "{runtime}: {chain:?}");
+        assert_eq!(store.head(&name).await.unwrap(), Some(new), "{runtime}");
+        let verified = store.verify_source(&settings(runtime).machine, &resumed.path).await.unwrap();
+        assert!(matches!(verified, Verified::Same { left: 0, .. }), "{runtime}: {verified:?}");
+    }
+}
+
+pub async fn its_own_compaction_stays_in_a_session_that_went_on_elsewhere<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, Desk::new());
+    let (text, _) = desk.session(&store).await;
+    let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"sessionId":"old"}"#;
+    let summary = line("user", "s1", "b1", "In short")
+        .replace("\"type\":\"user\"", "\"isCompactSummary\":true,\"type\":\"user\"");
+    let compacted = format!("{boundary}\n{summary}{}", line("assistant", "a3", "s1", "Right"));
+    append(&desk.directory.path().join("old.jsonl"), &compacted);
+    import(&store, &desk.directory.path().join("old.jsonl"), Runtime::ClaudeCode).await;
+    let tip = store.head(&head("session/old")).await.unwrap().unwrap();
+    let away = write("openai-chat-v1", r#"[{"role":"user","content":"Sure?"}]"#).after(tip).commit(&store).await;
+    let resumed = desk.resume(&store, away, None, Runtime::ClaudeCode).await;
+    let written = fs::read_to_string(&resumed.path).unwrap();
+    let own = (text + &compacted).replace(r#""old""#, &format!("\"{SESSION}\""));
+    assert!(written.starts_with(&own), "{written}");
+    assert_eq!(resumed.report.segments[0].tier, Tier::Native);
+    assert!(written[own.len()..].contains(r#""parentUuid":"a3""#), "{written}");
+    // A summary that comes after it takes its place.
+    let short = Compaction {
+        commit: away,
+        summary: b"All went well.".to_vec(),
+        format: Format::new("text").ok(),
+        losses: Vec::new(),
+        provenance: Provenance::default(),
+        head: None,
+        annotations: Vec::new(),
+    };
+    let short = store.compact(short).await.unwrap();
+    fs::remove_file(&resumed.path).unwrap();
+    let resumed = desk.resume(&store, short.id, None, Runtime::ClaudeCode).await;
+    let written = fs::read_to_string(&resumed.path).unwrap();
+    assert!(written.contains("All went well.") && !written.contains("Gone"), "{written}");
 }
 
 pub async fn a_summary_of_ours_is_where_a_session_begins<B: Backend>() {

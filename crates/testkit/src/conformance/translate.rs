@@ -2,10 +2,14 @@
 
 use contexture::{
     Contexture, Error, Loss, Materialized, Said, Stop, Stretch, Tier,
-    formats::{dialogue::Loss as LossKind, summary_entry},
+    formats::{
+        Dialogue, Replay, Target, codec,
+        dialogue::{Loss as LossKind, text_of},
+        encoder, read, summary_entry,
+    },
 };
-use contexture_core::{CommitId, CommitKind, Format};
-use serde_json::Value;
+use contexture_core::{CommitId, CommitKind, Entry, Format, Part, Role, ToolInput};
+use serde_json::{Value, json};
 
 use crate::{Backend, Harness, materialized, noise, write};
 
@@ -119,6 +123,178 @@ pub async fn stretches_of_several_formats_become_one_conversation<B: Backend>() 
     assert_eq!((told.len(), report.commits), (3, 3));
     let error = store.materialize(Some(tip), Stop::Root, None).await.err().unwrap();
     assert!(matches!(error, Error::Mixed { commit, .. } if commit == tip), "{error:?}");
+}
+
+/// The formats of sessions that go on line by line.
+const SESSIONS: [&str; 4] = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"];
+const OLD: &str = "0190f0e2-0000-7222-8333-444455556666";
+
+/// Writes a session as its runtime might, with a space in each record that nothing else writes.
+fn session(name: &str, id: &str, entries: Vec<Entry>) -> String {
+    let target = Target {
+        session: id.to_owned(),
+        directory: "/work".into(),
+        branch: None,
+        version: None,
+        model: None,
+        title: None,
+        now: "2026-01-02T03:04:05Z".parse().unwrap(),
+    };
+    let written = encoder(&format(name)).unwrap().encode(&Dialogue::of(entries), &target).bytes;
+    let written = String::from_utf8(written).unwrap();
+    written.lines().flat_map(|line| ["{ ", &line[1..], "\n"]).collect()
+}
+
+/// A question, a look at something, and an answer.
+fn looked_up() -> Vec<Entry> {
+    let call = Part::ToolCall { id: "call_1".into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) };
+    let result = Part::ToolResult { call: "call_1".into(), content: vec![Part::text("green")], is_error: None };
+    vec![
+        Entry::new(Role::User, vec![Part::text("which?")]),
+        Entry::new(Role::Assistant, vec![call]),
+        Entry::new(Role::Tool, vec![result]),
+        Entry::new(Role::Assistant, vec![Part::text("the green one")]),
+    ]
+}
+
+/// Returns what content says, one `role: text`, `+call` or `-result` each.
+fn told(name: &str, content: &str) -> Vec<String> {
+    let mut replay = Replay::default();
+    read(codec(&format(name)).unwrap(), content.as_bytes(), &mut |reading| replay.take(reading.step.unwrap())).unwrap();
+    let dialogue = Dialogue::of(replay.into_entries());
+    assert_eq!(dialogue.losses.counts(), [], "{name}: {content}");
+    let parts = dialogue.turns.iter().flat_map(|turn| turn.parts.iter().map(move |part| (turn.speaker, part)));
+    let told = parts.map(|(speaker, part)| match part {
+        Part::ToolCall { id, .. } => format!("+{id}"),
+        Part::ToolResult { call, content, .. } => format!("-{call} {}", text_of(content)),
+        part => format!("{speaker:?}: {}", text_of(std::slice::from_ref(part))),
+    });
+    told.collect()
+}
+
+pub async fn the_oldest_stretch_stays_as_it_was_stored<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let elsewhere = r#"[{"role":"user","content":"sure?"},
+        {"role":"assistant","content":"I look","tool_calls":[{"id":"call_2","type":"function","function":{"name":"run","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"call_2","content":"green again"},
+        {"role":"assistant","content":"yes"}]"#;
+    for name in SESSIONS {
+        let stored = session(name, OLD, looked_up());
+        let (first, rest) = stored.split_at(stored.find('\n').unwrap() + 1);
+        let root = write(name, first).commit(&store).await;
+        let answer = write(name, rest).after(root).commit(&store).await;
+        let away = write("openai-chat-v1", elsewhere).after(answer).commit(&store).await;
+        let note = write("note", "by hand").after(away).commit(&store).await;
+        let thanks = session(name, "0190f0e2-1111", vec![Entry::new(Role::User, vec![Part::text("thanks")])]);
+        let tip = write(name, thanks).after(note).commit(&store).await;
+        let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
+        let target = store.target_of(Some(tip)).await.unwrap();
+        let kept = stored.replace(OLD, &target.session);
+        assert!(text.starts_with(&kept), "{name}: {text}");
+        let added = &text[kept.len()..];
+        assert!(!added.contains("{ ") && !added.contains(OLD), "{name}: {added}");
+        let expected = [
+            "User: which?",
+            "+call_1",
+            "-call_1 green",
+            "Assistant: the green one",
+            "User: sure?",
+            "Assistant: I look",
+            "+call_2",
+            "-call_2 green again",
+            "Assistant: yes",
+            "User: [content in the format note, as text]\nby hand",
+            "User: thanks",
+        ];
+        assert_eq!(told(name, &text), expected, "{name}");
+        let segments = [
+            stretch(name, 2, Tier::Native),
+            stretch("openai-chat-v1", 1, Tier::Mapped),
+            stretch("note", 1, Tier::Rendered),
+            stretch(name, 1, Tier::Mapped),
+        ];
+        assert_eq!((&*report.segments, report.tier, report.commits), (&segments[..], Tier::Rendered, 5), "{name}");
+        assert_eq!((report.losses, report.bytes), (vec![], text.len() as u64), "{name}");
+        assert_eq!(report.messages, Some(text.lines().count() as u64), "{name}");
+        let mapped = store.translate_as(Some(tip), Stop::Root, &format(name), &target, Tier::Mapped).await.unwrap();
+        assert_eq!(mapped.report.segments[0], stretch(name, 2, Tier::Mapped), "{name}");
+        let mapped = String::from_utf8(mapped.bytes).unwrap();
+        assert!(!mapped.contains("{ "), "{name}: {mapped}");
+        assert_eq!(told(name, &mapped), expected, "{name}");
+        // Only a session from its beginning on is one that the runtime knows.
+        let (_, report) = translated(&store, tip, Stop::At(answer), name).await;
+        assert_eq!(report.segments[0], stretch(name, 1, Tier::Mapped), "{name}");
+    }
+}
+
+pub async fn a_call_that_waits_at_the_border_goes_with_its_result<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    // Gemini CLI writes a call together with its result.
+    for name in ["claude-code-v1", "codex-v1", "pi-v1"] {
+        let stored = session(name, OLD, looked_up());
+        let asking = stored.split_inclusive('\n').take_while(|line| !line.contains("call_1")).collect::<String>();
+        let calling = stored[asking.len()..].split_inclusive('\n').next().unwrap();
+        let root = write(name, asking.as_str()).commit(&store).await;
+        let call = write(name, calling).after(root).commit(&store).await;
+        let result = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"green"}]}]"#;
+        let tip = write("anthropic-messages-v1", result).after(call).commit(&store).await;
+        let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
+        let target = store.target_of(Some(tip)).await.unwrap();
+        assert!(text.starts_with(&asking.replace(OLD, &target.session)) && !text.contains(calling), "{name}: {text}");
+        assert_eq!(told(name, &text), ["User: which?", "+call_1", "-call_1 green"], "{name}");
+        let segments = [
+            stretch(name, 1, Tier::Native),
+            stretch(name, 1, Tier::Mapped),
+            stretch("anthropic-messages-v1", 1, Tier::Mapped),
+        ];
+        assert_eq!(report.segments, segments, "{name}");
+    }
+}
+
+pub async fn what_is_changed_later_does_not_stay_as_it_was_stored<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let back = |turns: u8| {
+        let event = json!({"type": "thread_rolled_back", "num_turns": turns});
+        json!({"timestamp": "2026-01-02T03:04:05Z", "type": "event_msg", "payload": event}).to_string()
+    };
+    let again = r#"[{"role":"tool","tool_call_id":"call_1","content":"rather blue"}]"#.to_owned();
+    let later = [
+        ("codex-v1", back(1), Tier::Native, "User: which?|+call_1|-call_1 green|Assistant: the green one"),
+        ("codex-v1", back(2), Tier::Mapped, ""),
+        (
+            "openai-chat-v1",
+            again,
+            Tier::Mapped,
+            "User: which?|+call_1|-call_1 rather blue|Assistant: the green one|User: sure?",
+        ),
+    ];
+    for name in SESSIONS {
+        for (change, content, tier, expected) in &later {
+            let root = write(name, session(name, OLD, looked_up())).commit(&store).await;
+            let away = write("openai-chat-v1", chat("user", "sure?")).after(root).commit(&store).await;
+            let tip = write(change, content.as_str()).after(away).commit(&store).await;
+            let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
+            assert_eq!(told(name, &text).join("|"), *expected, "{name} {content}");
+            assert_eq!(report.segments[0], stretch(name, 1, *tier), "{name} {content}");
+        }
+    }
+}
+
+pub async fn records_without_the_session_that_they_belong_to_are_mapped<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    for name in ["codex-v1", "gemini-v1", "pi-v1"] {
+        let stored = session(name, OLD, looked_up());
+        let headless = &stored[stored.find('\n').unwrap() + 1..];
+        let root = write(name, headless).commit(&store).await;
+        let tip = write("openai-chat-v1", chat("user", "sure?")).after(root).commit(&store).await;
+        let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
+        assert_eq!(report.segments[0], stretch(name, 1, Tier::Mapped), "{name}");
+        assert_eq!(told(name, &text).last().unwrap(), "User: sure?", "{name}");
+    }
 }
 
 pub async fn a_summary_comes_first_whatever_its_format<B: Backend>() {

@@ -1,0 +1,204 @@
+//! A session that begins with its runtime's own records: they stay as they were stored, and what was said elsewhere
+//! follows them.
+
+use std::io::{self, Write};
+
+use contexture_core::{CommitId, CommitKind, Format};
+use contexture_formats::{
+    self as formats, Dialogue, Framing, JoinPlan, Joiner, Lead, Record, Renamer, Replay, Splitter, Target,
+    codec::Effect,
+};
+use contexture_store::commit::StoredCommit;
+
+use crate::{
+    Contexture, Error, Loss, Materialized, Result, Stretch, Tier,
+    chain::{Body, Plan},
+    entries::Entries,
+    translate::{self, Gathered},
+};
+
+/// A session that was written with its runtime's own records first.
+pub(crate) struct Led {
+    /// How faithful it is, and what was counted in it.
+    pub(crate) report: Materialized,
+    /// Where the bytes of each commit end, in order. What was mapped counts as the last commit's.
+    pub(crate) ends: Vec<(u64, CommitId)>,
+}
+
+impl Contexture {
+    /// Writes a chain as a session: the commits at its root that hold the runtime's own records as they are, only with
+    /// the session's id, and the rest mapped after them.
+    ///
+    /// Nothing is returned, and what was written is void, when no such commits can stay as they are: there are none, the
+    /// session is not described in them, or what comes later changes what they say.
+    pub(crate) async fn write_led(
+        &self,
+        plan: &Plan,
+        format: &Format,
+        target: &Target,
+        sink: &mut (dyn Write + Send),
+    ) -> Result<Option<Led>> {
+        let Some(appender) = formats::appender(format) else { return Ok(None) };
+        let mut entries = self.entries_of(plan).with_resets();
+        let mut session = Session::new(format, target, sink);
+        let Some(Border { lead, rest }) = session.begin(plan, &mut entries).await? else {
+            return Ok(None);
+        };
+        let mut segments =
+            vec![Stretch { format: format.clone(), commits: session.ends.len() as u64, tier: Tier::Native }];
+        if rest.is_empty() {
+            return Ok(Some(session.end(plan, segments, Vec::new())));
+        }
+        let Some((tail, tip)) = gather(&lead, rest, &mut entries).await? else { return Ok(None) };
+        let said = tail.replay.into_entries();
+        if lead.is_called_by(&said) {
+            return Ok(None);
+        }
+        let dialogue = Dialogue::going_on(said);
+        let encoded = appender.append(&dialogue, target, &lead);
+        let mut counted = dialogue.losses;
+        counted.extend(&encoded.losses);
+        session.put(tip, &encoded.bytes)?;
+        segments.extend(tail.stretches);
+        Ok(Some(session.end(plan, segments, translate::all_losses(tail.losses, &counted))))
+    }
+}
+
+/// Where a runtime's own records end.
+struct Border {
+    /// What must be known of them.
+    lead: Lead,
+    /// Commits after them that are read already.
+    rest: Vec<(StoredCommit, Body)>,
+}
+
+/// A session as far as it is written.
+struct Session<'s> {
+    format: &'s Format,
+    renamer: Renamer<'s>,
+    sink: &'s mut (dyn Write + Send),
+    joiner: Joiner,
+    written: u64,
+    ends: Vec<(u64, CommitId)>,
+}
+
+impl<'s> Session<'s> {
+    fn new(format: &'s Format, target: &'s Target, sink: &'s mut (dyn Write + Send)) -> Self {
+        let (renamer, joiner) = (Renamer::new(format, &target.session), Joiner::new(JoinPlan::Lines));
+        Self { format, renamer, sink, joiner, written: 0, ends: Vec::new() }
+    }
+
+    /// Writes the commits at the root of a chain that are the runtime's own; nothing is returned if they cannot stand.
+    async fn begin(&mut self, plan: &Plan, entries: &mut Entries) -> Result<Option<Border>> {
+        let format = self.format;
+        // Of a chain that is all the runtime's own, nothing need be known: nothing will follow.
+        let is_mixed = !plan.is_in(format);
+        let (mut lead, mut since) = (Lead::default(), Lead::default());
+        let mut waiting = Vec::new();
+        let mut next = None;
+        while let Some((stored, body)) = entries.next_commit().await? {
+            let commit = &stored.commit;
+            if self.ends.is_empty() && waiting.is_empty() && commit.parent.is_some() {
+                return Ok(None);
+            }
+            if commit.format != *format {
+                next = Some((stored, body));
+                break;
+            }
+            let content = entries.whole(body).await?;
+            if commit.kind != CommitKind::Delta && !is_own_compaction(format, &content) {
+                return Ok(None);
+            }
+            if is_mixed {
+                since.follow(format, &content);
+            }
+            waiting.push((stored, content));
+            // A call and its result are kept together, on either side of the border.
+            if !since.has_open_call() {
+                lead.extend(std::mem::take(&mut since));
+                for (stored, content) in waiting.drain(..) {
+                    self.keep(stored.id, &content)?;
+                }
+            }
+        }
+        let stands = !self.ends.is_empty() && self.renamer.has_head() && (lead.can_go_on() || !is_mixed);
+        let rest = waiting.into_iter().map(|(stored, content)| (stored, Body::Whole(content))).chain(next).collect();
+        Ok(stands.then_some(Border { lead, rest }))
+    }
+
+    /// Writes the records of a commit as they are, only with the session's id.
+    fn keep(&mut self, commit: CommitId, content: &[u8]) -> Result<()> {
+        let mut renamed = Vec::with_capacity(content.len() + 64);
+        let mut splitter = Splitter::new(Framing::Lines, 0);
+        let mut take = |record: Record<'_>| renamed.extend_from_slice(&self.renamer.rename(record.bytes));
+        splitter
+            .push(content, &mut take)
+            .and_then(|()| splitter.finish(&mut take))
+            .map_err(|problem| unwritten(io::Error::other(problem)))?;
+        // Whoever goes on with the session appends whole lines.
+        if renamed.last().is_some_and(|last| *last != b'\n') {
+            renamed.push(b'\n');
+        }
+        self.put(commit, &renamed)
+    }
+
+    fn put(&mut self, commit: CommitId, bytes: &[u8]) -> Result<()> {
+        let unjoinable = |source| Error::Unjoinable { commit, source };
+        let joined = self.joiner.push(bytes).map_err(unjoinable)?;
+        self.sink.write_all(&joined.glue).and_then(|()| self.sink.write_all(joined.body)).map_err(unwritten)?;
+        self.written += (joined.glue.len() + joined.body.len()) as u64;
+        self.joiner.end_part().map_err(unjoinable)?;
+        self.ends.push((self.written, commit));
+        Ok(())
+    }
+
+    /// Ends the session and returns what was counted in it.
+    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<Loss>) -> Led {
+        let measure = self.joiner.finish().expect("lines join whatever they hold").measure;
+        let report = Materialized::new(Some(self.format.clone()), plan.commits, measure, segments, losses);
+        Led { report, ends: self.ends }
+    }
+}
+
+/// Replays what comes after a lead and returns it with its last commit, unless it changes what the lead says.
+async fn gather(
+    lead: &Lead,
+    rest: Vec<(StoredCommit, Body)>,
+    entries: &mut Entries,
+) -> Result<Option<(Gathered, CommitId)>> {
+    let mut tail = Gathered::after(Replay::after(lead.ids().clone()));
+    let mut tip = None;
+    let mut rest = rest.into_iter();
+    loop {
+        let next = match rest.next() {
+            Some(next) => Some(next),
+            None => entries.next_commit().await?,
+        };
+        let Some((stored, body)) = next else { break };
+        if stored.commit.kind != CommitKind::Delta {
+            return Ok(None);
+        }
+        tip = Some(stored.id);
+        tail.take(entries.read(stored, body).await?);
+        if tail.replay.reaches_back() {
+            return Ok(None);
+        }
+    }
+    tail.end_text();
+    Ok(tip.map(|tip| (tail, tip)))
+}
+
+/// Tells whether content is a compaction that the runtime made and knows how to read.
+fn is_own_compaction(format: &Format, content: &[u8]) -> bool {
+    let Some(codec) = formats::codec(format) else { return false };
+    let mut is_own = false;
+    let read = formats::read(codec, content, &mut |reading| {
+        let effect = reading.step.map(|step| step.effect);
+        is_own |= matches!(effect, Ok(Effect::Boundary(_) | Effect::Replace(_)));
+    });
+    read.is_ok() && is_own
+}
+
+fn unwritten(source: io::Error) -> Error {
+    Error::Io { attempt: "write the session", source }
+}
