@@ -18,6 +18,7 @@ mod item;
 pub mod packs;
 pub mod pipeline;
 pub mod recipe;
+pub mod records;
 pub mod render;
 mod shorten;
 

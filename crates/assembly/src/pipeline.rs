@@ -33,6 +33,8 @@ pub struct Assembled {
     pub outcome: TargetOutcome,
     /// What the target is given.
     pub bytes: Vec<u8>,
+    /// What each block says by itself.
+    pub fragments: Vec<String>,
     /// What is missing.
     pub gaps: Vec<Gap>,
 }
@@ -184,7 +186,7 @@ fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<
             .collect(),
         blocks: window.blocks,
     };
-    Ok(Assembled { outcome, bytes, gaps })
+    Ok(Assembled { outcome, bytes, fragments: window.fragments, gaps })
 }
 
 /// Returns the limits of a target: its own, and the common ones where it has none.
@@ -268,6 +270,7 @@ fn rejected(inputs: &Inputs, target: TargetSpec, selection: &Selection<'_>) -> R
 struct Window<'w> {
     pieces: Vec<Piece<'w>>,
     blocks: Vec<Block>,
+    fragments: Vec<String>,
     turns_left_out: u64,
 }
 
@@ -280,7 +283,7 @@ impl<'w> Window<'w> {
         selection: &Selection<'_>,
         trimmed: &HashMap<CandidateId, Content>,
     ) -> Self {
-        let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), turns_left_out: 0 };
+        let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), fragments: Vec::new(), turns_left_out: 0 };
         let mut at = 0;
         for (index, segment) in inputs.recipe.segments.iter().enumerate() {
             if selection.runs.get(&index).is_some_and(|run| run.is_cut) {
@@ -325,6 +328,7 @@ impl<'w> Window<'w> {
             tokens: tokens.get(),
             bytes: fragment.len() as u64,
         });
+        self.fragments.push(fragment.to_owned());
         self.pieces.push(Piece { item, content, stability: segment.stability });
     }
 

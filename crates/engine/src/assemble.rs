@@ -1,5 +1,6 @@
 //! Assemble: items from sources become what a model is given, and an envelope that proves it.
 
+mod export;
 mod history;
 mod keep;
 mod replay;
@@ -19,6 +20,7 @@ use contexture_assembly::{
 use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
 use serde_json::Value;
 
+pub use export::ContextExport;
 pub use replay::{Replayed, ReplayedTarget};
 pub use settle::Injected;
 pub use source::{GivenItem, GivenItems, Trigger};

@@ -35,7 +35,8 @@ mod translate;
 pub mod wire;
 
 pub use assemble::{
-    Answer, Assemble, AssembledContext, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget, Trigger, Why,
+    Answer, Assemble, AssembledContext, ContextExport, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget,
+    Trigger, Why,
 };
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, Checkpointed, Content, Outcome};

@@ -3,7 +3,6 @@
 mod diff;
 pub(crate) mod portrait;
 
-use std::io::Write as _;
 
 use clap::{Args, Subcommand};
 use contexture::{
@@ -142,6 +141,15 @@ enum Action {
         #[arg(long, value_name = "FILE", value_parser = Input::parser())]
         sent: Option<Input>,
     },
+    /// Writes records of the Agent Context standard
+    Export {
+        /// The envelopes
+        #[arg(value_name = "ENV", required = true)]
+        envelopes: Vec<EnvelopeName>,
+        /// Where the records go
+        #[arg(short, long, value_name = "FILE", default_value = "-", value_parser = Destination::parser())]
+        output: Destination,
+    },
 }
 
 /// Who was given something: an audience, or a target with its rendering.
@@ -248,6 +256,29 @@ impl Envelope {
                 match output.shape() {
                     Shape::Json => output.document(injected),
                     Shape::Text => output.line(format_args!("{} {spec} was given {id}", injected.injection)),
+                }
+            }
+            Action::Export { envelopes, output: destination } => {
+                destination.check(output, "export")?;
+                let mut ids = Vec::new();
+                for envelope in &envelopes {
+                    ids.push(find(&engine, envelope).await?);
+                }
+                let export = engine.export_context(&ids).await?;
+                match &destination {
+                    Destination::Stdout => {
+                        output.data().write_all(&export.bytes).map_err(Error::Stdout)?;
+                        output.flush()
+                    }
+                    Destination::File(path) => {
+                        let mut draft = Draft::start(path)?;
+                        draft.write_all(&export.bytes)?;
+                        draft.publish()?;
+                        let records = output::counted(export.records, "record");
+                        let size = output::size(export.bytes.len() as u64);
+                        output.status(format_args!("{records}, {size} in {destination}"));
+                        Ok(())
+                    }
                 }
             }
         }

@@ -2,9 +2,12 @@
 
 use contexture_assembly::{
     Digest, TokenCounter,
-    document::{CounterRef, Document, Gap, GapRecord, Inputs, ItemRecord, Prefix, Producer, RecipeRef, TargetRecord},
+    document::{
+        CounterRef, Document, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Prefix, Producer, RecipeRef,
+        TargetRecord,
+    },
     pipeline::{Assembled, Rejected},
-    standard::{self, MissingContext, MissingStatus, Severity},
+    standard::{self, MissingContext, MissingStatus, OmissionReason, Severity},
 };
 use contexture_core::{
     ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
@@ -225,6 +228,14 @@ fn events(document: &Document, id: EnvelopeId, source: String) -> Vec<(EventKind
             &of("assembly"),
             json!({"bytes": outcome.rendering.bytes, "hash": outcome.rendering.digest.to_string()}),
         ));
+        let is_summed_up = |decision: &ItemDecision| {
+            matches!(decision.fate, Fate::Omitted { reason: OmissionReason::SupersededBySummary, .. })
+        };
+        let summed_up = outcome.decisions.iter().filter(|decision| is_summed_up(decision)).count();
+        if summed_up > 0 {
+            let data = json!({"items_covered": summed_up});
+            events.push(draft.event(EventKind::CompactionCompleted, &of("compaction"), data));
+        }
     }
     for record in &document.gaps {
         let missing = missing_record(record, document.scope.as_str(), document.created_at);

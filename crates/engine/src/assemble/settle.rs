@@ -121,20 +121,20 @@ fn injection_record(
     artifact: ArtifactId,
     at: Timestamp,
 ) -> standard::Injection {
-    let id = |kind: &str| format!("{envelope}/{kind}/{target}");
-    let final_ref = json!({"kind": "artifact", "id": artifact.to_string()});
+    let metadata = json!({"artifact": artifact.to_string(), "rendering": target.rendering});
     standard::Injection {
         schema_version: standard::VERSION.to_owned(),
-        injection_id: standard::InjectionId::new(id("injection")).expect("it is not empty"),
-        assembly_id: standard::AssemblyId::new(id("assembly")).expect("it is not empty"),
+        injection_id: standard::InjectionId::new(format!("{envelope}/injection/{target}/{}", at.as_micros()))
+            .expect("it is not empty"),
+        assembly_id: standard::AssemblyId::new(format!("{envelope}/assembly/{target}")).expect("it is not empty"),
         target: target.audience,
         injection_point: point,
         created_at: at,
         native_id: None,
-        final_ref: Some(Reference::Object(final_ref.as_object().cloned().unwrap_or_default())),
+        final_ref: Some(Reference::Id(hash.to_string())),
         hash: Some(hash.to_string()),
         visibility: vec![target.audience],
-        metadata: Map::new(),
+        metadata: metadata.as_object().cloned().unwrap_or_default(),
         more: Map::new(),
     }
 }

@@ -1,0 +1,525 @@
+//! From envelopes to records of the standard: each stage of the pipeline has its record.
+
+use contexture_core::Timestamp;
+use serde_json::{Map, Number, Value, json};
+
+use crate::{
+    candidate::Priority,
+    document::{Block as GivenBlock, Document, Fate, Inputs, ItemRecord, SegmentOutcome, TargetRecord},
+    item::{Content, Hold},
+    pipeline::Assembled,
+    recipe::TargetSpec,
+    standard::{
+        Assembly, AssemblyId, Binding, Block, BlockId, Budget, BudgetId, Compaction, CompactionId, CompactionMethod,
+        CompactionTrigger, ContentMode, Envelope, EnvelopeId, Event, Export, Injection, Item, ItemId, Lifecycle,
+        MissingContext, OmissionReason, Omitted, OmittedRef, RedactionState, Reference, Scope, SegmentId, Selection,
+        SelectionId, SourceId, SourceRef, Summary, SummaryId, Surface, SurfaceId, SurfaceKind, Target, Truncation,
+        VERSION, Window, WindowId, WindowSegment,
+    },
+};
+
+/// All that belongs to an envelope.
+#[derive(Debug, Clone)]
+pub struct Parcel {
+    /// Its id.
+    pub id: contexture_core::EnvelopeId,
+    /// What it says.
+    pub document: Document,
+    /// What it was made of.
+    pub inputs: Inputs,
+    /// What it gives each target, made again.
+    pub assembled: Vec<Assembled>,
+    /// Where it became visible.
+    pub injections: Vec<Injection>,
+    /// What was sent, where that is not what was assembled.
+    pub sent: Vec<Vec<u8>>,
+    /// What is missing.
+    pub missing: Vec<MissingContext>,
+    /// What happened to it.
+    pub events: Vec<Event>,
+}
+
+/// Writes envelopes as records of the standard, with all contents that the records name.
+pub fn export(parcels: &[Parcel], producer: &str, at: Timestamp) -> Export {
+    let mut export = Export::new(Reference::Id(producer.to_owned()), at);
+    for parcel in parcels {
+        Writer { parcel, id: parcel.id.to_string() }.write(&mut export);
+    }
+    export
+}
+
+struct Writer<'p> {
+    parcel: &'p Parcel,
+    id: String,
+}
+
+impl Writer<'_> {
+    fn write(&self, export: &mut Export) {
+        let document = &self.parcel.document;
+        for item in &document.items {
+            export.add(self.source(item)).add(self.item(item));
+        }
+        export.add(self.surface());
+        for target in &document.targets {
+            let spec = target.outcome.target;
+            export.add(self.selection(target)).add(self.budget(target)).add(self.window(target));
+            if let Some(made) = self.parcel.assembled.iter().find(|made| made.outcome.target == spec) {
+                for fragment in &made.fragments {
+                    export.add_content(fragment.as_bytes());
+                }
+                export.add_content(&made.bytes);
+            }
+            export.add(self.assembly(target));
+            if let Some(compaction) = self.compaction(target) {
+                for summary in self.summaries(target) {
+                    export.add(summary);
+                }
+                export.add(compaction);
+            }
+        }
+        for sent in &self.parcel.sent {
+            export.add_content(sent);
+        }
+        for missing in &self.parcel.missing {
+            export.add(missing.clone());
+        }
+        for injection in &self.parcel.injections {
+            export.add(injection.clone());
+        }
+        export.add(self.envelope());
+        for event in &self.parcel.events {
+            export.add(event.clone());
+        }
+    }
+
+    fn named(&self, kind: &str, of: impl std::fmt::Display) -> String {
+        format!("{}/{kind}/{of}", self.id)
+    }
+
+    fn item_ref(&self, id: &crate::standard::ItemId) -> Reference {
+        Reference::Id(self.named("item", id.as_str()))
+    }
+
+    fn source(&self, item: &ItemRecord) -> SourceRef {
+        let mut metadata = Map::new();
+        if let Some(commit) = item.origin.commit {
+            metadata.insert("commit".to_owned(), commit.to_string().into());
+        }
+        let source = SourceRef {
+            schema_version: VERSION.to_owned(),
+            source_id: SourceId::new(self.named("source", item.id.as_str())).expect("it is not empty"),
+            uri: item.origin.uri.clone(),
+            source_kind: item.origin.kind.clone(),
+            selector: None,
+            digest: Some(item.origin.digest.to_string()),
+            authority: None,
+            license: None,
+            retrieved_at: Some(self.parcel.document.created_at),
+            modified_at: None,
+            provenance_refs: Vec::new(),
+            external_mappings: Vec::new(),
+            metadata,
+            more: Map::new(),
+        };
+        source.bound(match item.origin.hold {
+            Hold::Pinned => Binding::Pinned,
+            Hold::Live => Binding::Live,
+        })
+    }
+
+    fn item(&self, item: &ItemRecord) -> Item {
+        let tokens = self.parcel.document.targets.iter().flat_map(|target| &target.outcome.decisions);
+        let tokens = tokens.filter(|decision| decision.item == item.id).map(|decision| match &decision.fate {
+            Fate::Included { tokens, .. } | Fate::Omitted { tokens, .. } => *tokens,
+        });
+        let metadata = json!({"segment": item.segment, "priority": item.priority, "is_summary": item.is_summary});
+        Item {
+            schema_version: VERSION.to_owned(),
+            item_id: ItemId::new(self.named("item", item.id.as_str())).expect("it is not empty"),
+            context_kind: item.kind,
+            content_mode: ContentMode::Ref,
+            visibility: item.visibility.clone().unwrap_or_else(|| Target::ALL.to_vec()),
+            title: item.title.clone(),
+            content: None,
+            content_ref: Some(reference("content", item.origin.digest.to_string())),
+            mime_type: None,
+            language: None,
+            token_estimate: tokens.max(),
+            byte_size: None,
+            freshness: None,
+            trust_level: item.trust.clone(),
+            sensitivity: None,
+            redaction_state: Some(RedactionState::None),
+            priority: Some(Number::from(match item.priority {
+                Priority::Required => 3,
+                Priority::High => 2,
+                Priority::Medium => 1,
+                Priority::Low => 0,
+            })),
+            created_at: None,
+            source_refs: vec![Reference::Id(self.named("source", item.id.as_str()))],
+            metadata: object(metadata),
+            more: Map::new(),
+        }
+    }
+
+    fn surface(&self) -> Surface {
+        let document = &self.parcel.document;
+        let unread = document.unread.as_ref().map(
+            |unread| json!({"turns": unread.turns, "first": unread.first.to_string(), "last": unread.last.to_string()}),
+        );
+        Surface {
+            schema_version: VERSION.to_owned(),
+            surface_id: SurfaceId::new(format!("{}/surface", self.id)).expect("it is not empty"),
+            scope: document.scope.as_str().to_owned(),
+            created_at: document.created_at,
+            surface_kind: Some(match document.scope {
+                Scope::Turn => SurfaceKind::TurnSurface,
+                Scope::Task => SurfaceKind::TaskSurface,
+                Scope::Session => SurfaceKind::SessionSurface,
+                Scope::ToolInvocation => SurfaceKind::ToolSurface,
+                Scope::Review => SurfaceKind::ReviewSurface,
+                Scope::Handoff => SurfaceKind::HandoffSurface,
+                Scope::Custom => SurfaceKind::Custom,
+            }),
+            producer: Some(self.producer()),
+            expires_at: None,
+            available_source_refs: document
+                .items
+                .iter()
+                .map(|item| Reference::Id(self.named("source", item.id.as_str())))
+                .collect(),
+            available_item_refs: document.items.iter().map(|item| self.item_ref(&item.id)).collect(),
+            capability_refs: Vec::new(),
+            policy_refs: Vec::new(),
+            visibility: document.targets.iter().map(|target| target.outcome.target.audience).collect(),
+            metadata: unread.map(|unread| object(json!({"unread": unread}))).unwrap_or_default(),
+            more: Map::new(),
+        }
+    }
+
+    fn selection(&self, target: &TargetRecord) -> Selection {
+        let outcome = &target.outcome;
+        let (mut selected, mut omitted) = (Vec::new(), Vec::new());
+        for decision in &outcome.decisions {
+            let item_ref = self.item_ref(&decision.item);
+            match &decision.fate {
+                Fate::Included { .. } => selected.push(item_ref),
+                Fate::Omitted { reason, note, tokens } => omitted.push(OmittedRef::Omitted(Omitted {
+                    item_ref,
+                    reason: *reason,
+                    metadata: object(json!({"note": note, "tokens": tokens})),
+                    more: Map::new(),
+                })),
+            }
+        }
+        Selection {
+            schema_version: VERSION.to_owned(),
+            selection_id: SelectionId::new(self.named("selection", outcome.target)).expect("it is not empty"),
+            surface_id: SurfaceId::new(format!("{}/surface", self.id)).expect("it is not empty"),
+            created_at: self.parcel.document.created_at,
+            query: None,
+            intent: None,
+            ranking_signals: None,
+            selection_policy: Some(self.policy()),
+            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            rationale: None,
+            actor_ref: Some(reference("actor", self.parcel.document.actor.clone())),
+            model_ref: None,
+            candidate_item_refs: outcome.decisions.iter().map(|decision| self.item_ref(&decision.item)).collect(),
+            selected_item_refs: selected,
+            omitted_item_refs: omitted,
+            metadata: Map::new(),
+            more: self.correlation(),
+        }
+    }
+
+    fn budget(&self, target: &TargetRecord) -> Budget {
+        let outcome = &target.outcome;
+        let document = &self.parcel.document;
+        let cut = |decision: &crate::document::ItemDecision| match &decision.fate {
+            Fate::Included { cut: true, tokens, .. } => Some(Truncation {
+                item_ref: Some(self.item_ref(&decision.item)),
+                strategy: None,
+                tokens_before: None,
+                tokens_after: Some(*tokens),
+                reason: Some(OmissionReason::BudgetLimit),
+                metadata: Map::new(),
+                more: Map::new(),
+            }),
+            _ => None,
+        };
+        let metadata = json!({
+            "token_counter": document.counter.name,
+            "token_counter_version": document.counter.version,
+            "over_budget_tokens": outcome.over_budget_tokens,
+            "recipe": document.recipe.name,
+        });
+        Budget {
+            schema_version: VERSION.to_owned(),
+            budget_id: BudgetId::new(self.named("budget", outcome.target)).expect("it is not empty"),
+            target: outcome.target.audience,
+            created_at: document.created_at,
+            max_tokens: outcome.limits.max_tokens,
+            reserved_tokens: outcome.limits.reserved_tokens,
+            max_bytes: outcome.limits.max_bytes,
+            max_items: outcome.limits.max_items,
+            actual_tokens: Some(outcome.total.tokens),
+            actual_bytes: Some(outcome.total.bytes),
+            actual_items: Some(outcome.total.items),
+            overflow_strategy: Some(self.parcel.inputs.recipe.budget.overflow),
+            truncation_records: outcome.decisions.iter().filter_map(cut).collect(),
+            window_segments: (0u64..)
+                .zip(&outcome.segments)
+                .map(|(order, segment)| self.segment(target, segment, order))
+                .collect(),
+            metadata: object(metadata),
+            more: Map::new(),
+        }
+    }
+
+    fn segment(&self, target: &TargetRecord, segment: &SegmentOutcome, order: u64) -> WindowSegment {
+        let inside = target.outcome.blocks.iter().filter(|block| block.segment == segment.name);
+        WindowSegment {
+            segment_id: SegmentId::new(self.segment_id(target.outcome.target, segment)).expect("it is not empty"),
+            role: None,
+            target: Some(target.outcome.target.audience),
+            reserved_tokens: Some(segment.reserve),
+            actual_tokens: Some(segment.total.tokens),
+            order: Some(order),
+            item_refs: inside.filter_map(|block| block.item.as_ref()).map(|item| self.item_ref(item)).collect(),
+            truncation_records: Vec::new(),
+            metadata: object(
+                json!({"name": segment.name, "stability": segment.stability, "overflow": segment.overflow}),
+            ),
+            more: Map::new(),
+        }
+    }
+
+    fn segment_id(&self, target: TargetSpec, segment: &SegmentOutcome) -> String {
+        format!("{}/{}", self.named("segment", target), segment.name)
+    }
+
+    fn window(&self, target: &TargetRecord) -> Window {
+        let outcome = &target.outcome;
+        let report = &outcome.window;
+        Window {
+            schema_version: VERSION.to_owned(),
+            window_id: WindowId::new(self.named("window", outcome.target)).expect("it is not empty"),
+            target: outcome.target.audience,
+            created_at: self.parcel.document.created_at,
+            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            segments: outcome
+                .segments
+                .iter()
+                .map(|segment| Reference::Id(self.segment_id(outcome.target, segment)))
+                .collect(),
+            metadata: object(json!({
+                "lasting_blocks": report.lasting_blocks,
+                "lasting_bytes": report.lasting_bytes,
+                "lasting_tokens": report.lasting_tokens,
+                "turns_left_out": report.turns_left_out,
+            })),
+            more: Map::new(),
+        }
+    }
+
+    fn assembly(&self, target: &TargetRecord) -> Assembly {
+        let outcome = &target.outcome;
+        let block = |(position, block): (u64, &GivenBlock)| Block {
+            block_id: BlockId::new(self.named("block", format_args!("{}/{position}", outcome.target)))
+                .expect("it is not empty"),
+            content_ref: Some(Reference::Id(block.digest.to_string())),
+            wrapper: None,
+            position: Some(position),
+            token_estimate: Some(block.tokens),
+            hash: Some(block.digest.to_string()),
+            redaction_state: Some(RedactionState::None),
+            item_refs: block.item.iter().map(|item| self.item_ref(item)).collect(),
+            visibility: vec![outcome.target.audience],
+            metadata: Map::new(),
+            more: Map::new(),
+        };
+        Assembly {
+            schema_version: VERSION.to_owned(),
+            assembly_id: AssemblyId::new(self.named("assembly", outcome.target)).expect("it is not empty"),
+            target: outcome.target.audience,
+            ordered_blocks: (0u64..).zip(&outcome.blocks).map(block).collect(),
+            created_at: self.parcel.document.created_at,
+            wrapping_policy: Some(Reference::Id("fenced".to_owned())),
+            separator_policy: None,
+            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            redaction_state: Some(RedactionState::None),
+            visibility: vec![outcome.target.audience],
+            source_item_refs: outcome
+                .blocks
+                .iter()
+                .filter_map(|block| block.item.as_ref())
+                .map(|item| self.item_ref(item))
+                .collect(),
+            metadata: object(json!({
+                "rendering": outcome.target.rendering,
+                "rendering_hash": outcome.rendering.digest.to_string(),
+            })),
+            more: Map::new(),
+        }
+    }
+
+    /// Returns the items that summaries stand for.
+    fn summed_up<'t>(&self, target: &'t TargetRecord) -> Vec<(&'t crate::standard::ItemId, u64)> {
+        let summed_up = |decision: &'t crate::document::ItemDecision| match &decision.fate {
+            Fate::Omitted { reason: OmissionReason::SupersededBySummary, tokens, .. } => {
+                Some((&decision.item, *tokens))
+            }
+            _ => None,
+        };
+        target.outcome.decisions.iter().filter_map(summed_up).collect()
+    }
+
+    /// Returns the items that are in and sum up others.
+    fn summing_up<'t>(&'t self, target: &'t TargetRecord) -> Vec<&'t ItemRecord> {
+        let blocks = target.outcome.blocks.iter().filter_map(|block| block.item.as_ref());
+        let inside: std::collections::HashSet<_> = blocks.collect();
+        self.parcel.document.items.iter().filter(|item| item.is_summary && inside.contains(&item.id)).collect()
+    }
+
+    fn compaction(&self, target: &TargetRecord) -> Option<Compaction> {
+        let covered = self.summed_up(target);
+        let summaries = self.summing_up(target);
+        let first = summaries.first()?;
+        if covered.is_empty() {
+            return None;
+        }
+        let outcome = &target.outcome;
+        let before: u64 = covered.iter().map(|(_, tokens)| tokens).sum();
+        let summaries: Vec<_> = summaries.iter().map(|item| self.named("summary", item.id.as_str())).collect();
+        Some(Compaction {
+            schema_version: VERSION.to_owned(),
+            compaction_id: CompactionId::new(self.named("compaction", outcome.target)).expect("it is not empty"),
+            scope: self.parcel.document.scope.as_str().to_owned(),
+            source_item_refs: covered.iter().map(|(item, _)| self.item_ref(item)).collect(),
+            method: CompactionMethod::ExtractiveSummary,
+            created_at: self.parcel.document.created_at,
+            summary_ref: Some(Reference::Id(self.named("summary", first.id.as_str()))),
+            trigger: Some(CompactionTrigger::TokenPressure),
+            coverage: Some(object(json!({"items_covered": covered.len(), "estimated_tokens_before": before}))),
+            validation: None,
+            replacement_policy: Some("summary_replaces_source_in_this_assembly".to_owned()),
+            loss_notes: vec![
+                "tool calls, their results and the wording of the turns are not in the summaries".to_owned(),
+            ],
+            metadata: object(json!({"summaries": summaries})),
+            more: Map::new(),
+        })
+    }
+
+    fn summaries(&self, target: &TargetRecord) -> Vec<Summary> {
+        let covered: Vec<Reference> = self.summed_up(target).iter().map(|(item, _)| self.item_ref(item)).collect();
+        let text = |id: &ItemId| {
+            let item = self.parcel.inputs.items.iter().find(|item| item.id == *id)?;
+            match &item.content {
+                Content::Text { text, .. } => Some(Value::String(text.clone())),
+                Content::Entries(_) => None,
+            }
+        };
+        let summary = |item: &ItemRecord| Summary {
+            schema_version: VERSION.to_owned(),
+            summary_id: SummaryId::new(self.named("summary", item.id.as_str())).expect("it is not empty"),
+            content: text(&item.id).unwrap_or(Value::Null),
+            summary_kind: Some("turn".to_owned()),
+            coverage: None,
+            freshness: None,
+            validation: None,
+            refresh_policy: None,
+            source_item_refs: covered.clone(),
+            loss_notes: vec!["tool calls and their results are left out".to_owned()],
+            open_questions: Vec::new(),
+            metadata: Map::new(),
+            more: Map::new(),
+        };
+        self.summing_up(target).into_iter().map(summary).collect()
+    }
+
+    fn envelope(&self) -> Envelope {
+        let document = &self.parcel.document;
+        let specs = || document.targets.iter().map(|target| target.outcome.target);
+        let all = |kind: &str| specs().map(|spec| Reference::Id(self.named(kind, spec))).collect();
+        let mut items: Vec<Reference> = Vec::new();
+        for block in document.targets.iter().flat_map(|target| &target.outcome.blocks) {
+            let item = block.item.as_ref().map(|item| self.item_ref(item));
+            items.extend(item.filter(|item| !items.contains(item)));
+        }
+        let runtime =
+            document.correlation.iter().map(|(key, id)| reference(key.strip_suffix("_id").unwrap_or(key), id.clone()));
+        let commit = document.commit.map(|commit| reference("commit", commit.to_string()));
+        let compacted = document.targets.iter().filter_map(|target| self.compaction(target));
+        Envelope {
+            schema_version: VERSION.to_owned(),
+            context_id: EnvelopeId::new(self.id.clone()).expect("it is not empty"),
+            scope: document.scope,
+            lifecycle: if self.parcel.injections.is_empty() { Lifecycle::Assembled } else { Lifecycle::Injected },
+            created_at: document.created_at,
+            producer: Some(self.producer()),
+            budget_ref: specs().next().map(|spec| Reference::Id(self.named("budget", spec))),
+            actor_refs: vec![reference("actor", document.actor.clone())],
+            runtime_refs: runtime.chain(commit).collect(),
+            surface_refs: vec![Reference::Id(format!("{}/surface", self.id))],
+            item_refs: items,
+            selection_refs: all("selection"),
+            assembly_refs: all("assembly"),
+            injection_refs: self
+                .parcel
+                .injections
+                .iter()
+                .map(|injection| Reference::Id(injection.injection_id.as_str().to_owned()))
+                .collect(),
+            compaction_refs: compacted
+                .map(|compaction| Reference::Id(compaction.compaction_id.as_str().to_owned()))
+                .collect(),
+            missing_context_refs: self
+                .parcel
+                .missing
+                .iter()
+                .map(|missing| Reference::Id(missing.missing_id.as_str().to_owned()))
+                .collect(),
+            policy_refs: Vec::new(),
+            evidence_refs: Vec::new(),
+            telemetry_refs: Vec::new(),
+            metadata: object(json!({
+                "stream": document.stream,
+                "attempt": document.attempt,
+                "recipe": document.recipe.name,
+                "recipe_digest": document.recipe.digest.to_string(),
+                "token_counter": document.counter.name,
+                "token_counter_version": document.counter.version,
+            })),
+            more: self.correlation(),
+        }
+    }
+
+    fn correlation(&self) -> Map<String, Value> {
+        let ids = self.parcel.document.correlation.iter();
+        ids.map(|(key, id)| (key.clone(), Value::String(id.clone()))).collect()
+    }
+
+    fn producer(&self) -> Reference {
+        let producer = &self.parcel.document.producer;
+        reference("program", format!("{}/{}", producer.name, producer.version))
+    }
+
+    fn policy(&self) -> Reference {
+        reference("policy", format!("recipe:{}", self.parcel.document.recipe.name))
+    }
+}
+
+/// Names something outside of the records.
+fn reference(kind: &str, id: String) -> Reference {
+    Reference::Object(object(json!({"kind": kind, "id": id})))
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
