@@ -12,6 +12,7 @@ use contexture_assembly::standard::{
     OverflowStrategy, RankingSignal, RedactionState, Scope, Selection, SelectorKind, Severity, SourceRef, Summary,
     Surface, SurfaceKind, Target, Window,
 };
+use contexture_core::EventKind;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -250,4 +251,14 @@ fn event() -> Value {
         "source": "ctx",
         "time": "2026-11-15T20:10:00Z",
     })
+}
+
+#[test]
+fn the_journal_has_a_kind_for_every_event() {
+    let failures = ["context.selection.failed", "context.assembly.failed", "context.compaction.failed"];
+    let mut words: Vec<&str> = EventType::ALL.iter().map(|kind| kind.as_str()).chain(failures).collect();
+    let mut kinds: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    words.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(kinds, words);
 }
