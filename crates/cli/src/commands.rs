@@ -24,6 +24,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod materialize;
 pub(crate) mod missing;
+pub(crate) mod recipe;
 pub(crate) mod resolve;
 pub(crate) mod resume;
 pub(crate) mod search;

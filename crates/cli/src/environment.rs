@@ -32,6 +32,8 @@ pub(crate) struct Environment {
     pub(crate) time: Option<OsString>,
     /// `XDG_DATA_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) data_directory: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME/contexture`, or its usual place under `HOME`.
+    pub(crate) config_directory: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
     /// `PGPASSWORD`: lets the user in at a PostgreSQL server.
@@ -59,6 +61,8 @@ impl Environment {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let data_home = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+        let config_home = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual_config = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
         let place = |name: &str, usual: &str| {
             variable(name).map(PathBuf::from).or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(usual)))
         };
@@ -70,6 +74,7 @@ impl Environment {
             actor: variable("CTX_ACTOR"),
             time: variable("CTX_TIME"),
             data_directory: data_home.clone().or_else(home).map(|data| data.join("contexture")),
+            config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres_password: variable("PGPASSWORD"),
             homes: Homes {

@@ -17,7 +17,7 @@ use contexture::{
     inspect::Obstacle,
     wire::Document,
 };
-use contexture_assembly::{check::Level, packs};
+use contexture_assembly::{check::Level, packs, recipe};
 use serde::Serialize;
 
 use crate::{
@@ -77,9 +77,18 @@ pub(crate) enum Error {
     /// A file is too large for what it is.
     #[error("cannot take in {input}: it has more than {max_mebibytes} MiB")]
     LargeInput { input: Input, max_mebibytes: u64 },
-    /// Nobody knows a recipe by this name.
+    /// A file does not hold a recipe.
+    #[error("cannot take {input} as a recipe")]
+    Recipe { input: Input, source: recipe::Refusal },
+    /// A file is too large to hold a recipe.
+    #[error("cannot take {input} as a recipe: it has more than {max_mebibytes} MiB")]
+    LargeRecipe { input: Input, max_mebibytes: u64 },
+    /// Nothing is known by the name of a recipe.
     #[error("there is no recipe {name:?}")]
-    NoRecipe { name: String },
+    NoRecipe { name: String, known: Vec<String> },
+    /// Some recipes are not good.
+    #[error("{} not good", if *checked == 1 { "the recipe is".to_owned() } else { format!("{bad} of {checked} recipes are") })]
+    BadRecipes { bad: u64, checked: u64 },
     /// An envelope has no such target.
     #[error("{envelope} was not made for {target}; it was made for {made}")]
     NoTarget { envelope: EnvelopeId, target: String, made: String },
@@ -243,7 +252,9 @@ impl Error {
 
     /// Returns what led to this, nearest first, without what was said already.
     fn causes(&self) -> Vec<String> {
-        if let Self::Packs { source: packs::Refusal::Mistakes { mistakes }, .. } = self {
+        if let Self::Packs { source: packs::Refusal::Mistakes { mistakes }, .. }
+        | Self::Recipe { source: recipe::Refusal::Mistakes { mistakes }, .. } = self
+        {
             return mistakes.iter().map(ToString::to_string).collect();
         }
         let mut causes = Vec::new();
@@ -280,7 +291,20 @@ impl Error {
             }
             Self::TriggerData { .. } => Verdict::usage("bad-data").hint("--data takes a file with one JSON value"),
             Self::LargeInput { .. } => Verdict::failed("large-input"),
-            Self::NoRecipe { .. } => Verdict::usage("no-recipe").hint("`ctx recipe list` shows the recipes"),
+            Self::Recipe { .. } | Self::LargeRecipe { .. } => {
+                Verdict::usage("bad-recipe").hint("`ctx recipe --help` shows what a recipe looks like")
+            }
+            Self::NoRecipe { name, known } => {
+                let there = format!("there are {}", known.join(", "));
+                let meant = contexture_assembly::nearest(name, known.iter().map(String::as_str));
+                Verdict::usage("no-recipe").hint(match meant {
+                    Some(meant) => format!("did you mean `{meant}`? {there}"),
+                    None => format!("{there}; a path names a file"),
+                })
+            }
+            Self::BadRecipes { .. } => {
+                Verdict::failed("bad-recipes").hint("`ctx recipe --help` shows what a recipe looks like")
+            }
             Self::NoTarget { .. } => Verdict::usage("no-target"),
             Self::NoEnvelopes => Verdict::failed("no-envelopes").hint("`ctx assemble --help` says how"),
             Self::NotReplayed { .. } => {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     counter,
     mistake::{Found, Mistake, Problem},
-    reader::{Fields, Reader, amount, filled, line, positive, text, word},
+    reader::{self, Fields, Reader, amount, filled, line, positive, text, word},
     standard::{OverflowStrategy, Scope, Target},
 };
 
@@ -77,8 +77,10 @@ impl Syntax {
 }
 
 impl Recipe {
-    /// Reads a recipe. Where it has no name it is called what the caller says, such as the name of its file.
+    /// Reads a recipe. Where it has no name it is called what the caller says, such as the name of its file, or
+    /// `recipe` if that cannot be a name.
     pub fn parse(syntax: Syntax, text: &[u8], name: &str) -> Result<Self, Refusal> {
+        let name = if reader::is_line(name) { name } else { "recipe" };
         let text = str::from_utf8(text).map_err(Refusal::Utf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = Reader::default();

@@ -260,6 +260,13 @@ proptest! {
     }
 
     #[test]
+    fn whatever_a_file_is_called_its_recipe_can_be_written(name in any::<String>()) {
+        let text = b"segments = [{ name = \"all\", sources = [{ source = \"items\" }] }]";
+        let recipe = Recipe::parse(Syntax::Toml, text, &name).unwrap();
+        prop_assert_eq!(read(Syntax::Toml, &recipe.to_toml().unwrap()), recipe);
+    }
+
+    #[test]
     fn recipes_that_differ_have_digests_that_differ(one in good_recipe(), other in good_recipe()) {
         prop_assert_eq!(one == other, one.digest() == other.digest());
     }

@@ -1,5 +1,6 @@
 //! Recipes: what is read, what is refused and in which words, and what is written back.
 
+mod docs;
 mod laws;
 mod mistakes;
 mod reading;

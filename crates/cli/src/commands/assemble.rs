@@ -23,7 +23,7 @@ use crate::{
     input::Input,
     invocation::Invocation,
     output::{Output, Shape},
-    recipes,
+    recipes::Recipes,
     values::Correlation,
 };
 
@@ -66,8 +66,8 @@ Packs:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Assemble {
     /// A recipe: its name or its file
-    #[arg(value_name = "RECIPE", required_unless_present = "packs")]
-    recipe: Option<String>,
+    #[arg(value_name = "NAME|FILE", required_unless_present = "packs")]
+    recipe: Option<PathBuf>,
     /// The head whose conversation goes in
     #[arg(long, value_name = "H", conflicts_with = "packs")]
     head: Option<HeadName>,
@@ -129,7 +129,7 @@ impl Assemble {
         }
         let destination = self.output.clone();
         // Nothing is opened or read for a recipe that cannot be used.
-        let recipe = self.recipe()?;
+        let recipe = self.recipe(invocation)?;
         let engine = invocation.open().await?;
         let request = self.request(recipe, &engine).await?;
         if request.commit.is_none() && request.recipe.segments.iter().any(contexture_assembly::pipeline::is_run) {
@@ -139,8 +139,9 @@ impl Assemble {
         publish(&assembled, destination.as_ref(), output)
     }
 
-    fn recipe(&self) -> Result<Recipe> {
-        let mut recipe = recipes::find(self.recipe.as_deref().unwrap_or_default())?;
+    fn recipe(&self, invocation: &Invocation) -> Result<Recipe> {
+        let wanted = self.recipe.as_deref().unwrap_or_else(|| "".as_ref());
+        let (_, mut recipe) = Recipes::of(invocation)?.find(wanted)?;
         if !self.targets.is_empty() {
             recipe.targets.clone_from(&self.targets);
         }

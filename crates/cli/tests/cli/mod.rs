@@ -22,6 +22,7 @@ mod list;
 mod log;
 mod materialize;
 mod program;
+mod recipe;
 mod resolve;
 mod resume;
 mod search;

@@ -84,6 +84,7 @@ fn help_is_a_short_manual() {
       search         Finds where something was said
       resolve        Prints the last commit that a principal had made at a time
       assemble       Chooses what goes into a prompt under a budget
+      recipe         Lists, checks and shows recipes: declared ways to build a context
       check          Checks records of the Agent Context standard and says which level they reach
       annotate       Adds a summary, tags or labels to a commit
       fork           Starts a branch: a new head at a commit
@@ -171,7 +172,7 @@ fn help_is_a_short_manual() {
 #[test]
 fn help_of_every_command_teaches_with_examples() {
     let user = User::new();
-    let commands = "demo import checkpoint materialize log show children list resolve assemble check annotate fork compact \
+    let commands = "demo import checkpoint materialize log show children list resolve assemble recipe check annotate fork compact \
                     snapshot head artifact journal export import-bundle fsck stats store spaces formats completions man";
     for command in commands.split_whitespace() {
         assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");

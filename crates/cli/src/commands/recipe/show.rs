@@ -1,0 +1,60 @@
+//! `ctx recipe show`: a recipe with all that holds in it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use contexture::core::ArtifactId;
+use contexture_assembly::recipe::Recipe;
+use serde::Serialize;
+
+use super::list::{self, Provenance};
+use crate::{
+    error::Result,
+    invocation::Invocation,
+    output::{Output, Shape},
+    recipes::Recipes,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx recipe show review
+  ctx recipe show agent.json > recipe.toml
+      writes a contextStrategy as a recipe
+  ctx recipe show review --json | jq .recipe.budget";
+
+/// Shows a recipe as TOML, with what holds where it says nothing
+///
+/// What is printed is read as the same recipe. With --json it comes with its digest and with where it lies.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// The recipe: its name, or its file; `-` is standard input
+    #[arg(value_name = "NAME|FILE")]
+    recipe: PathBuf,
+}
+
+/// A recipe, as `--json` tells it.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    provenance: Provenance,
+    digest: ArtifactId,
+    recipe: Recipe,
+}
+
+impl Show {
+    pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let (located, recipe) = Recipes::of(invocation)?.find(&self.recipe)?;
+        match output.shape() {
+            Shape::Json => {
+                let provenance = Provenance::of(&located.origin);
+                output.document(Shown { provenance, digest: recipe.digest(), recipe })
+            }
+            Shape::Text => {
+                output.remark(format_args!("From {}, {}.", list::told(&located.origin), recipe.digest().short()));
+                let toml = recipe.to_toml().expect("numbers of a recipe that was read fit into TOML");
+                output.line(toml.trim_end())
+            }
+        }
+    }
+}
