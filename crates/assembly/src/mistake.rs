@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use contexture_core::TimeError;
+use contexture_core::{NameError, TimeError};
 use serde_json::Value;
 
 use crate::{
+    counter::UnknownCounter,
     nearest::nearest,
     recipe::{Rule, UnknownTarget},
     vocabulary::Word,
@@ -79,6 +80,12 @@ pub enum Problem {
         /// Which one.
         first: String,
     },
+    /// It cannot be a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// No token counter is called so.
+    #[error(transparent)]
+    Counter(#[from] UnknownCounter),
     /// It is not a time.
     #[error(transparent)]
     Time(#[from] TimeError),

@@ -19,7 +19,7 @@ use crate::{
     },
     item::{Content, Item, Voice},
     measure::{CharCount, Size, TokenCount},
-    recipe::{BudgetLimits, Segment, SourceInput, Stability, TargetSpec},
+    recipe::{Segment, SourceInput, Stability, TargetSpec},
     render::{Fence, Piece, Rendered, Renderer},
     standard::{ItemId, OmissionReason, OverflowStrategy, Severity},
 };
@@ -94,7 +94,7 @@ pub fn is_filled(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> bool {
     let fence = fence(inputs);
     inputs.recipe.targets.iter().all(|target| {
         let renderer = Renderer { rendering: target.rendering, fence: &fence, session: &inputs.session };
-        let limits = limits(inputs, *target);
+        let limits = inputs.recipe.budget.limits_for(target.audience);
         let mut size = Size::default();
         let visible = inputs.items.iter().filter(|item| item.is_visible_to(target.audience));
         for item in visible.filter(|item| item.segment == segment && matches!(item.part, RunPart::Step(_))) {
@@ -114,7 +114,7 @@ fn fence(inputs: &Inputs) -> Fence {
 
 fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<'_>) -> Result<Assembled, Rejected> {
     let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
-    let limits = limits(inputs, target);
+    let limits = inputs.recipe.budget.limits_for(target.audience);
     let surface = Surface::of(inputs, target);
     let candidates: Vec<Candidate> = surface.visible.iter().map(|item| candidate(item, &renderer, counts)).collect();
     let items: HashMap<&str, &Item> = surface.visible.iter().map(|item| (item.id.as_str(), *item)).collect();
@@ -189,19 +189,6 @@ fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<
     Ok(Assembled { outcome, bytes, fragments: window.fragments, gaps })
 }
 
-/// Returns the limits of a target: its own, and the common ones where it has none.
-fn limits(inputs: &Inputs, target: TargetSpec) -> BudgetLimits {
-    let common = inputs.recipe.budget.limits;
-    let own = inputs.recipe.budget.targets.get(&target.audience).copied().unwrap_or_default();
-    BudgetLimits {
-        max_tokens: own.max_tokens.or(common.max_tokens),
-        reserved_tokens: own.reserved_tokens.or(common.reserved_tokens),
-        max_bytes: own.max_bytes.or(common.max_bytes),
-        max_items: own.max_items.or(common.max_items),
-        max_chars: own.max_chars.or(common.max_chars),
-    }
-}
-
 fn overflow(inputs: &Inputs, segment: &Segment) -> OverflowStrategy {
     segment.overflow.unwrap_or(inputs.recipe.budget.overflow)
 }
@@ -253,7 +240,7 @@ fn rejected(inputs: &Inputs, target: TargetSpec, selection: &Selection<'_>) -> R
     let mut left_out = selection.decisions.iter().filter(|decision| {
         rejects(decision.candidate) && matches!(decision.outcome, Outcome::Omitted(Omission::Budget { .. }))
     });
-    let room = limits(inputs, target);
+    let room = inputs.recipe.budget.limits_for(target.audience);
     let max = room.max_tokens.map(|max| max.saturating_sub(room.reserved_tokens.unwrap_or(0)));
     let is_over = max.is_some_and(|max| selection.tokens() > TokenCount::new(max));
     let mut required = selection

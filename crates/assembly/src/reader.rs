@@ -200,12 +200,7 @@ pub(crate) fn words(value: Value) -> Result<String, Problem> {
 /// Reads a text that can stand in a line.
 pub(crate) fn line(value: Value) -> Result<String, Problem> {
     let text = words(value)?;
-    if is_line(&text) { Ok(text) } else { Err(Problem::NotALine) }
-}
-
-/// Tells whether a text can stand in a line and says something.
-pub(crate) fn is_line(text: &str) -> bool {
-    !text.trim().is_empty() && !text.chars().any(char::is_control)
+    if text.chars().any(char::is_control) { Err(Problem::NotALine) } else { Ok(text) }
 }
 
 /// Reads a word of a vocabulary.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, error::Error, fmt, str};
 
+use contexture_core::RecipeName;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Number, Value};
 
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     counter,
     mistake::{Found, Mistake, Problem},
-    reader::{self, Fields, Reader, amount, filled, line, positive, text, word},
+    reader::{Fields, Reader, amount, filled, line, positive, text, word},
     standard::{OverflowStrategy, Scope, Target},
 };
 
@@ -80,7 +81,7 @@ impl Recipe {
     /// Reads a recipe. Where it has no name it is called what the caller says, such as the name of its file, or
     /// `recipe` if that cannot be a name.
     pub fn parse(syntax: Syntax, text: &[u8], name: &str) -> Result<Self, Refusal> {
-        let name = if reader::is_line(name) { name } else { "recipe" };
+        let name = if RecipeName::new(name).is_ok() { name } else { "recipe" };
         let text = str::from_utf8(text).map_err(Refusal::Utf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = Reader::default();
@@ -105,7 +106,7 @@ impl Recipe {
 
 fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
     let mut fields = reader.document(document)?;
-    let name = reader.optional(&mut fields, "name", line).unwrap_or_else(|| name.to_owned());
+    let name = reader.optional(&mut fields, "name", self::name).unwrap_or_else(|| name.to_owned());
     let description = reader.optional(&mut fields, "description", text).unwrap_or_default();
     let scope = reader.optional(&mut fields, "scope", word).unwrap_or(Scope::Turn);
     let counter = reader.optional(&mut fields, "counter", counter_name);
@@ -231,10 +232,13 @@ fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -
     Segment { name, stability, reserve, max_tokens, overflow, sources }
 }
 
+/// Reads what a recipe is called.
+pub(super) fn name(value: Value) -> Result<String, Problem> {
+    Ok(RecipeName::new(text(value)?)?.as_str().to_owned())
+}
+
 fn counter_name(value: Value) -> Result<&'static str, Problem> {
-    let text = text(value)?;
-    let known: Vec<_> = counter::counters().iter().map(|counter| counter.name()).collect();
-    known.iter().copied().find(|name| *name == text).ok_or_else(|| Problem::word_of(text, known))
+    Ok(counter::counter(&text(value)?)?.name())
 }
 
 fn overflow(value: Value) -> Result<OverflowStrategy, Problem> {

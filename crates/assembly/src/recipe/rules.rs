@@ -158,13 +158,13 @@ fn sources(reader: &mut Reader, recipe: &Recipe) {
 /// Tells whether a recipe has one source of a kind at most: two would give the same items twice.
 fn is_single(kind: SourceKind) -> bool {
     match kind {
-        SourceKind::History | SourceKind::Missing | SourceKind::Items | SourceKind::Trigger => true,
         SourceKind::System
-        | SourceKind::Instructions
-        | SourceKind::Text
+        | SourceKind::History
         | SourceKind::Files
-        | SourceKind::Retrieval
-        | SourceKind::Topic => false,
+        | SourceKind::Missing
+        | SourceKind::Items
+        | SourceKind::Trigger => true,
+        SourceKind::Instructions | SourceKind::Text | SourceKind::Retrieval | SourceKind::Topic => false,
     }
 }
 

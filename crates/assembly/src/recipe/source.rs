@@ -75,7 +75,7 @@ impl Source {
 
     /// Returns a source that breaks no rule, to stand for one that cannot be read while other mistakes are looked for.
     pub(super) fn stand_in() -> Self {
-        Self::of(SourceInput::Files { files: Vec::new() })
+        Self::of(SourceInput::Text { text: String::new(), compact: None })
     }
 }
 

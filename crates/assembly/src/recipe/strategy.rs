@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Budget, BudgetLimits, Recipe, Rendering, Rule, Segment, Source, SourceInput, Stability, TargetSpec,
+    Budget, BudgetLimits, Recipe, Rendering, Rule, Segment, Source, SourceInput, Stability, TargetSpec, read,
     topic::{self, Spelling},
 };
 use crate::{
@@ -38,7 +38,7 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
     let (name, description, prompt, strategy) = match fields.take("contextStrategy") {
         None => (name.to_owned(), String::new(), None, fields),
         Some(strategy) => {
-            let name = reader.optional(&mut fields, "id", line).unwrap_or_else(|| name.to_owned());
+            let name = reader.optional(&mut fields, "id", read::name).unwrap_or_else(|| name.to_owned());
             let role = reader.optional(&mut fields, "role", line);
             let prompt = prompt(reader, &mut fields);
             let description =

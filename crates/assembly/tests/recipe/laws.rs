@@ -16,6 +16,10 @@ use crate::read;
 
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
+fn name() -> impl Strategy<Value = String> {
+    line().prop_map(|line| line.trim().to_owned())
+}
+
 fn line() -> impl Strategy<Value = String> {
     "[^\\p{Cc}]{0,8}[\\PC&&[^ ]]".prop_filter("more than white space", |line| !line.trim().is_empty())
 }
@@ -49,17 +53,16 @@ fn target_list() -> impl Strategy<Value = Vec<Target>> {
     sample::subsequence(Target::ALL, 1..Target::ALL.len())
 }
 
-fn input_of(stability: Stability) -> BoxedStrategy<SourceInput> {
+/// Inputs of which there may be several, in any segment.
+fn input() -> impl Strategy<Value = SourceInput> {
     let since = prop_oneof![
         one_of(Mark::ALL).prop_map(Since::Mark),
         (0..4_000_000_000_000_000_i64).prop_map(|micros| Since::Time(Timestamp::from_micros(micros).unwrap())),
     ];
     let topic = (line(), option::of(line()), option::of(since), one_of(TopicEnd::ALL), option::of(number()));
-    let anywhere = prop_oneof![
+    prop_oneof![
         lines().prop_map(|files| SourceInput::Instructions { files }),
         (words(), option::of(words())).prop_map(|(text, compact)| SourceInput::Text { text, compact }),
-        lines().prop_map(|files| SourceInput::Files { files }),
-        Just(SourceInput::Files { files: Vec::new() }),
         (option::of(words()), 1..=1000u64).prop_map(|(query, limit)| SourceInput::Retrieval { query, limit }),
         (topic, one_of(TopicEnd::ALL), number()).prop_map(
             |((topic, sender, since, strategy, amount), compact_strategy, compact_amount)| SourceInput::Topic {
@@ -72,16 +75,7 @@ fn input_of(stability: Stability) -> BoxedStrategy<SourceInput> {
                 compact_amount
             }
         ),
-    ];
-    match stability {
-        Stability::Stable => prop_oneof![
-            anywhere,
-            words().prop_map(|text| SourceInput::System { text: Some(text), file: None }),
-            line().prop_map(|file| SourceInput::System { text: None, file: Some(file) }),
-        ]
-        .boxed(),
-        Stability::Append | Stability::Volatile => anywhere.boxed(),
-    }
+    ]
 }
 
 fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = Source> {
@@ -98,7 +92,7 @@ fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = So
 }
 
 fn segment(stability: Stability) -> impl Strategy<Value = Segment> {
-    let sources = collection::vec(source(input_of(stability)), 1..4);
+    let sources = collection::vec(source(input()), 1..4);
     let limits = (0..1000u64, option::of(1000..=MAX_NUMBER), option::of(sample::select(&OVERFLOW_STRATEGIES[..])));
     (sources, limits).prop_map(move |(sources, (reserve, max_tokens, overflow))| Segment {
         name: String::new(),
@@ -146,13 +140,23 @@ prop_compose! {
         history in option::of(source((any::<bool>(), any::<bool>(), option::of(number())).prop_map(
             |(beyond_compaction, thinking, max_turns)| SourceInput::History { beyond_compaction, thinking, max_turns }
         ))),
+        system in option::of(source(prop_oneof![
+            words().prop_map(|text| SourceInput::System { text: Some(text), file: None }),
+            line().prop_map(|file| SourceInput::System { text: None, file: Some(file) }),
+        ])),
+        files in option::of(source(
+            prop_oneof![lines(), Just(Vec::new())].prop_map(|files| SourceInput::Files { files })
+        )),
         items in option::of(source(Just(SourceInput::Items))),
         missing in option::of(source(Just(SourceInput::Missing))),
         trigger in option::of(source(Just(SourceInput::Trigger))),
     ) -> Vec<Segment> {
-        let (mut append, mut volatile) = (append, volatile);
+        let (mut stable, mut append, mut volatile) = (stable, append, volatile);
+        if let Some(segment) = stable.last_mut() {
+            segment.sources.extend(system);
+        }
         append[0].sources.extend(history);
-        volatile[0].sources.extend(items.into_iter().chain(missing));
+        volatile[0].sources.extend(files.into_iter().chain(items).chain(missing));
         volatile.last_mut().unwrap().sources.extend(trigger);
         let mut segments = [stable, append, volatile].concat();
         for (index, segment) in segments.iter_mut().enumerate() {
@@ -164,7 +168,7 @@ prop_compose! {
 
 prop_compose! {
     fn good_recipe()(
-        name in line(),
+        name in name(),
         description in any::<String>(),
         scope in one_of(Scope::ALL),
         counter in sample::select(counters().iter().map(|counter| counter.name()).collect::<Vec<_>>()),

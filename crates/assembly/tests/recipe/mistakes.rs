@@ -90,7 +90,7 @@ fn unknown_words_are_asked_for_by_their_likely_spelling() {
             "scope: \"tern\" is not one of turn, task, session, tool_invocation, review, handoff, custom; did you mean \
              `turn`?",
             &format!(
-                "counter: \"claude-estmate\" is not one of {}; did you mean `claude-estimate`?",
+                "counter: there is no token counter \"claude-estmate\"; there are {}; did you mean `claude-estimate`?",
                 counters().iter().map(|counter| counter.name()).collect::<Vec<_>>().join(", ")
             ),
         ],
@@ -143,7 +143,7 @@ fn values_of_another_type_or_out_of_range_are_refused() {
              max_bytes = 0\nmax_items = 1.5\nmax_chars = 9007199254740992",
         ),
         &[
-            "name: it must be one line without control characters",
+            "name: \"two\\nlines\" cannot be a recipe name: it has a control character",
             "description: expected a text, found 3",
             "target: expected a text or a list, found 4",
             "budget.max_tokens: expected a whole number, 1 or more, found a text",
@@ -232,8 +232,11 @@ fn segments_have_names_of_their_own_and_stand_in_the_order_of_their_stability() 
             "[[segments]]\nname = \"{name}\"\nstability = \"{stability}\"\nsources = [{{ source = \"{source}\" }}]\n"
         )
     };
-    let recipe =
-        [segment("a", "volatile", "files"), segment("b", "append", "history"), segment("a", "stable", "instructions")];
+    let recipe = [
+        segment("a", "volatile", "retrieval"),
+        segment("b", "append", "history"),
+        segment("a", "stable", "instructions"),
+    ];
     assert_refused(
         &recipe.concat(),
         &[
@@ -263,7 +266,7 @@ fn sources_stand_where_they_belong_and_some_only_once() {
             "segments[1].sources[0].source: a recipe has one trigger source at most, and segments[0].sources[0] is one",
         ],
     );
-    for kind in ["history", "items", "missing"] {
+    for kind in ["history", "files", "items", "missing"] {
         let twice = with_segment(&format!("sources = [{{ source = \"{kind}\" }}, {{ source = \"{kind}\" }}]"));
         assert_refused(
             &twice,
@@ -299,7 +302,7 @@ fn what_is_kept_must_be_there() {
         ],
     );
     // The sum of what is kept has no largest value.
-    let most = "reserve = 9007199254740991\nsources = [{ source = \"files\" }]";
+    let most = "reserve = 9007199254740991\nsources = [{ source = \"retrieval\" }]";
     let segment = |n: u32| format!("[[segments]]\nname = \"{n}\"\n{most}\n");
     let recipe = (0..3000).map(segment).collect::<Vec<_>>().concat();
     assert_refused(

@@ -187,7 +187,7 @@ fn what_that_system_takes_silently_is_refused() {
     assert_eq!(
         refused(Syntax::Json, &strategy.to_string()),
         [
-            "id: it is empty",
+            "id: \"\" cannot be a recipe name: it is empty",
             "prompt.system: it is missing",
             "contextStrategy.maxTokens: expected a whole number, 1 or more, found a text",
             "contextStrategy.format: \"chronologic\" is not one of chronological; did you mean `chronological`?",
