@@ -66,7 +66,7 @@ Packs:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Assemble {
     /// A recipe: its name or its file
-    #[arg(value_name = "NAME|FILE", required_unless_present = "packs")]
+    #[arg(value_name = "RECIPE", required_unless_present = "packs")]
     recipe: Option<PathBuf>,
     /// The head whose conversation goes in
     #[arg(long, value_name = "H", conflicts_with = "packs")]

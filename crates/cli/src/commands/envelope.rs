@@ -3,7 +3,6 @@
 mod diff;
 pub(crate) mod portrait;
 
-
 use clap::{Args, Subcommand};
 use contexture::{
     Contexture, EnvelopeFilter as Filter, Reference,

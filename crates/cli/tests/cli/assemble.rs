@@ -165,7 +165,7 @@ fn every_mistake_in_packs_is_named_by_its_place() {
     assert_snapshot!(user.run(&["assemble", "--packs", "p.json", "--counter", "o200k_base"]), @r#"
     [exit 2]
     [stderr]
-    error: invalid value 'o200k_base' for '--counter <NAME>': there is no token counter "o200k_base" (did you mean o200k?); there are chars4, claude-estimate, claude-4.6-estimate, o200k, cl100k
+    error: invalid value 'o200k_base' for '--counter <NAME>': there is no token counter "o200k_base"; there are chars4, claude-estimate, claude-4.6-estimate, o200k, cl100k; did you mean `o200k`?
 
     For more information, try '--help'.
     "#);
@@ -173,9 +173,9 @@ fn every_mistake_in_packs_is_named_by_its_place() {
     [exit 2]
     [stderr]
     error: the following required arguments were not provided:
-      --packs <FILE>
+      <RECIPE>
 
-    Usage: ctx assemble --packs <FILE>
+    Usage: ctx assemble <RECIPE>
 
     For more information, try '--help'.
     ");

@@ -83,8 +83,10 @@ fn help_is_a_short_manual() {
       list           Lists commits that pass a filter, newest first by the time they carry
       search         Finds where something was said
       resolve        Prints the last commit that a principal had made at a time
-      assemble       Chooses what goes into a prompt under a budget
+      assemble       Assembles a context under a budget, and keeps an envelope that proves it
       recipe         Lists, checks and shows recipes: declared ways to build a context
+      envelope       Shows, explains and replays what was assembled
+      missing        Lists and settles what assemblies could not find or fit
       check          Checks records of the Agent Context standard and says which level they reach
       annotate       Adds a summary, tags or labels to a commit
       fork           Starts a branch: a new head at a commit
