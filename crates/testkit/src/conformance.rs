@@ -9,6 +9,8 @@ pub mod annotations;
 #[doc(hidden)]
 pub mod artifacts;
 #[doc(hidden)]
+pub mod assemble;
+#[doc(hidden)]
 pub mod bundles;
 #[doc(hidden)]
 pub mod checkpoint;
@@ -72,6 +74,19 @@ macro_rules! conformance {
                 a_missing_artifact_is_named,
                 a_damaged_artifact_is_an_error_and_never_wrong_bytes,
                 a_reader_that_fails_stores_no_artifact;
+            assemble:
+                a_turn_leaves_an_envelope_that_can_be_replayed,
+                the_oldest_turns_go_first_and_leave_their_summaries,
+                a_long_history_is_read_no_further_than_the_budget_reaches,
+                a_compaction_is_where_the_history_begins,
+                omitted_items_have_reasons,
+                a_retry_is_another_envelope,
+                what_is_missing_is_raised_and_settled,
+                what_is_required_and_does_not_fit_is_told_or_rejected,
+                tokens_are_counted_once,
+                exports_reach_the_highest_level,
+                what_was_really_sent_may_be_something_else,
+                a_replay_is_equal_in_another_store;
             bundles:
                 a_bundle_carries_all_that_leads_to_its_heads,
                 taking_in_a_bundle_again_changes_nothing,
