@@ -1,5 +1,7 @@
 //! From envelopes to records of the standard: each stage of the pipeline has its record.
 
+use std::collections::HashMap;
+
 use contexture_core::Timestamp;
 use serde_json::{Map, Number, Value, json};
 
@@ -17,6 +19,9 @@ use crate::{
         VERSION, Window, WindowId, WindowSegment,
     },
 };
+
+/// What a summary of a turn leaves out.
+const LOSS: &str = "tool calls, their results and the wording of the turn are not in its summary";
 
 /// All that belongs to an envelope.
 #[derive(Debug, Clone)]
@@ -139,7 +144,7 @@ impl Writer<'_> {
             context_kind: item.kind,
             content_mode: ContentMode::Ref,
             visibility: item.visibility.clone().unwrap_or_else(|| Target::ALL.to_vec()),
-            title: item.title.clone(),
+            title: Some(item.title.clone().unwrap_or_else(|| item.id.as_str().to_owned())),
             content: None,
             content_ref: Some(reference("content", item.origin.digest.to_string())),
             mime_type: None,
@@ -156,11 +161,17 @@ impl Writer<'_> {
                 Priority::Medium => 1,
                 Priority::Low => 0,
             })),
-            created_at: None,
+            created_at: Some(self.made_at(item)),
             source_refs: vec![Reference::Id(self.named("source", item.id.as_str()))],
             metadata: object(metadata),
             more: Map::new(),
         }
+    }
+
+    /// Returns when an item was made, or else when it was read.
+    fn made_at(&self, item: &ItemRecord) -> Timestamp {
+        let given = self.parcel.inputs.items.iter().find(|given| given.id == item.id);
+        given.and_then(|given| given.at).unwrap_or(self.parcel.document.created_at)
     }
 
     fn surface(&self) -> Surface {
@@ -365,56 +376,67 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the items that summaries stand for.
-    fn summed_up<'t>(&self, target: &'t TargetRecord) -> Vec<(&'t crate::standard::ItemId, u64)> {
+    /// Returns the items that summaries stand for, with their tokens.
+    fn summed_up<'t>(&'t self, target: &'t TargetRecord) -> Vec<(&'t ItemRecord, u64)> {
+        let items: HashMap<_, _> = self.parcel.document.items.iter().map(|item| (&item.id, item)).collect();
         let summed_up = |decision: &'t crate::document::ItemDecision| match &decision.fate {
             Fate::Omitted { reason: OmissionReason::SupersededBySummary, tokens, .. } => {
-                Some((&decision.item, *tokens))
+                Some((*items.get(&decision.item)?, *tokens))
             }
             _ => None,
         };
         target.outcome.decisions.iter().filter_map(summed_up).collect()
     }
 
-    /// Returns the items that are in and sum up others.
-    fn summing_up<'t>(&'t self, target: &'t TargetRecord) -> Vec<&'t ItemRecord> {
-        let blocks = target.outcome.blocks.iter().filter_map(|block| block.item.as_ref());
-        let inside: std::collections::HashSet<_> = blocks.collect();
-        self.parcel.document.items.iter().filter(|item| item.is_summary && inside.contains(&item.id)).collect()
+    /// Returns the items that are in and sum up others, with their tokens.
+    fn summing_up<'t>(&'t self, target: &'t TargetRecord) -> Vec<(&'t ItemRecord, u64)> {
+        let blocks = target.outcome.blocks.iter();
+        let inside: HashMap<_, _> = blocks.filter_map(|block| Some((block.item.as_ref()?, block.tokens))).collect();
+        let summaries = self.parcel.document.items.iter().filter(|item| item.is_summary);
+        summaries.filter_map(|item| Some((item, *inside.get(&item.id)?))).collect()
+    }
+
+    fn summary_id(&self, target: &TargetRecord, item: &ItemRecord) -> String {
+        format!("{}/{}", self.named("summary", target.outcome.target), item.id.as_str())
     }
 
     fn compaction(&self, target: &TargetRecord) -> Option<Compaction> {
         let covered = self.summed_up(target);
         let summaries = self.summing_up(target);
-        let first = summaries.first()?;
+        let (first, _) = summaries.first()?;
         if covered.is_empty() {
             return None;
         }
         let outcome = &target.outcome;
         let before: u64 = covered.iter().map(|(_, tokens)| tokens).sum();
-        let summaries: Vec<_> = summaries.iter().map(|item| self.named("summary", item.id.as_str())).collect();
+        let after: u64 = summaries.iter().map(|(_, tokens)| tokens).sum();
+        let all: Vec<_> = summaries.iter().map(|(item, _)| self.summary_id(target, item)).collect();
+        let coverage = json!({
+            "items_covered": covered.len(),
+            "estimated_tokens_before": before,
+            "estimated_tokens_after": after,
+        });
         Some(Compaction {
             schema_version: VERSION.to_owned(),
             compaction_id: CompactionId::new(self.named("compaction", outcome.target)).expect("it is not empty"),
             scope: self.parcel.document.scope.as_str().to_owned(),
-            source_item_refs: covered.iter().map(|(item, _)| self.item_ref(item)).collect(),
+            source_item_refs: covered.iter().map(|(item, _)| self.item_ref(&item.id)).collect(),
             method: CompactionMethod::ExtractiveSummary,
             created_at: self.parcel.document.created_at,
-            summary_ref: Some(Reference::Id(self.named("summary", first.id.as_str()))),
+            summary_ref: Some(Reference::Id(self.summary_id(target, first))),
             trigger: Some(CompactionTrigger::TokenPressure),
-            coverage: Some(object(json!({"items_covered": covered.len(), "estimated_tokens_before": before}))),
-            validation: None,
+            coverage: Some(object(coverage)),
+            validation: Some(unreviewed()),
             replacement_policy: Some("summary_replaces_source_in_this_assembly".to_owned()),
-            loss_notes: vec![
-                "tool calls, their results and the wording of the turns are not in the summaries".to_owned(),
-            ],
-            metadata: object(json!({"summaries": summaries})),
+            loss_notes: vec![LOSS.to_owned()],
+            metadata: object(json!({"summaries": all})),
             more: Map::new(),
         })
     }
 
+    /// Returns the summaries that are in, each with what it stands for.
     fn summaries(&self, target: &TargetRecord) -> Vec<Summary> {
-        let covered: Vec<Reference> = self.summed_up(target).iter().map(|(item, _)| self.item_ref(item)).collect();
+        let covered = self.summed_up(target);
         let text = |id: &ItemId| {
             let item = self.parcel.inputs.items.iter().find(|item| item.id == *id)?;
             match &item.content {
@@ -422,20 +444,24 @@ impl Writer<'_> {
                 Content::Entries(_) => None,
             }
         };
-        let summary = |item: &ItemRecord| Summary {
-            schema_version: VERSION.to_owned(),
-            summary_id: SummaryId::new(self.named("summary", item.id.as_str())).expect("it is not empty"),
-            content: text(&item.id).unwrap_or(Value::Null),
-            summary_kind: Some("turn".to_owned()),
-            coverage: None,
-            freshness: None,
-            validation: None,
-            refresh_policy: None,
-            source_item_refs: covered.clone(),
-            loss_notes: vec!["tool calls and their results are left out".to_owned()],
-            open_questions: Vec::new(),
-            metadata: Map::new(),
-            more: Map::new(),
+        let summary = |(item, _): (&ItemRecord, u64)| {
+            let of_turn = covered.iter().filter(|(step, _)| step.origin.commit == item.origin.commit);
+            let sources: Vec<_> = of_turn.map(|(step, _)| self.item_ref(&step.id)).collect();
+            Summary {
+                schema_version: VERSION.to_owned(),
+                summary_id: SummaryId::new(self.summary_id(target, item)).expect("it is not empty"),
+                content: text(&item.id).unwrap_or(Value::Null),
+                summary_kind: Some("turn".to_owned()),
+                coverage: Some(object(json!({"items_covered": sources.len()}))),
+                freshness: Some(Reference::Id("as_of_its_turn".to_owned())),
+                validation: Some(unreviewed()),
+                refresh_policy: Some(Reference::Id("when_its_turn_is_summed_up_anew".to_owned())),
+                source_item_refs: sources,
+                loss_notes: vec![LOSS.to_owned()],
+                open_questions: Vec::new(),
+                metadata: Map::new(),
+                more: Map::new(),
+            }
         };
         self.summing_up(target).into_iter().map(summary).collect()
     }
@@ -510,6 +536,11 @@ impl Writer<'_> {
     fn policy(&self) -> Reference {
         reference("policy", format!("recipe:{}", self.parcel.document.recipe.name))
     }
+}
+
+/// Says that nobody looked at it.
+fn unreviewed() -> Reference {
+    Reference::Object(object(json!({"status": "unreviewed"})))
 }
 
 /// Names something outside of the records.

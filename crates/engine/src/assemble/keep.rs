@@ -7,7 +7,7 @@ use contexture_assembly::{
         TargetRecord,
     },
     pipeline::{Assembled, Rejected},
-    standard::{self, MissingContext, MissingStatus, OmissionReason, Severity},
+    standard::{self, MissingContext, MissingStatus, OmissionReason, Reference, Severity},
 };
 use contexture_core::{
     ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
@@ -186,7 +186,7 @@ fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingCont
         status: MissingStatus::Open,
         created_at: at,
         needed_for: Some("assembly".to_owned()),
-        requested_from: None,
+        requested_from: Some(Reference::Id("caller".to_owned())),
         candidate_sources: gap.candidates.iter().map(candidate).collect(),
         blocked_actions: gap.blocked_actions.clone(),
         resolution_refs: Vec::new(),
