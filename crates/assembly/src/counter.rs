@@ -5,7 +5,6 @@
 
 mod chars4;
 mod claude;
-#[cfg(feature = "exact-tokens")]
 mod openai;
 
 use std::fmt;
@@ -14,7 +13,6 @@ use crate::{measure::TokenCount, mistake::meant, nearest::nearest};
 
 pub use chars4::Chars4;
 pub use claude::ClaudeEstimate;
-#[cfg(feature = "exact-tokens")]
 pub use openai::OpenAi;
 
 /// Counts the tokens of a text.
@@ -44,47 +42,23 @@ pub trait TokenCounter: fmt::Debug + Sync {
 
 /// Says that no counter has such a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownCounter {
-    /// Nobody knows the name.
-    #[error("there is no token counter {name:?}; there are {}{}", names().join(", "), meant(*nearest))]
-    Name {
-        /// The name.
-        name: String,
-        /// A name that looks like it.
-        nearest: Option<&'static str>,
-    },
-    /// The name is known, and this program was built without the counter.
-    #[error("this program was built without the token counter {name}: it needs the feature exact-tokens")]
-    LeftOut {
-        /// The name.
-        name: &'static str,
-    },
+#[error("there is no token counter {name:?}; there are {}{}", names().join(", "), meant(*nearest))]
+pub struct UnknownCounter {
+    /// The name.
+    pub name: String,
+    /// A name that looks like it.
+    pub nearest: Option<&'static str>,
 }
 
 /// Lists the counters that are known by name.
 pub fn counters() -> &'static [&'static dyn TokenCounter] {
-    &[
-        &Chars4,
-        &ClaudeEstimate::SinceOpus47,
-        &ClaudeEstimate::UntilOpus46,
-        #[cfg(feature = "exact-tokens")]
-        &OpenAi::O200k,
-        #[cfg(feature = "exact-tokens")]
-        &OpenAi::Cl100k,
-    ]
+    &[&Chars4, &ClaudeEstimate::SinceOpus47, &ClaudeEstimate::UntilOpus46, &OpenAi::O200k, &OpenAi::Cl100k]
 }
 
 /// Finds a counter by its name.
 pub fn counter(name: &str) -> Result<&'static dyn TokenCounter, UnknownCounter> {
-    /// The counters that a program can be built without.
-    const EXACT: [&str; 2] = ["o200k", "cl100k"];
-    if let Some(found) = counters().iter().find(|counter| counter.name() == name) {
-        return Ok(*found);
-    }
-    Err(match EXACT.into_iter().find(|exact| *exact == name) {
-        Some(name) => UnknownCounter::LeftOut { name },
-        None => UnknownCounter::Name { name: name.to_owned(), nearest: nearest(name, names()) },
-    })
+    let found = counters().iter().copied().find(|counter| counter.name() == name);
+    found.ok_or_else(|| UnknownCounter { name: name.to_owned(), nearest: nearest(name, names()) })
 }
 
 fn names() -> Vec<&'static str> {
@@ -106,8 +80,8 @@ mod tests {
             assert_eq!(counter(known.name()).map(TokenCounter::name), Ok(known.name()));
         }
         let known: Vec<_> = counters().iter().map(|counter| (counter.name(), counter.version())).collect();
-        let exact = if cfg!(feature = "exact-tokens") { &[("o200k", 1), ("cl100k", 1)][..] } else { &[] };
-        assert_eq!(known, [&[("chars4", 1), ("claude-estimate", 1), ("claude-4.6-estimate", 1)], exact].concat());
+        let all = ["chars4", "claude-estimate", "claude-4.6-estimate", "o200k", "cl100k"];
+        assert_eq!(known, all.map(|name| (name, 1)));
     }
 
     #[test]
@@ -117,14 +91,6 @@ mod tests {
         assert_eq!(refusal("gpt"), Some(format!("there is no token counter \"gpt\"; there are {all}")));
         let hinted = format!("there is no token counter \"char4\"; there are {all}; did you mean `chars4`?");
         assert_eq!(refusal("char4"), Some(hinted));
-    }
-
-    #[cfg(not(feature = "exact-tokens"))]
-    #[test]
-    fn a_counter_that_was_left_out_is_refused_as_such() {
-        let message = "this program was built without the token counter o200k: it needs the feature exact-tokens";
-        assert_eq!(counter("o200k").err().map(|error| error.to_string()).as_deref(), Some(message));
-        assert_eq!(counter("cl100k").err(), Some(UnknownCounter::LeftOut { name: "cl100k" }));
     }
 
     proptest! {

@@ -30,9 +30,7 @@ pub use budget::{
     Shorten, Shortening, select, select_in,
 };
 pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, Variant};
-#[cfg(feature = "exact-tokens")]
-pub use counter::OpenAi;
-pub use counter::{Chars4, ClaudeEstimate, TokenCounter, UnknownCounter, counter, counters};
+pub use counter::{Chars4, ClaudeEstimate, OpenAi, TokenCounter, UnknownCounter, counter, counters};
 pub use counts::Counts;
 pub use digest::{Digest, NoDigest};
 pub use item::{Content, Hold, Item, Origin, Voice};

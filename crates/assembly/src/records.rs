@@ -544,8 +544,8 @@ fn unreviewed() -> Reference {
 }
 
 /// Names something outside of the records.
-fn reference(kind: &str, id: String) -> Reference {
-    Reference::Object(object(json!({"kind": kind, "id": id})))
+fn reference(kind: &str, id: impl Into<String>) -> Reference {
+    Reference::Object(object(json!({"kind": kind, "id": id.into()})))
 }
 
 fn object(value: Value) -> Map<String, Value> {

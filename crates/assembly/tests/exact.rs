@@ -1,5 +1,4 @@
 //! The exact counters against the published tokenizer, and what holds of them.
-#![cfg(feature = "exact-tokens")]
 
 use contexture_assembly::{OpenAi, TokenCounter as _};
 use proptest::prelude::*;

@@ -325,11 +325,7 @@ async fn list(engine: &Contexture, filter: Filter, limit: u32, output: &mut Outp
 }
 
 /// Returns the targets of an envelope that a person asks for.
-pub(super) fn chosen<'d>(
-    id: EnvelopeId,
-    document: &'d Document,
-    target: Option<TargetSpec>,
-) -> Result<Vec<&'d TargetRecord>> {
+pub(super) fn chosen(id: EnvelopeId, document: &Document, target: Option<TargetSpec>) -> Result<Vec<&TargetRecord>> {
     let is_meant = |record: &&TargetRecord| target.is_none_or(|target| target == record.outcome.target);
     let targets: Vec<_> = document.targets.iter().filter(is_meant).collect();
     match (targets.is_empty(), target) {
@@ -411,6 +407,6 @@ impl std::str::FromStr for EnvelopeName {
 pub(super) fn came_from(commit: CommitId, head: Option<&str>) -> String {
     match head {
         Some(head) => format!("{head} at {}", commit.short()),
-        None => commit.short().to_string(),
+        None => commit.short(),
     }
 }

@@ -94,9 +94,9 @@ fn difference(
         }
     };
     compare("recipe", old.recipe.name.clone(), new.recipe.name.clone());
-    compare("recipe text", old.recipe.digest.short().to_string(), new.recipe.digest.short().to_string());
+    compare("recipe text", old.recipe.digest.short(), new.recipe.digest.short());
     compare("counter", old.counter.name.clone(), new.counter.name.clone());
-    let commit = |document: &Document| document.commit.map_or("none".to_owned(), |commit| commit.short().to_string());
+    let commit = |document: &Document| document.commit.map_or("none".to_owned(), |commit| commit.short());
     compare("commit", commit(old), commit(new));
     let limit = |record: &TargetRecord| record.outcome.limits.max_tokens.map_or("none".to_owned(), output::count);
     compare("budget", limit(was), limit(made));

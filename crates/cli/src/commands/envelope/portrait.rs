@@ -5,6 +5,7 @@ use contexture::{
     assembly::{
         document::{Document, Fate, ItemDecision, ItemRecord, SegmentOutcome, TargetRecord},
         recipe::{Stability, TargetSpec},
+        standard::ItemId,
     },
     core::{EnvelopeId, Timestamp},
 };
@@ -115,7 +116,7 @@ pub(super) fn tell(
         fields.push(("attempt", document.attempt.to_string()));
     }
     if let Some(previous) = document.previous {
-        fields.push(("follows", previous.short().to_string()));
+        fields.push(("follows", previous.short()));
     }
     fields.extend(document.correlation.iter().map(|(key, value)| (key.as_str(), value.clone())));
     for (name, value) in fields {
@@ -277,7 +278,7 @@ fn shortened(name: &str) -> String {
 pub(super) fn tell_why(why: &Why, output: &mut Output) -> Result<()> {
     for answer in &why.answers {
         let id = output.palette.id;
-        let name = answer.item.as_ref().map(|item| item.as_str()).or(answer.title.as_deref()).unwrap_or(&why.thing);
+        let name = answer.item.as_ref().map(ItemId::as_str).or(answer.title.as_deref()).unwrap_or(&why.thing);
         let told = match &answer.fate {
             Fate::Included { variant, cut, tokens, bytes } => {
                 let cut = if *cut { ", cut" } else { "" };
