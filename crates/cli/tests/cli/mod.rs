@@ -13,6 +13,7 @@ mod checkpoint;
 mod compact;
 mod damage;
 mod demo;
+mod envelope;
 mod errors;
 mod export;
 mod head;

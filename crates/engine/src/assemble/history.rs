@@ -25,6 +25,9 @@ const SUMMARIES: u32 = 64;
 /// Steps of one turn that are told apart; a place has room for so many bits.
 const STEP_BITS: u32 = 20;
 
+/// Longest title of a step, in characters.
+const MAX_TITLE: usize = 80;
+
 /// Adds the history to inputs, of which it is the last source to be read.
 pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inputs: &mut Inputs) -> Result<()> {
     let SourceInput::History { beyond_compaction, thinking, max_turns } = placed.source.input else { return Ok(()) };
@@ -114,7 +117,7 @@ fn summary_item(
     placed: &Placed<'_>,
 ) -> Item {
     let content = Content::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
-    let title = format!("of the turn of {at}");
+    let title = format!("of a turn of {at}");
     Item {
         kind: ContextKind::ThreadSummary,
         title: Some(title),
@@ -150,10 +153,11 @@ fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Place
         numbers[first] += 1;
         let id = format!("{}#{number}", origin.commit);
         let at = unit.iter().find_map(|(_, entry)| entry.at);
+        let title = title(&unit);
         let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
         let part = RunPart::Step(origin.depth);
         let content = Content::Entries(entries);
-        items.push(Item { at, ..item(id, origin.commit, origin.depth, number, part, content, placed) });
+        items.push(Item { at, title, ..item(id, origin.commit, origin.depth, number, part, content, placed) });
     }
     items
 }
@@ -215,6 +219,29 @@ fn units(entries: Vec<(usize, Entry)>) -> Vec<Vec<(usize, Entry)>> {
         }
     }
     units
+}
+
+/// Says in a few words who does what in a step.
+fn title(unit: &[(usize, Entry)]) -> Option<String> {
+    let (_, first) = unit.first()?;
+    let said = first.parts.iter().find_map(|part| match part {
+        Part::Text { text } | Part::Summary { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),
+        _ => None,
+    });
+    let called: Vec<&str> = unit
+        .iter()
+        .flat_map(|(_, entry)| &entry.parts)
+        .filter_map(|part| match part {
+            Part::ToolCall { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let told = match (said, called.as_slice()) {
+        (_, [name, ..]) => format!("{} calls {name}", first.role),
+        (Some(said), []) => format!("{}: {said}", first.role),
+        (None, []) => first.role.to_string(),
+    };
+    Some(told.chars().take(MAX_TITLE).collect())
 }
 
 fn calls(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {

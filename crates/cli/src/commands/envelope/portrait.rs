@@ -1,15 +1,16 @@
 //! How an envelope looks to a person.
 
+use std::collections::HashMap;
+
 use contexture::{
     Why,
     assembly::{
-        document::{Document, Fate, ItemDecision, ItemRecord, SegmentOutcome, TargetRecord},
+        document::{Document, Fate, ItemRecord, SegmentOutcome, TargetRecord},
         recipe::{Stability, TargetSpec},
-        standard::ItemId,
+        standard::{ItemId, OmissionReason},
     },
     core::{EnvelopeId, Timestamp},
 };
-use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{came_from, chosen};
@@ -29,8 +30,8 @@ const MAX_NAME: usize = 48;
 pub(crate) fn brief(id: EnvelopeId, document: &Document) -> Vec<String> {
     let mut lines = Vec::new();
     for target in &document.targets {
-        let out = out_of(target);
-        let left_out = match (out.items, target.outcome.window.turns_left_out) {
+        let out: u64 = target.outcome.segments.iter().map(|segment| segment.omitted.items).sum();
+        let left_out = match (out, target.outcome.window.turns_left_out) {
             (0, 0) => String::new(),
             (items, 0) => format!(", {} out", output::counted(items, "item")),
             (_, turns) => format!(", {} left out", output::counted(turns, "turn")),
@@ -42,16 +43,6 @@ pub(crate) fn brief(id: EnvelopeId, document: &Document) -> Vec<String> {
     );
     lines.push(format!("{id}; `ctx envelope show {}` tells all", id.short()));
     lines
-}
-
-/// What was left out.
-struct Out {
-    items: u64,
-}
-
-fn out_of(target: &TargetRecord) -> Out {
-    let needed = |decision: &&ItemDecision| matches!(&decision.fate, Fate::Omitted { note, .. } if !note.starts_with("the turn that it sums up"));
-    Out { items: target.outcome.decisions.iter().filter(needed).count() as u64 }
 }
 
 fn budget(target: &TargetRecord, document: &Document) -> String {
@@ -181,6 +172,8 @@ fn tell_target(record: &TargetRecord, document: &Document, all: bool, output: &m
         let Some(item) = items.get(decision.item.as_str()) else { continue };
         match &decision.fate {
             Fate::Included { .. } => inside.push((*item, &decision.fate)),
+            // A summary of what is in anyway is no loss.
+            Fate::Omitted { reason: OmissionReason::Duplicate, .. } if item.is_summary => {}
             Fate::Omitted { .. } => outside.push((*item, &decision.fate)),
         }
     }
@@ -222,11 +215,7 @@ fn tell_items(list: &[(&ItemRecord, &Fate)], all: bool, output: &mut Output) -> 
         *counts.entry(item.segment.as_str()).or_default() += 1;
         counts
     });
-    let name = |item: &ItemRecord| {
-        let title = item.title.clone().filter(|title| !item.id.as_str().contains(title.as_str()));
-        let name = title.map_or_else(|| item.id.as_str().to_owned(), |title| format!("{} {title}", item.id.as_str()));
-        shortened(&output::first_line(&name))
-    };
+    let name = |item: &ItemRecord| shortened(&output::first_line(&called(item)));
     let width = list.iter().map(|(item, _)| name(item).width()).max().unwrap_or(0);
     for (item, fate) in list {
         let segment = item.segment.as_str();
@@ -263,6 +252,19 @@ fn tell_items(list: &[(&ItemRecord, &Fate)], all: bool, output: &mut Output) -> 
         output.line(format_args!("  {id}{named}{id:#}{pad}  {:>9}  {what}", output::count(tokens)))?;
     }
     Ok(())
+}
+
+/// Returns what a person calls an item: its id, with a short one of its commit, and its title.
+fn called(item: &ItemRecord) -> String {
+    let id = item.id.as_str();
+    let short = match (id.split_once('#'), item.origin.commit) {
+        (Some((_, number)), Some(commit)) => format!("{}#{number}", commit.short()),
+        _ => id.to_owned(),
+    };
+    match &item.title {
+        Some(title) if !item.is_summary && !id.contains(title.as_str()) => format!("{short} {title}"),
+        _ => short,
+    }
 }
 
 fn shortened(name: &str) -> String {
