@@ -89,10 +89,8 @@ fn a_context_goes_to_standard_output_and_the_budget_beside_it() {
     let ran = user.run(&["assemble", "./small.toml", "--head", "main", "--trigger", "-", "--data", "data.json"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran}");
     user.file("data.json", r#"{"ticket": 7}"#);
-    let ran = user.pipe(
-        "Go on.\n".to_owned(),
-        &["assemble", "./small.toml", "--head", "main", "--trigger", "-", "--data", "data.json"],
-    );
+    let ran =
+        user.pipe("Go on.\n", &["assemble", "./small.toml", "--head", "main", "--trigger", "-", "--data", "data.json"]);
     assert_eq!(ran.code, 0, "{ran}");
     let request: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(request["system"][0]["text"], "You fix bugs.");
@@ -107,14 +105,60 @@ fn a_context_goes_to_standard_output_and_the_budget_beside_it() {
 fn people_see_how_the_budget_was_spent() {
     let user = user();
     assemble(&user, &[]);
-    assert_snapshot!(seen(&user, &["envelope", "show"]), @"");
-    assert_snapshot!(seen(&user, &["envelope", "list"]), @"");
+    assert_snapshot!(seen(&user, &["envelope", "show"]), @"
+    env-…  now
+    recipe    small, art-80e05e9634
+    stream    main small
+    counter   chars4 version 1
+    history   main at ctx-0f8117deb0
+
+    model:anthropic
+    [███████████████████████·······] 476 of 600 tokens by chars4 (100 kept for the answer)
+    12 items in 1.9 kB, blake3:65359edf73d821958439574d98651c184ecac544729ea716ff5f7c2fbddded7a
+      system   [······························]        10  stable
+      history  [████████████████████··········]       418  append, 14 items out, 4 turns left out
+      now      [██····························]        48  volatile, 60 reserved
+
+    In
+      system                                       10  required  full
+      ctx-deccb2420a#summary                       42  medium    full
+      ctx-deccb2420a#2 assistant: answer 3         17  medium    full
+      ctx-02a5dcc6db#0 user: question 4            16  medium    full
+      ctx-02a5dcc6db#1 assistant calls run        134  medium    full
+      ctx-02a5dcc6db#2 assistant: answer 4         17  medium    full
+      ctx-0f8117deb0#0 user: question 5            16  medium    full
+      ctx-0f8117deb0#1 assistant calls run        134  medium    full
+      ctx-0f8117deb0#2 assistant: answer 5         17  medium    full
+      file:notes.txt                               33  low       full
+      trigger                                      15  required  full
+
+    Out
+      ctx-7a74c458f4#summary                       42  budget_limit: has 42 tokens; 0 were left
+      ctx-7a74c458f4#0 user: question 0            16  budget_limit: older than what fits: the conversation had room for 447 tokens
+      ctx-7a74c458f4#1 assistant calls run        134  budget_limit: older than what fits: the conversation had room for 447 tokens
+      ctx-7a74c458f4#2 assistant: answer 0         17  budget_limit: older than what fits: the conversation had room for 447 tokens
+      … 6 more items of history, 267 tokens
+      ctx-e8cec2aedb#1 assistant calls run        134  budget_limit: older than what fits: the conversation had room for 447 tokens
+      ctx-e8cec2aedb#2 assistant: answer 2         17  budget_limit: older than what fits: the conversation had room for 447 tokens
+      ctx-deccb2420a#0 user: question 3            16  superseded_by_summary: a summary of its turn stands for it
+      ctx-deccb2420a#1 assistant calls run        134  superseded_by_summary: a summary of its turn stands for it
+    ");
+    assert_snapshot!(seen(&user, &["envelope", "list"]), @"
+    env-…  main small  model:anthropic 476 tokens  now
+    ");
     let commits = user.run(&["log", "main", "--json"]).stdout;
     let oldest: Value = serde_json::from_str(commits.lines().last().unwrap()).unwrap();
     let why = user.run(&["envelope", "why", "last", oldest["id"].as_str().unwrap()]);
     assert!(why.stdout.contains("out: "), "{why}");
-    assert_snapshot!(seen(&user, &["envelope", "why", "last", "notes.txt"]), @"");
-    assert_snapshot!(seen(&user, &["envelope", "why", "last", "nothing.txt"]), @"");
+    assert_snapshot!(seen(&user, &["envelope", "why", "last", "notes.txt"]), @"
+    file:notes.txt  model:anthropic  in: full, 33 tokens, 131 bytes
+    ");
+    assert_snapshot!(seen(&user, &["envelope", "why", "last", "nothing.txt"]), @r#"
+    [exit 1]
+    [stderr]
+    error: "nothing.txt" was no candidate for env-…: no source of its recipe gave it
+      hint: `ctx envelope show env-… --all` lists all there was
+    "#);
 }
 
 #[test]
