@@ -8,6 +8,15 @@ use std::{
     process::Command,
 };
 
+use contexture::{
+    Assemble, Contexture, Head, Options, Trigger,
+    assembly::{document::Fate, recipe::built_in},
+    core::{Actor, SpaceName},
+};
+use contexture_testkit::{
+    TestClock, block_on,
+    requests::{assert_anthropic, assert_openai_chat, assert_openai_responses},
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -29,6 +38,81 @@ fn real_sessions_come_back_as_they_are() {
     let files = comes_back_as_it_is(&sessions);
     writeln!(io::stderr(), "REPRODUCED {files} real sessions byte for byte").expect("standard error can be written");
     assert!(files > 300, "{files} files are fewer than there are");
+}
+
+#[test]
+fn our_own_sessions_become_valid_requests() {
+    let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/fixtures");
+    let requests = become_valid_requests(&sessions, 1);
+    assert!(requests >= 100, "{requests} requests are fewer than there are scenes");
+}
+
+#[test]
+fn real_sessions_become_valid_requests() {
+    let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
+    if !sessions.is_dir() {
+        let told = writeln!(io::stderr(), "SKIPPED real_sessions_become_valid_requests: there are no transcripts here");
+        told.expect("standard error can be written");
+        return;
+    }
+    let requests = become_valid_requests(&sessions, 5);
+    writeln!(io::stderr(), "ASSEMBLED {requests} valid requests").expect("standard error can be written");
+    assert!(requests > 300, "{requests} requests are fewer than there are sessions for");
+}
+
+/// Takes in a directory, and assembles one head of so many under several budgets. Returns how many requests were made.
+fn become_valid_requests(sessions: &Path, one_of: usize) -> usize {
+    let directory = TempDir::new().unwrap();
+    import(&directory, &sessions.canonicalize().unwrap());
+    block_on(async {
+        let options = Options {
+            location: directory.path().join("store").as_path().into(),
+            space: SpaceName::new("default").unwrap(),
+            actor: Actor::new("ada").unwrap(),
+            clock: TestClock::ticking().reader(),
+        };
+        let store = Contexture::open(options).await.unwrap();
+        let heads = store.heads("", None, 10_000).await.unwrap();
+        let mut requests = 0;
+        for head in heads.iter().step_by(one_of) {
+            for max_tokens in [100_000, 20_000, 4_000] {
+                requests += becomes_valid_requests(&store, head, max_tokens).await;
+            }
+        }
+        requests
+    })
+}
+
+async fn becomes_valid_requests(store: &Contexture, head: &Head, max_tokens: u64) -> usize {
+    let resume = built_in().into_iter().find(|recipe| recipe.name == "resume");
+    let mut recipe = resume.expect("it comes with the program").recipe();
+    recipe.budget.limits.max_tokens = Some(max_tokens);
+    recipe.budget.limits.reserved_tokens = None;
+    recipe.segments.iter_mut().for_each(|segment| segment.reserve = 0);
+    recipe.targets = ["anthropic", "openai-chat", "openai-responses"].map(|target| target.parse().unwrap()).to_vec();
+    let request = Assemble {
+        recipe,
+        commit: Some(head.commit),
+        head: Some(head.name.clone()),
+        stream: None,
+        trigger: Some(Trigger { text: "Go on.".to_owned(), data: None }),
+        items: Vec::new(),
+        files: Vec::new(),
+        directory: PathBuf::from("/nowhere"),
+        correlation: BTreeMap::new(),
+    };
+    let assembled = store.assemble(&request).await.unwrap();
+    let checks = [assert_anthropic, assert_openai_chat, assert_openai_responses];
+    for (((target, bytes), record), check) in assembled.renderings.iter().zip(&assembled.document.targets).zip(checks) {
+        check(bytes);
+        let outcome = &record.outcome;
+        assert_eq!(outcome.over_budget_tokens, 0, "{} {target}", head.name);
+        assert!(outcome.total.tokens <= max_tokens, "{} {target}", head.name);
+        let last = outcome.decisions.iter().rfind(|decision| decision.item.as_str() == "trigger");
+        assert!(last.is_some_and(|decision| matches!(decision.fate, Fate::Included { .. })));
+    }
+    assert!(store.replay_envelope(assembled.envelope).await.unwrap().is_equal(), "{}", head.name);
+    assembled.renderings.len()
 }
 
 /// Takes in a directory twice and compares. Returns how many files came in.

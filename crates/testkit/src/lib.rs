@@ -18,6 +18,7 @@ pub mod fuzzing;
 pub mod model;
 pub mod model_server;
 pub mod postgres;
+pub mod requests;
 
 pub use backend::Backend;
 pub use clock::TestClock;

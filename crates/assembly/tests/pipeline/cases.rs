@@ -7,12 +7,10 @@ use contexture_assembly::{
     recipe::{BudgetLimits, Rendering, TargetSpec},
     standard::{OmissionReason, OverflowStrategy, Target},
 };
+use contexture_testkit::requests::assert_anthropic;
 use serde_json::Value;
 
-use crate::{
-    sample::{TAIL, assembled, inputs, item, one, recipe, system, target, text, trigger, turn},
-    valid,
-};
+use crate::sample::{TAIL, assembled, inputs, item, one, recipe, system, target, text, trigger, turn};
 
 fn reason_of(outcome: &contexture_assembly::document::TargetOutcome, id: &str) -> Option<OmissionReason> {
     let decision = outcome.decisions.iter().find(|decision| decision.item.as_str() == id)?;
@@ -40,7 +38,7 @@ fn a_budget_of_zero_keeps_what_is_required() {
     assert!(assembled.outcome.over_budget_tokens > 0);
     assert_eq!(assembled.outcome.total.items, 3, "the two that are required, and the mark");
     assert!(assembled.gaps.iter().all(|gap| gap.kind == GapKind::RequiredTooLarge));
-    valid::anthropic(&assembled.bytes);
+    assert_anthropic(&assembled.bytes);
 }
 
 #[test]

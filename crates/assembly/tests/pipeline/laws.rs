@@ -6,12 +6,10 @@ use contexture_assembly::{
     pipeline::Assembled,
     recipe::Rendering,
 };
+use contexture_testkit::requests::{assert_anthropic, assert_openai_chat, assert_openai_responses};
 use proptest::prelude::*;
 
-use crate::{
-    sample::{self, inputs, item, one, recipe, system, target, text, trigger, turn},
-    valid,
-};
+use crate::sample::{self, inputs, item, one, recipe, system, target, text, trigger, turn};
 
 /// Calls and words of each turn.
 type Turns = Vec<(usize, usize)>;
@@ -57,9 +55,9 @@ proptest! {
 
     #[test]
     fn what_providers_ask_for_is_given(turns in turns(), summaries: bool, max in 0u64..1500) {
-        valid::anthropic(&one(&sampled(&turns, summaries, Rendering::Anthropic, max)).bytes);
-        valid::openai_chat(&one(&sampled(&turns, summaries, Rendering::OpenaiChat, max)).bytes);
-        valid::openai_responses(&one(&sampled(&turns, summaries, Rendering::OpenaiResponses, max)).bytes);
+        assert_anthropic(&one(&sampled(&turns, summaries, Rendering::Anthropic, max)).bytes);
+        assert_openai_chat(&one(&sampled(&turns, summaries, Rendering::OpenaiChat, max)).bytes);
+        assert_openai_responses(&one(&sampled(&turns, summaries, Rendering::OpenaiResponses, max)).bytes);
     }
 
     #[test]

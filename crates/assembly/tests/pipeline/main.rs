@@ -3,4 +3,3 @@
 mod cases;
 mod laws;
 mod sample;
-mod valid;

@@ -1,11 +1,11 @@
-//! What providers ask of messages.
+//! What providers ask of requests.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// Checks a request for Anthropic's API: roles alternate, calls are answered at once and nothing else is.
-pub(crate) fn anthropic(request: &[u8]) {
+/// Asserts what Anthropic's API asks of a request: roles alternate, calls are answered at once and nothing else is.
+pub fn assert_anthropic(request: &[u8]) {
     let request: Value = serde_json::from_slice(request).unwrap();
     for block in request["system"].as_array().into_iter().flatten() {
         assert!(block["type"] == "text" && block["text"].as_str().is_some_and(|text| !text.trim().is_empty()));
@@ -41,8 +41,8 @@ pub(crate) fn anthropic(request: &[u8]) {
     assert!(marks <= 4, "{marks} marks");
 }
 
-/// Checks a request for OpenAI's Chat Completions: every call is answered right after it and nothing else is.
-pub(crate) fn openai_chat(request: &[u8]) {
+/// Asserts what OpenAI's Chat Completions ask of a request: every call is answered right after it and nothing else is.
+pub fn assert_openai_chat(request: &[u8]) {
     let request: Value = serde_json::from_slice(request).unwrap();
     let mut open: HashSet<String> = HashSet::new();
     for message in request["messages"].as_array().unwrap() {
@@ -60,8 +60,8 @@ pub(crate) fn openai_chat(request: &[u8]) {
     assert!(open.is_empty());
 }
 
-/// Checks a request for OpenAI's Responses: every call is answered once after it and nothing else is.
-pub(crate) fn openai_responses(request: &[u8]) {
+/// Asserts what OpenAI's Responses ask of a request: every call is answered once after it and nothing else is.
+pub fn assert_openai_responses(request: &[u8]) {
     let request: Value = serde_json::from_slice(request).unwrap();
     let mut open: HashSet<String> = HashSet::new();
     for item in request["input"].as_array().unwrap() {
