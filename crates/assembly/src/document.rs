@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     candidate::{Priority, RunPart, Variant},
     digest::Digest,
-    item::{Item, Origin},
+    item::{Item, Origin, Redaction},
     recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
     render::Session,
     standard::{ContextKind, ItemId, OmissionReason, OverflowStrategy, Scope, Severity, Target},
@@ -66,6 +66,9 @@ pub struct ItemRecord {
     /// How far it can be trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
+    /// What was done to what nobody may see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<Redaction>,
     /// Whether it sums up a turn that may be left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_summary: bool,
@@ -146,9 +149,9 @@ pub enum Fate {
     Included {
         /// Which of its forms.
         variant: Variant,
-        /// Whether a part of it was cut.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        cut: bool,
+        /// The tokens that it had before a part of it was cut, if one was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut_from: Option<u64>,
         /// Its tokens.
         tokens: u64,
         /// Its bytes.
@@ -406,6 +409,7 @@ impl ItemRecord {
             origin: item.origin.clone(),
             visibility: item.visibility.clone(),
             trust: item.trust.clone(),
+            redaction: item.redaction.clone(),
             is_summary: matches!(item.part, RunPart::Summary(_)),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     candidate::{Place, Priority, RunPart},
     digest::Digest,
-    standard::{ContextKind, ItemId, Target},
+    standard::{ContextKind, ItemId, RedactionState, Target},
     vocabulary::vocabulary,
 };
 
@@ -37,6 +37,9 @@ pub struct Item {
     /// How far it can be trusted, in words of whoever gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
+    /// What was done to what nobody may see; nothing if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<Redaction>,
     /// When it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
@@ -61,6 +64,19 @@ pub struct Origin {
     /// The commit that it lies in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitId>,
+}
+
+/// What was done to what nobody may see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redaction {
+    /// What is left.
+    pub state: RedactionState,
+    /// How it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Who decided that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<String>,
 }
 
 vocabulary! {

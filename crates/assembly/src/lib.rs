@@ -33,7 +33,7 @@ pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, 
 pub use counter::{Chars4, ClaudeEstimate, OpenAi, TokenCounter, UnknownCounter, counter, counters};
 pub use counts::Counts;
 pub use digest::{Digest, NoDigest};
-pub use item::{Content, Hold, Item, Origin, Voice};
+pub use item::{Content, Hold, Item, Origin, Redaction, Voice};
 pub use measure::{CharCount, Size, TokenCount};
 pub use mistake::{Found, Mistake, Problem};
 pub use nearest::nearest;

@@ -221,7 +221,11 @@ fn measured(renderer: &Renderer<'_>, counts: &Counts<'_>, item: Option<&Item>, c
         return None;
     }
     let fragment = renderer.fragment(item, content);
-    let tokens = counts.with_images(&fragment.text, fragment.images);
+    // A mark is short, and another one each time.
+    let tokens = match item {
+        Some(_) => counts.with_images(&fragment.text, fragment.images),
+        None => counts.counter().count(&fragment.text),
+    };
     Measured::with_tokens(fragment.text, tokens)
 }
 
@@ -278,7 +282,7 @@ impl<'w> Window<'w> {
                 window.turns_left_out += turns;
                 let mark = left_out_mark(turns);
                 let fragment = renderer.fragment(None, &mark);
-                let tokens = counts.of(&fragment.text);
+                let tokens = counts.counter().count(&fragment.text);
                 window.push(segment, None, Cow::Owned(mark), &fragment.text, tokens);
             }
             while let Some(Decision { candidate, outcome }) =
@@ -411,7 +415,7 @@ fn fate(candidate: &Candidate, outcome: &Outcome<'_>) -> Fate {
     match outcome {
         Outcome::Included(Inclusion { variant, text, shortened }) => Fate::Included {
             variant: *variant,
-            cut: shortened.is_some(),
+            cut_from: shortened.map(|_| tokens),
             tokens: text.tokens().get(),
             bytes: text.size().bytes,
         },

@@ -1,6 +1,6 @@
 //! From envelopes to records of the standard: each stage of the pipeline has its record.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use contexture_core::Timestamp;
 use serde_json::{Map, Number, Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value, json};
 use crate::{
     candidate::Priority,
     document::{Block as GivenBlock, Document, Fate, Inputs, ItemRecord, SegmentOutcome, TargetRecord},
-    item::{Content, Hold},
+    item::{Content, Hold, Redaction},
     pipeline::Assembled,
     recipe::TargetSpec,
     standard::{
@@ -154,7 +154,7 @@ impl Writer<'_> {
             freshness: None,
             trust_level: item.trust.clone(),
             sensitivity: None,
-            redaction_state: Some(RedactionState::None),
+            redaction_state: Some(item.redaction.as_ref().map_or(RedactionState::None, |redaction| redaction.state)),
             priority: Some(Number::from(match item.priority {
                 Priority::Required => 3,
                 Priority::High => 2,
@@ -164,8 +164,14 @@ impl Writer<'_> {
             created_at: Some(self.made_at(item)),
             source_refs: vec![Reference::Id(self.named("source", item.id.as_str()))],
             metadata: object(metadata),
-            more: Map::new(),
+            more: item.redaction.as_ref().map(redacted).unwrap_or_default(),
         }
+    }
+
+    /// Returns what was done to what nobody may see in an item.
+    fn redaction_of(&self, id: Option<&ItemId>) -> RedactionState {
+        let item = self.parcel.document.items.iter().find(|item| Some(&item.id) == id);
+        item.and_then(|item| item.redaction.as_ref()).map_or(RedactionState::None, |redaction| redaction.state)
     }
 
     /// Returns when an item was made, or else when it was read.
@@ -249,10 +255,10 @@ impl Writer<'_> {
         let outcome = &target.outcome;
         let document = &self.parcel.document;
         let cut = |decision: &crate::document::ItemDecision| match &decision.fate {
-            Fate::Included { cut: true, tokens, .. } => Some(Truncation {
+            Fate::Included { cut_from: Some(before), tokens, .. } => Some(Truncation {
                 item_ref: Some(self.item_ref(&decision.item)),
-                strategy: None,
-                tokens_before: None,
+                strategy: Some(self.parcel.inputs.recipe.budget.overflow),
+                tokens_before: Some(*before),
                 tokens_after: Some(*tokens),
                 reason: Some(OmissionReason::BudgetLimit),
                 metadata: Map::new(),
@@ -345,7 +351,7 @@ impl Writer<'_> {
             position: Some(position),
             token_estimate: Some(block.tokens),
             hash: Some(block.digest.to_string()),
-            redaction_state: Some(RedactionState::None),
+            redaction_state: Some(self.redaction_of(block.item.as_ref())),
             item_refs: block.item.iter().map(|item| self.item_ref(item)).collect(),
             visibility: vec![outcome.target.audience],
             metadata: Map::new(),
@@ -360,7 +366,14 @@ impl Writer<'_> {
             wrapping_policy: Some(Reference::Id("fenced".to_owned())),
             separator_policy: None,
             budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
-            redaction_state: Some(RedactionState::None),
+            redaction_state: Some(
+                outcome
+                    .blocks
+                    .iter()
+                    .map(|block| self.redaction_of(block.item.as_ref()))
+                    .find(|state| *state != RedactionState::None)
+                    .unwrap_or(RedactionState::None),
+            ),
             visibility: vec![outcome.target.audience],
             source_item_refs: outcome
                 .blocks
@@ -488,7 +501,7 @@ impl Writer<'_> {
             producer: Some(self.producer()),
             budget_ref: specs().next().map(|spec| Reference::Id(self.named("budget", spec))),
             actor_refs: vec![reference("actor", document.actor.clone())],
-            runtime_refs: runtime.chain(commit).collect(),
+            runtime_refs: runtime.chain(commit).chain([reference("stream", document.stream.clone())]).collect(),
             surface_refs: vec![Reference::Id(format!("{}/surface", self.id))],
             item_refs: items,
             selection_refs: all("selection"),
@@ -508,8 +521,11 @@ impl Writer<'_> {
                 .iter()
                 .map(|missing| Reference::Id(missing.missing_id.as_str().to_owned()))
                 .collect(),
-            policy_refs: Vec::new(),
-            evidence_refs: Vec::new(),
+            policy_refs: self.policies(),
+            evidence_refs: std::iter::once(document.inputs)
+                .chain(document.targets.iter().map(|target| target.artifact))
+                .map(|artifact| reference("artifact", artifact.to_string()))
+                .collect(),
             telemetry_refs: Vec::new(),
             metadata: object(json!({
                 "stream": document.stream,
@@ -521,6 +537,13 @@ impl Writer<'_> {
             })),
             more: self.correlation(),
         }
+    }
+
+    /// Returns who decided what nobody may see.
+    fn policies(&self) -> Vec<Reference> {
+        let redactions = self.parcel.document.items.iter().filter_map(|item| item.redaction.as_ref());
+        let policies: BTreeSet<_> = redactions.flat_map(|redaction| &redaction.policies).collect();
+        policies.into_iter().map(|policy| reference("policy", policy.as_str())).collect()
     }
 
     fn correlation(&self) -> Map<String, Value> {
@@ -536,6 +559,12 @@ impl Writer<'_> {
     fn policy(&self) -> Reference {
         reference("policy", format!("recipe:{}", self.parcel.document.recipe.name))
     }
+}
+
+/// Says how something was redacted, in the fields that the standard names beside its schema.
+fn redacted(redaction: &Redaction) -> Map<String, Value> {
+    let policies: Vec<_> = redaction.policies.iter().map(|policy| json!({"kind": "policy", "id": policy})).collect();
+    object(json!({"redaction_method": redaction.method, "policy_refs": policies}))
 }
 
 /// Says that nobody looked at it.

@@ -80,6 +80,7 @@ macro_rules! conformance {
                 a_long_history_is_read_no_further_than_the_budget_reaches,
                 a_compaction_is_where_the_history_begins,
                 omitted_items_have_reasons,
+                what_was_redacted_is_told_as_such,
                 a_retry_is_another_envelope,
                 what_is_missing_is_raised_and_settled,
                 what_is_required_and_does_not_fit_is_told_or_rejected,

@@ -6,9 +6,9 @@ use crate::{
     candidate::RunPart,
     digest::Digest,
     document::{Fate, Inputs, ItemDecision},
-    item::Item,
+    item::{Item, Redaction},
     recipe::TargetSpec,
-    standard::OmissionReason,
+    standard::{OmissionReason, RedactionState},
 };
 
 /// The items that a target may see, and those that it does not get whatever the budget.
@@ -24,6 +24,11 @@ impl<'i> Surface<'i> {
         for item in &inputs.items {
             if !item.is_visible_to(target.audience) {
                 surface.hide(item, OmissionReason::NotVisibleToTarget, format!("not visible to {}", target.audience));
+                continue;
+            }
+            let is_blocked = |redaction: &Redaction| redaction.state == RedactionState::PolicyBlocked;
+            if item.redaction.as_ref().is_some_and(is_blocked) {
+                surface.hide(item, OmissionReason::PolicyBlocked, "a policy keeps it from everybody".to_owned());
                 continue;
             }
             match firsts.get(&content_digest(item)) {

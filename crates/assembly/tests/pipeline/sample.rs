@@ -95,6 +95,7 @@ pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, con
         origin,
         visibility: None,
         trust: None,
+        redaction: None,
         at: None,
         content,
         compact: None,

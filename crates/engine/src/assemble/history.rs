@@ -189,6 +189,7 @@ fn item(
         title: None,
         visibility: source.visibility.clone(),
         trust: source.trust.clone(),
+        redaction: None,
         at: None,
         content,
         compact: None,

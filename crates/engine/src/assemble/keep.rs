@@ -237,6 +237,10 @@ fn events(document: &Document, id: EnvelopeId, source: String) -> Vec<(EventKind
             events.push(draft.event(EventKind::CompactionCompleted, &of("compaction"), data));
         }
     }
+    for item in document.items.iter().filter(|item| item.redaction.is_some()) {
+        let subject = format!("{id}/item/{}", item.id.as_str());
+        events.push(draft.event(EventKind::RedactionApplied, &subject, json!({"redaction": item.redaction})));
+    }
     for record in &document.gaps {
         let missing = missing_record(record, document.scope.as_str(), document.created_at);
         events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing)));

@@ -114,6 +114,7 @@ impl Placed<'_> {
             origin,
             visibility: source.visibility.clone(),
             trust: source.trust.clone(),
+            redaction: None,
             at: None,
             content,
             compact,

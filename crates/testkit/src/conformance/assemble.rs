@@ -216,6 +216,36 @@ pub async fn omitted_items_have_reasons<B: Backend>() {
     assert_eq!(reasons, [None, None, limit, limit, same, hidden, empty], "system, trigger, b and a are in");
 }
 
+pub async fn what_was_redacted_is_told_as_such<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let mut asked = request(recipe(RECIPE));
+    asked.items = items(&json!([
+        {"id": "key", "content": "KEY=****", "redaction_state": "masked", "redaction_method": "pattern", "policy_refs": ["no-secrets"]},
+        {"id": "plan", "content": "the merger", "redaction_state": "policy_blocked", "policy_refs": ["legal"]},
+    ]));
+    let assembled = store.assemble(&asked).await.unwrap();
+    let (target, _) = assembled.renderings[0];
+    assert!(text(&assembled).contains("KEY=****") && !text(&assembled).contains("merger"));
+    assert_eq!(reason(&assembled, "plan"), Some(OmissionReason::PolicyBlocked));
+    store.inject(assembled.envelope, target, InjectionPoint::MessageHistory, None, None).await.unwrap();
+    let export = store.export_context(&[assembled.envelope]).await.unwrap().bytes;
+    let report = check::check(&export, Strictness::Recommended);
+    assert_eq!(report.level, Some(Level::Replayable), "{:?}", report.faults);
+    let value: Value = serde_json::from_slice(&export).unwrap();
+    let records = value["records"].as_array().unwrap();
+    let of = |kind: &'static str| {
+        records.iter().filter(move |record| record["type"] == kind).map(|record| &record["record"])
+    };
+    let item = of("context_item").find(|item| item["item_id"].as_str().unwrap().ends_with("/key")).unwrap();
+    assert_eq!((&item["redaction_state"], &item["redaction_method"]), (&json!("masked"), &json!("pattern")));
+    assert_eq!(item["policy_refs"][0]["id"], "no-secrets");
+    let blocks = of("context_assembly").flat_map(|assembly| assembly["ordered_blocks"].as_array().unwrap());
+    assert_eq!(blocks.filter(|block| block["redaction_state"] == "masked").count(), 1);
+    let evidence = of("context_envelope").next().unwrap()["evidence_refs"].as_array().unwrap();
+    assert_eq!(evidence.len(), 2, "what it was made of, and what was sent");
+}
+
 pub async fn a_retry_is_another_envelope<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;

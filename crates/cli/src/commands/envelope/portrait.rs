@@ -243,8 +243,8 @@ fn tell_items(list: &[(&ItemRecord, &Fate)], all: bool, output: &mut Output) -> 
         let (id, named) = (output.palette.id, name(item));
         let pad = " ".repeat(width - named.width());
         let what = match fate {
-            Fate::Included { variant, cut, .. } => {
-                let cut = if *cut { ", cut" } else { "" };
+            Fate::Included { variant, cut_from, .. } => {
+                let cut = cut_from.map_or_else(String::new, |from| format!(", cut from {}", output::count(from)));
                 format!("{:<8}  {variant}{cut}", item.priority)
             }
             Fate::Omitted { reason, note, .. } => format!("{reason}: {note}"),
@@ -282,8 +282,8 @@ pub(super) fn tell_why(why: &Why, output: &mut Output) -> Result<()> {
         let id = output.palette.id;
         let name = answer.item.as_ref().map(ItemId::as_str).or(answer.title.as_deref()).unwrap_or(&why.thing);
         let told = match &answer.fate {
-            Fate::Included { variant, cut, tokens, bytes } => {
-                let cut = if *cut { ", cut" } else { "" };
+            Fate::Included { variant, cut_from, tokens, bytes } => {
+                let cut = cut_from.map_or_else(String::new, |from| format!(", cut from {}", output::count(from)));
                 let (tokens, bytes) = (output::counted(*tokens, "token"), output::size(*bytes));
                 format!("in: {variant}{cut}, {tokens}, {bytes}")
             }

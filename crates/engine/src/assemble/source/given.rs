@@ -1,8 +1,8 @@
 //! Items that the caller gives as JSON.
 
 use contexture_assembly::{
-    Content, Hold, Item, Priority, RunPart, Voice,
-    standard::{ContextKind, ItemId, Target},
+    Content, Hold, Item, Priority, Redaction, RunPart, Voice,
+    standard::{ContextKind, ItemId, RedactionState, Target},
 };
 use contexture_core::ArtifactId;
 use contexture_store::Error as StoreError;
@@ -49,6 +49,15 @@ pub struct GivenItem {
     /// Where it comes from.
     #[serde(default)]
     pub uri: Option<String>,
+    /// What was done to what nobody may see.
+    #[serde(default)]
+    pub redaction_state: Option<RedactionState>,
+    /// How that was done.
+    #[serde(default)]
+    pub redaction_method: Option<String>,
+    /// Who decided that.
+    #[serde(default)]
+    pub policy_refs: Vec<String>,
     /// Whether the model takes it as an instruction.
     #[serde(default)]
     pub instruction: bool,
@@ -64,6 +73,13 @@ pub struct GivenItem {
     _created_at: Option<String>,
     #[serde(default, rename = "metadata")]
     _metadata: Option<Value>,
+}
+
+impl GivenItem {
+    fn redaction(&self) -> Option<Redaction> {
+        let state = self.redaction_state.filter(|state| *state != RedactionState::None)?;
+        Some(Redaction { state, method: self.redaction_method.clone(), policies: self.policy_refs.clone() })
+    }
 }
 
 /// A list of given items.
@@ -127,6 +143,7 @@ impl Gathering<'_> {
                 origin: origin("caller", uri, text.as_bytes(), Hold::Pinned, None),
                 visibility: given.visibility.clone().or_else(|| source.visibility.clone()),
                 trust: given.trust.clone().or_else(|| source.trust.clone()),
+                redaction: given.redaction(),
                 at: None,
                 content: Content::Text { text, voice, fenced: true },
                 compact: given.compact.clone().map(|text| Content::Text { text, voice, fenced: true }),
