@@ -1,6 +1,6 @@
 //! From envelopes to records of the standard: each stage of the pipeline has its record.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use contexture_core::Timestamp;
 use serde_json::{Map, Number, Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value, json};
 use crate::{
     candidate::Priority,
     document::{Block as GivenBlock, Document, Fate, Inputs, ItemRecord, SegmentOutcome, TargetRecord},
-    item::{Content, Hold, Redaction},
+    item::{Content, Hold, Item as GivenItem, Redaction},
     pipeline::Assembled,
     recipe::TargetSpec,
     standard::{
@@ -48,7 +48,7 @@ pub struct Parcel {
 pub fn export(parcels: &[Parcel], producer: &str, at: Timestamp) -> Export {
     let mut export = Export::new(Reference::Id(producer.to_owned()), at);
     for parcel in parcels {
-        Writer { parcel, id: parcel.id.to_string() }.write(&mut export);
+        Writer::new(parcel).write(&mut export);
     }
     export
 }
@@ -56,9 +56,31 @@ pub fn export(parcels: &[Parcel], producer: &str, at: Timestamp) -> Export {
 struct Writer<'p> {
     parcel: &'p Parcel,
     id: String,
+    /// What the items were made of.
+    given: HashMap<&'p ItemId, &'p GivenItem>,
+    /// What became of the items.
+    items: HashMap<&'p ItemId, &'p ItemRecord>,
+    /// The tokens of each item, where it has most.
+    tokens: HashMap<&'p ItemId, u64>,
 }
 
-impl Writer<'_> {
+impl<'p> Writer<'p> {
+    fn new(parcel: &'p Parcel) -> Self {
+        let mut tokens: HashMap<&ItemId, u64> = HashMap::new();
+        for decision in parcel.document.targets.iter().flat_map(|target| &target.outcome.decisions) {
+            let (Fate::Included { tokens: found, .. } | Fate::Omitted { tokens: found, .. }) = &decision.fate;
+            let most = tokens.entry(&decision.item).or_default();
+            *most = (*most).max(*found);
+        }
+        Self {
+            id: parcel.id.to_string(),
+            given: parcel.inputs.items.iter().map(|item| (&item.id, item)).collect(),
+            items: parcel.document.items.iter().map(|item| (&item.id, item)).collect(),
+            tokens,
+            parcel,
+        }
+    }
+
     fn write(&self, export: &mut Export) {
         let document = &self.parcel.document;
         for item in &document.items {
@@ -133,10 +155,6 @@ impl Writer<'_> {
     }
 
     fn item(&self, item: &ItemRecord) -> Item {
-        let tokens = self.parcel.document.targets.iter().flat_map(|target| &target.outcome.decisions);
-        let tokens = tokens.filter(|decision| decision.item == item.id).map(|decision| match &decision.fate {
-            Fate::Included { tokens, .. } | Fate::Omitted { tokens, .. } => *tokens,
-        });
         let metadata = json!({"segment": item.segment, "priority": item.priority, "is_summary": item.is_summary});
         Item {
             schema_version: VERSION.to_owned(),
@@ -149,7 +167,7 @@ impl Writer<'_> {
             content_ref: Some(reference("content", item.origin.digest.to_string())),
             mime_type: None,
             language: None,
-            token_estimate: tokens.max(),
+            token_estimate: self.tokens.get(&item.id).copied(),
             byte_size: None,
             freshness: None,
             trust_level: item.trust.clone(),
@@ -170,13 +188,13 @@ impl Writer<'_> {
 
     /// Returns what was done to what nobody may see in an item.
     fn redaction_of(&self, id: Option<&ItemId>) -> RedactionState {
-        let item = self.parcel.document.items.iter().find(|item| Some(&item.id) == id);
+        let item = id.and_then(|id| self.items.get(id));
         item.and_then(|item| item.redaction.as_ref()).map_or(RedactionState::None, |redaction| redaction.state)
     }
 
     /// Returns when an item was made, or else when it was read.
     fn made_at(&self, item: &ItemRecord) -> Timestamp {
-        let given = self.parcel.inputs.items.iter().find(|given| given.id == item.id);
+        let given = self.given.get(&item.id);
         given.and_then(|given| given.at).unwrap_or(self.parcel.document.created_at)
     }
 
@@ -391,10 +409,9 @@ impl Writer<'_> {
 
     /// Returns the items that summaries stand for, with their tokens.
     fn summed_up<'t>(&'t self, target: &'t TargetRecord) -> Vec<(&'t ItemRecord, u64)> {
-        let items: HashMap<_, _> = self.parcel.document.items.iter().map(|item| (&item.id, item)).collect();
         let summed_up = |decision: &'t crate::document::ItemDecision| match &decision.fate {
             Fate::Omitted { reason: OmissionReason::SupersededBySummary, tokens, .. } => {
-                Some((*items.get(&decision.item)?, *tokens))
+                Some((*self.items.get(&decision.item)?, *tokens))
             }
             _ => None,
         };
@@ -450,12 +467,9 @@ impl Writer<'_> {
     /// Returns the summaries that are in, each with what it stands for.
     fn summaries(&self, target: &TargetRecord) -> Vec<Summary> {
         let covered = self.summed_up(target);
-        let text = |id: &ItemId| {
-            let item = self.parcel.inputs.items.iter().find(|item| item.id == *id)?;
-            match &item.content {
-                Content::Text { text, .. } => Some(Value::String(text.clone())),
-                Content::Entries(_) => None,
-            }
+        let text = |id: &ItemId| match &self.given.get(id)?.content {
+            Content::Text { text, .. } => Some(Value::String(text.clone())),
+            Content::Entries(_) => None,
         };
         let summary = |(item, _): (&ItemRecord, u64)| {
             let of_turn = covered.iter().filter(|(step, _)| step.origin.commit == item.origin.commit);
@@ -483,11 +497,10 @@ impl Writer<'_> {
         let document = &self.parcel.document;
         let specs = || document.targets.iter().map(|target| target.outcome.target);
         let all = |kind: &str| specs().map(|spec| Reference::Id(self.named(kind, spec))).collect();
-        let mut items: Vec<Reference> = Vec::new();
-        for block in document.targets.iter().flat_map(|target| &target.outcome.blocks) {
-            let item = block.item.as_ref().map(|item| self.item_ref(item));
-            items.extend(item.filter(|item| !items.contains(item)));
-        }
+        let blocks = document.targets.iter().flat_map(|target| &target.outcome.blocks);
+        let mut known = HashSet::new();
+        let items = blocks.filter_map(|block| block.item.as_ref()).filter(|item| known.insert(*item));
+        let items: Vec<Reference> = items.map(|item| self.item_ref(item)).collect();
         let runtime =
             document.correlation.iter().map(|(key, id)| reference(key.strip_suffix("_id").unwrap_or(key), id.clone()));
         let commit = document.commit.map(|commit| reference("commit", commit.to_string()));

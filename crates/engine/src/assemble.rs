@@ -14,7 +14,7 @@ use contexture_assembly::{
     Counts, Digest, TokenCount, TokenCounter, counter,
     document::{Document, Gap, Inputs},
     pipeline::{self, Assembled},
-    recipe::{Recipe, TargetSpec},
+    recipe::{Recipe, SourceKind, TargetSpec},
     render::Session,
 };
 use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
@@ -52,6 +52,24 @@ pub struct Assemble {
     pub correlation: BTreeMap<String, String>,
 }
 
+impl Assemble {
+    /// Refuses what the recipe has no source for: it would be lost without a word.
+    fn check(&self) -> Result<()> {
+        let has = |kind: SourceKind| {
+            self.recipe.segments.iter().flat_map(|segment| &segment.sources).any(|source| source.input.kind() == kind)
+        };
+        let given = [
+            (self.trigger.is_some(), SourceKind::Trigger, "trigger"),
+            (!self.items.is_empty(), SourceKind::Items, "items"),
+            (!self.files.is_empty(), SourceKind::Files, "files"),
+        ];
+        match given.into_iter().find(|(is_given, kind, _)| *is_given && !has(*kind)) {
+            None => Ok(()),
+            Some((.., name)) => Err(Error::NoSource { recipe: self.recipe.name.clone(), name }),
+        }
+    }
+}
+
 /// What was assembled and kept.
 #[derive(Debug, Clone)]
 pub struct AssembledContext {
@@ -87,6 +105,7 @@ impl Contexture {
 
     /// Reads every source of a recipe.
     async fn gather_inputs(&self, request: &Assemble, counts: &Counts<'_>) -> Result<(Inputs, Vec<Gap>)> {
+        request.check()?;
         let target = self.target_of(request.commit).await?;
         let session = Session {
             id: target.session,

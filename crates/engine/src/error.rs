@@ -82,6 +82,14 @@ pub enum Error {
     /// Something that was given for an assembly cannot be used.
     #[error("{0}")]
     Assembly(String),
+    /// Something was given that the recipe has no source for.
+    #[error("the recipe {recipe:?} has no source {name:?}, so what was given for it would be lost")]
+    NoSource {
+        /// The recipe.
+        recipe: String,
+        /// The kind of source.
+        name: &'static str,
+    },
     /// Something was no candidate for an assembly.
     #[error("{thing:?} was no candidate for {envelope}: no source of its recipe gave it")]
     NotInEnvelope {

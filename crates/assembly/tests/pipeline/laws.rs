@@ -1,11 +1,12 @@
 //! Laws of the whole pipeline, over random histories.
 
 use contexture_assembly::{
-    Item, Priority,
+    Content, Item, Priority, RunPart,
     document::{Fate, Inputs},
     pipeline::Assembled,
     recipe::Rendering,
 };
+use contexture_core::{BlobSource, Entry, Part, Role, ToolInput};
 use contexture_testkit::requests::{assert_anthropic, assert_openai_chat, assert_openai_responses};
 use proptest::prelude::*;
 
@@ -48,6 +49,50 @@ fn all(assembled: &Assembled) -> Vec<String> {
 fn tokens(item: &Item, rendering: Rendering) -> u64 {
     let alone = inputs(recipe(vec![target(rendering)], None), vec![item.clone()]);
     one(&alone).outcome.total.tokens
+}
+
+/// Anything that a runtime may have written: calls without results, results without calls, pictures, thoughts.
+fn part() -> impl Strategy<Value = Part> {
+    let id = "[ab]";
+    prop_oneof![
+        "[a-z \n]{0,30}".prop_map(Part::text),
+        (id, "[a-z.]{1,8}").prop_map(|(id, name)| {
+            Part::ToolCall { id, name, input: ToolInput::Json(serde_json::json!({"n": 1.5})) }
+        }),
+        (id, "[a-z]{0,9}")
+            .prop_map(|(call, text)| { Part::ToolResult { call, content: vec![Part::text(text)], is_error: None } }),
+        "[a-z]{0,9}".prop_map(|text| Part::Thinking { text, seal: None }),
+        "[a-z]{1,9}".prop_map(|text| Part::Summary { text }),
+        Just(Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }),
+        Just(Part::Native { kind: "k".into(), value: serde_json::Value::Null }),
+    ]
+}
+
+fn entry() -> impl Strategy<Value = Entry> {
+    let role = proptest::sample::select(&[Role::User, Role::Assistant, Role::Tool, Role::System][..]);
+    (role, proptest::collection::vec(part(), 0..4)).prop_map(|(role, parts)| Entry::new(role, parts))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1200))]
+
+    #[test]
+    fn whatever_was_said_becomes_a_valid_request(
+        steps in proptest::collection::vec(proptest::collection::vec(entry(), 1..4), 0..8), max in 0u64..600,
+    ) {
+        let mut items = vec![system("system", "You help."), trigger("Go on.")];
+        for (number, entries) in (0u64..).zip(steps) {
+            let order = number.cast_signed() << 20;
+            items.push(Item {
+                part: RunPart::Step(number),
+                ..item(&format!("t{number}"), sample::HISTORY, order, Priority::Medium, Content::Entries(entries))
+            });
+        }
+        let request = |rendering| one(&inputs(recipe(vec![target(rendering)], Some(max)), items.clone())).bytes;
+        assert_anthropic(&request(Rendering::Anthropic));
+        assert_openai_chat(&request(Rendering::OpenaiChat));
+        assert_openai_responses(&request(Rendering::OpenaiResponses));
+    }
 }
 
 proptest! {

@@ -64,6 +64,9 @@ impl Verdict {
             EngineError::AbsentArtifact { .. } => Self::damaged("absent-artifact"),
             EngineError::OtherContent { .. } => Self::failed("other-content"),
             EngineError::Assembly(_) => Self::failed("bad-assembly").hint("`ctx assemble --help` shows what it takes"),
+            EngineError::NoSource { name, .. } => {
+                Self::usage("no-source").hint(format!("add `source = \"{name}\"` to a segment of the recipe"))
+            }
             EngineError::NotInEnvelope { envelope, .. } => Self::failed("no-candidate")
                 .hint(format!("`ctx envelope show {} --all` lists all there was", envelope.short())),
             EngineError::Rejected(_) => Self::failed("rejected").hint(

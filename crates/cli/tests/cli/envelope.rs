@@ -233,6 +233,10 @@ fn what_cannot_be_assembled_is_told() {
     let ran = user.run(&["assemble", "./small.toml", "--items", "items.json"]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("items[0]: unknown field `prioritty`"), "{ran}");
+    user.file("deaf.toml", RECIPE.replace("[[segments.sources]]\nsource = \"trigger\"\n", ""));
+    let ran = user.run(&["assemble", "./deaf.toml", "--trigger", "x"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.stderr.contains("has no source \"trigger\""), "{ran}");
     let ran = user.run(&["assemble", "resum", "--head", "main"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.stderr.contains("resume"), "{ran}");

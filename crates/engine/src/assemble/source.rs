@@ -110,7 +110,7 @@ impl Placed<'_> {
             place: self.place(n),
             part: RunPart::Alone,
             priority: source.priority,
-            title: source.title.clone().or(title),
+            title: title.or_else(|| source.title.clone()),
             origin,
             visibility: source.visibility.clone(),
             trust: source.trust.clone(),

@@ -1,6 +1,6 @@
 //! `ctx envelope diff`: what changed from one assembly to another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use contexture::{
     Contexture,
@@ -76,16 +76,15 @@ fn difference(
         blocks.filter_map(|block| Some((block.item.as_ref()?.as_str().to_owned(), block.digest.to_string()))).collect()
     };
     let (then, now) = (inside(was), inside(made));
-    let reason = |item: &str| {
-        let decision = made.outcome.decisions.iter().find(|decision| decision.item.as_str() == item);
-        match decision.map(|decision| &decision.fate) {
-            Some(Fate::Omitted { reason, note, .. }) => format!("{reason}: {note}"),
-            Some(Fate::Included { .. }) => "in".to_owned(),
-            None => match &new.unread {
-                Some(_) if item.starts_with("ctx-") => "older than what was read".to_owned(),
-                _ => "no longer given by a source".to_owned(),
-            },
-        }
+    let decided: HashMap<&str, &Fate> =
+        made.outcome.decisions.iter().map(|decision| (decision.item.as_str(), &decision.fate)).collect();
+    let reason = |item: &str| match decided.get(item) {
+        Some(Fate::Omitted { reason, note, .. }) => format!("{reason}: {note}"),
+        Some(Fate::Included { .. }) => "in".to_owned(),
+        None => match &new.unread {
+            Some(_) if item.starts_with("ctx-") => "older than what was read".to_owned(),
+            _ => "no longer given by a source".to_owned(),
+        },
     };
     let mut settings = Vec::new();
     let mut compare = |name: &str, before: String, after: String| {
