@@ -3,28 +3,28 @@
 //! surface (what the target may see) → selection and budget → window → blocks → rendering. Nothing here reads anything
 //! but its arguments.
 
+mod account;
 mod surface;
 mod trim;
+mod window;
 
-use std::{borrow::Cow, cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap};
 
 use crate::{
-    budget::{self, Decision, Inclusion, Omission, Outcome, RunRule, SegmentRule, Selection, Shortening},
-    candidate::{Candidate, CandidateId, Measured, Priority, RunPart, Variant},
+    budget::{self, Omission, Outcome, RunRule, SegmentRule, Selection},
+    candidate::{Candidate, CandidateId, Measured, Priority, RunPart},
     counts::Counts,
     digest::Digest,
-    document::{
-        Block, Fate, Gap, GapKind, Inputs, ItemDecision, LossNote, SegmentOutcome, TargetOutcome, Totals, Whole,
-        WindowReport,
-    },
-    item::{Content, Item, Voice},
+    document::{Gap, Inputs, LossNote, TargetOutcome, Whole},
+    item::{Content, Item},
     measure::{CharCount, Size, TokenCount},
-    recipe::{Segment, SourceInput, Stability, TargetSpec},
-    render::{Fence, Piece, Rendered, Renderer},
-    standard::{ItemId, OmissionReason, OverflowStrategy, Severity},
+    recipe::{Segment, SourceInput, TargetSpec},
+    render::{Fence, Rendered, Renderer},
+    standard::OverflowStrategy,
 };
 use surface::Surface;
 use trim::Trimmer;
+use window::Window;
 
 /// What came out for one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,7 +132,8 @@ fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<
             trimmed: &trimmed,
         })
         .collect();
-    let mark = measured(&renderer, counts, None, &left_out_mark(u64::MAX)).map(|mark| mark.size()).unwrap_or_default();
+    let mark =
+        measured(&renderer, counts, None, &window::left_out_mark(u64::MAX)).map(|mark| mark.size()).unwrap_or_default();
     let rules: Vec<SegmentRule<'_>> = inputs
         .recipe
         .segments
@@ -169,14 +170,14 @@ fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<
         return Err(Rejected::TooLong { target, chars: chars.get(), max: room.chars.get() });
     }
     let over_budget_tokens = TokenCount::new(total.tokens).beyond(room.tokens).get();
-    let gaps = gaps(inputs, target, &selection, over_budget_tokens, &window);
+    let gaps = account::gaps(inputs, target, &selection, over_budget_tokens, &window);
     let outcome = TargetOutcome {
         target,
         limits,
         total,
         over_budget_tokens,
-        segments: segments(inputs, &selection, &window),
-        decisions: decisions(&surface, &selection),
+        segments: account::segments(inputs, &selection, &window),
+        decisions: account::decisions(&surface, &selection),
         rendering: Whole { digest: Digest::of(&bytes), bytes: bytes.len() as u64 },
         window: window.report(inputs, &selection),
         losses: losses
@@ -229,13 +230,6 @@ fn measured(renderer: &Renderer<'_>, counts: &Counts<'_>, item: Option<&Item>, c
     Measured::with_tokens(fragment.text, tokens)
 }
 
-/// Says that turns were left out.
-fn left_out_mark(turns: u64) -> Content {
-    let noun = if turns == 1 { "turn" } else { "turns" };
-    let text = format!("[{turns} earlier {noun} of this conversation left out]");
-    Content::Text { text, voice: Voice::User, fenced: false }
-}
-
 /// Refuses an assembly in which something does not fit that must.
 fn rejected(inputs: &Inputs, target: TargetSpec, selection: &Selection<'_>) -> Result<(), Rejected> {
     let rejects = |candidate: &Candidate| {
@@ -255,241 +249,4 @@ fn rejected(inputs: &Inputs, target: TargetSpec, selection: &Selection<'_>) -> R
     let tokens = first.candidate.full.as_ref().map_or(0, |full| full.tokens().get());
     let count = 1 + left_out.count();
     Err(Rejected::Overflow { target, count, first: first.candidate.id.to_string(), tokens })
-}
-
-/// What is in, in its order.
-struct Window<'w> {
-    pieces: Vec<Piece<'w>>,
-    blocks: Vec<Block>,
-    fragments: Vec<String>,
-    turns_left_out: u64,
-}
-
-impl<'w> Window<'w> {
-    fn of(
-        inputs: &'w Inputs,
-        renderer: &Renderer<'_>,
-        counts: &Counts<'_>,
-        items: &HashMap<&str, &'w Item>,
-        selection: &Selection<'_>,
-        trimmed: &HashMap<CandidateId, Content>,
-    ) -> Self {
-        let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), fragments: Vec::new(), turns_left_out: 0 };
-        let mut at = 0;
-        for (index, segment) in inputs.recipe.segments.iter().enumerate() {
-            if selection.runs.get(&index).is_some_and(|run| run.is_cut) {
-                let turns = turns_left_out(inputs, index, selection);
-                window.turns_left_out += turns;
-                let mark = left_out_mark(turns);
-                let fragment = renderer.fragment(None, &mark);
-                let tokens = counts.counter().count(&fragment.text);
-                window.push(segment, None, Cow::Owned(mark), &fragment.text, tokens);
-            }
-            while let Some(Decision { candidate, outcome }) =
-                selection.decisions.get(at).filter(|decision| decision.candidate.segment == index)
-            {
-                at += 1;
-                let (Some(inclusion), Some(item)) = (outcome.inclusion(), items.get(candidate.id.as_str())) else {
-                    continue;
-                };
-                let content = match (inclusion.shortened, inclusion.variant, &item.compact) {
-                    (Some(Shortening::Cut), ..) => trimmed.get(&candidate.id).cloned().map(Cow::Owned),
-                    (_, Variant::Compact, Some(compact)) => Some(Cow::Borrowed(compact)),
-                    _ => None,
-                };
-                let content = content.unwrap_or(Cow::Borrowed(&item.content));
-                window.push(segment, Some(item), content, inclusion.text.text(), inclusion.text.tokens());
-            }
-        }
-        window
-    }
-
-    fn push(
-        &mut self,
-        segment: &Segment,
-        item: Option<&'w Item>,
-        content: Cow<'w, Content>,
-        fragment: &str,
-        tokens: TokenCount,
-    ) {
-        self.blocks.push(Block {
-            item: item.map(|item| item.id.clone()),
-            segment: segment.name.clone(),
-            digest: Digest::of(fragment.as_bytes()),
-            tokens: tokens.get(),
-            bytes: fragment.len() as u64,
-        });
-        self.fragments.push(fragment.to_owned());
-        self.pieces.push(Piece { item, content, stability: segment.stability });
-    }
-
-    fn total(&self) -> Totals {
-        total(&self.blocks)
-    }
-
-    fn report(&self, inputs: &Inputs, selection: &Selection<'_>) -> WindowReport {
-        let is_volatile = |segment: &Segment| segment.stability == Stability::Volatile;
-        let volatile: Vec<&Segment> = inputs.recipe.segments.iter().filter(|segment| is_volatile(segment)).collect();
-        // A tail that needs more than is reserved for it takes from the history, and moves where that is cut.
-        let taken_first = |name: &str| -> u64 {
-            let inside = selection.decisions.iter().filter(|decision| {
-                let Candidate { segment, priority, .. } = decision.candidate;
-                inputs.recipe.segments[*segment].name == name && *priority < Priority::Medium
-            });
-            let inclusions = inside.filter_map(|decision| decision.outcome.inclusion());
-            inclusions.map(|inclusion| inclusion.text.tokens().get()).sum()
-        };
-        let is_cut = selection.runs.values().any(|run| run.is_cut);
-        let keeps_reserve = volatile.iter().all(|segment| taken_first(&segment.name) <= segment.reserve);
-        let lasting = if is_cut && !keeps_reserve { Stability::Stable } else { Stability::Append };
-        let end = self.pieces.partition_point(|piece| piece.stability <= lasting);
-        let sum = total(&self.blocks[..end]);
-        WindowReport {
-            lasting_blocks: end as u64,
-            lasting_bytes: sum.bytes,
-            lasting_tokens: sum.tokens,
-            holds_for_tokens: selection.runs.values().map(|run| run.holds_for.get()).min().unwrap_or(u64::MAX),
-            turns_left_out: self.turns_left_out,
-        }
-    }
-}
-
-fn total(blocks: &[Block]) -> Totals {
-    let sum = |measure: fn(&Block) -> u64| blocks.iter().map(measure).sum();
-    Totals { tokens: sum(|block| block.tokens), bytes: sum(|block| block.bytes), items: blocks.len() as u64 }
-}
-
-/// Counts the turns of a run of which something was left out.
-fn turns_left_out(inputs: &Inputs, segment: usize, selection: &Selection<'_>) -> u64 {
-    let unread = inputs.unread.as_ref().filter(|unread| unread.segment == segment).map_or(0, |unread| unread.turns);
-    let mut turns: Vec<u64> = selection
-        .decisions
-        .iter()
-        .filter(|decision| decision.candidate.segment == segment && decision.outcome.inclusion().is_none())
-        .filter_map(|decision| match decision.candidate.part {
-            RunPart::Step(turn) => Some(turn),
-            RunPart::Alone | RunPart::Summary(_) => None,
-        })
-        .collect();
-    turns.dedup();
-    unread + turns.len() as u64
-}
-
-fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Window<'_>) -> Vec<SegmentOutcome> {
-    let outcome = |(index, segment): (usize, &Segment)| {
-        let inside = window.blocks.iter().filter(|block| block.segment == segment.name);
-        let total = total(&inside.cloned().collect::<Vec<_>>());
-        let mut omitted = Totals::default();
-        for Decision { candidate, outcome } in selection.decisions.iter().filter(|d| d.candidate.segment == index) {
-            let is_needless = matches!(outcome, Outcome::Omitted(Omission::Needless | Omission::Empty));
-            if let (None, Some(full), false) = (outcome.inclusion(), &candidate.full, is_needless) {
-                omitted.tokens += full.tokens().get();
-                omitted.bytes += full.size().bytes;
-                omitted.items += 1;
-            }
-        }
-        SegmentOutcome {
-            name: segment.name.clone(),
-            stability: segment.stability,
-            reserve: segment.reserve,
-            max_tokens: segment.max_tokens,
-            overflow: overflow(inputs, segment),
-            total,
-            omitted,
-        }
-    };
-    inputs.recipe.segments.iter().enumerate().map(outcome).collect()
-}
-
-fn decisions(surface: &Surface<'_>, selection: &Selection<'_>) -> Vec<ItemDecision> {
-    let decided = selection.decisions.iter().map(|Decision { candidate, outcome }| {
-        let item = ItemId::new(candidate.id.as_str()).expect("the id of a candidate is not empty");
-        ItemDecision { item, fate: fate(candidate, outcome) }
-    });
-    decided.chain(surface.hidden.iter().cloned()).collect()
-}
-
-fn fate(candidate: &Candidate, outcome: &Outcome<'_>) -> Fate {
-    let tokens = candidate.full.as_ref().map_or(0, |full| full.tokens().get());
-    let omitted = |reason, note: String| Fate::Omitted { reason, note, tokens };
-    match outcome {
-        Outcome::Included(Inclusion { variant, text, shortened }) => Fate::Included {
-            variant: *variant,
-            cut_from: shortened.map(|_| tokens),
-            tokens: text.tokens().get(),
-            bytes: text.size().bytes,
-        },
-        Outcome::Omitted(Omission::Budget { left }) => {
-            let is_step = matches!(candidate.part, RunPart::Step(_));
-            let note = if is_step {
-                format!("older than what fits: the conversation had room for {left} tokens")
-            } else {
-                format!("has {tokens} tokens; {left} were left")
-            };
-            omitted(OmissionReason::BudgetLimit, note)
-        }
-        Outcome::Omitted(Omission::MaxChars) => {
-            omitted(OmissionReason::TooLarge, "the limit of characters left no room".to_owned())
-        }
-        Outcome::Omitted(Omission::Summarized) => {
-            omitted(OmissionReason::SupersededBySummary, "a summary of its turn stands for it".to_owned())
-        }
-        Outcome::Omitted(Omission::Needless) => {
-            omitted(OmissionReason::Duplicate, "the turn that it sums up is in".to_owned())
-        }
-        Outcome::Omitted(Omission::Empty) => omitted(OmissionReason::Custom, "it says nothing".to_owned()),
-    }
-}
-
-fn gaps(
-    inputs: &Inputs,
-    target: TargetSpec,
-    selection: &Selection<'_>,
-    over_budget_tokens: u64,
-    window: &Window<'_>,
-) -> Vec<Gap> {
-    let mut gaps = Vec::new();
-    for Decision { candidate, outcome } in &selection.decisions {
-        let Some(inclusion) = outcome.inclusion().filter(|_| candidate.priority == Priority::Required) else {
-            continue;
-        };
-        let subject = candidate.id.to_string();
-        if inclusion.shortened.is_some() {
-            gaps.push(Gap {
-                kind: GapKind::RequiredCut,
-                question: format!("What does the part of {subject} say that was cut for {target}?"),
-                subject,
-                severity: Severity::Medium,
-                blocked_actions: Vec::new(),
-                candidates: origin_of(inputs, &candidate.id),
-            });
-        } else if over_budget_tokens > 0 {
-            gaps.push(Gap {
-                kind: GapKind::RequiredTooLarge,
-                question: format!(
-                    "How can {subject} fit? Required items exceed the budget of {target} by {over_budget_tokens} tokens."
-                ),
-                subject,
-                severity: Severity::High,
-                blocked_actions: vec!["send_within_budget".to_owned()],
-                candidates: origin_of(inputs, &candidate.id),
-            });
-        }
-    }
-    if window.pieces.is_empty() {
-        gaps.push(Gap {
-            kind: GapKind::NothingVisible,
-            subject: target.to_string(),
-            question: format!("What should {target} see? No item is visible to it or fits."),
-            severity: Severity::High,
-            blocked_actions: vec!["send".to_owned()],
-            candidates: Vec::new(),
-        });
-    }
-    gaps
-}
-
-fn origin_of(inputs: &Inputs, id: &CandidateId) -> Vec<String> {
-    let of_item = inputs.items.iter().filter(|item| item.id.as_str() == id.as_str());
-    of_item.map(|item| item.origin.uri.clone()).collect()
 }

@@ -1,0 +1,133 @@
+//! The account: what became of every segment and item, and what is missing.
+
+use super::{
+    overflow,
+    surface::Surface,
+    window::{self, Window},
+};
+use crate::{
+    budget::{Decision, Inclusion, Omission, Outcome, Selection},
+    candidate::{Candidate, CandidateId, Priority, RunPart},
+    document::{Fate, Gap, GapKind, Inputs, ItemDecision, SegmentOutcome, Totals},
+    recipe::{Segment, TargetSpec},
+    standard::{ItemId, OmissionReason, Severity},
+};
+
+pub(super) fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Window<'_>) -> Vec<SegmentOutcome> {
+    let outcome = |(index, segment): (usize, &Segment)| {
+        let inside = window.blocks.iter().filter(|block| block.segment == segment.name);
+        let total = window::total(&inside.cloned().collect::<Vec<_>>());
+        let mut omitted = Totals::default();
+        for Decision { candidate, outcome } in selection.decisions.iter().filter(|d| d.candidate.segment == index) {
+            let is_needless = matches!(outcome, Outcome::Omitted(Omission::Needless | Omission::Empty));
+            if let (None, Some(full), false) = (outcome.inclusion(), &candidate.full, is_needless) {
+                omitted.tokens += full.tokens().get();
+                omitted.bytes += full.size().bytes;
+                omitted.items += 1;
+            }
+        }
+        SegmentOutcome {
+            name: segment.name.clone(),
+            stability: segment.stability,
+            reserve: segment.reserve,
+            max_tokens: segment.max_tokens,
+            overflow: overflow(inputs, segment),
+            total,
+            omitted,
+        }
+    };
+    inputs.recipe.segments.iter().enumerate().map(outcome).collect()
+}
+
+pub(super) fn decisions(surface: &Surface<'_>, selection: &Selection<'_>) -> Vec<ItemDecision> {
+    let decided = selection.decisions.iter().map(|Decision { candidate, outcome }| {
+        let item = ItemId::new(candidate.id.as_str()).expect("the id of a candidate is not empty");
+        ItemDecision { item, fate: fate(candidate, outcome) }
+    });
+    decided.chain(surface.hidden.iter().cloned()).collect()
+}
+
+fn fate(candidate: &Candidate, outcome: &Outcome<'_>) -> Fate {
+    let tokens = candidate.full.as_ref().map_or(0, |full| full.tokens().get());
+    let omitted = |reason, note: String| Fate::Omitted { reason, note, tokens };
+    match outcome {
+        Outcome::Included(Inclusion { variant, text, shortened }) => Fate::Included {
+            variant: *variant,
+            cut_from: shortened.map(|_| tokens),
+            tokens: text.tokens().get(),
+            bytes: text.size().bytes,
+        },
+        Outcome::Omitted(Omission::Budget { left }) => {
+            let is_step = matches!(candidate.part, RunPart::Step(_));
+            let note = if is_step {
+                format!("older than what fits: the conversation had room for {left} tokens")
+            } else {
+                format!("has {tokens} tokens; {left} were left")
+            };
+            omitted(OmissionReason::BudgetLimit, note)
+        }
+        Outcome::Omitted(Omission::MaxChars) => {
+            omitted(OmissionReason::TooLarge, "the limit of characters left no room".to_owned())
+        }
+        Outcome::Omitted(Omission::Summarized) => {
+            omitted(OmissionReason::SupersededBySummary, "a summary of its turn stands for it".to_owned())
+        }
+        Outcome::Omitted(Omission::Needless) => {
+            omitted(OmissionReason::Duplicate, "the turn that it sums up is in".to_owned())
+        }
+        Outcome::Omitted(Omission::Empty) => omitted(OmissionReason::Custom, "it says nothing".to_owned()),
+    }
+}
+
+pub(super) fn gaps(
+    inputs: &Inputs,
+    target: TargetSpec,
+    selection: &Selection<'_>,
+    over_budget_tokens: u64,
+    window: &Window<'_>,
+) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    for Decision { candidate, outcome } in &selection.decisions {
+        let Some(inclusion) = outcome.inclusion().filter(|_| candidate.priority == Priority::Required) else {
+            continue;
+        };
+        let subject = candidate.id.to_string();
+        if inclusion.shortened.is_some() {
+            gaps.push(Gap {
+                kind: GapKind::RequiredCut,
+                question: format!("What does the part of {subject} say that was cut for {target}?"),
+                subject,
+                severity: Severity::Medium,
+                blocked_actions: Vec::new(),
+                candidates: origin_of(inputs, &candidate.id),
+            });
+        } else if over_budget_tokens > 0 {
+            gaps.push(Gap {
+                kind: GapKind::RequiredTooLarge,
+                question: format!(
+                    "How can {subject} fit? Required items exceed the budget of {target} by {over_budget_tokens} tokens."
+                ),
+                subject,
+                severity: Severity::High,
+                blocked_actions: vec!["send_within_budget".to_owned()],
+                candidates: origin_of(inputs, &candidate.id),
+            });
+        }
+    }
+    if window.pieces.is_empty() {
+        gaps.push(Gap {
+            kind: GapKind::NothingVisible,
+            subject: target.to_string(),
+            question: format!("What should {target} see? No item is visible to it or fits."),
+            severity: Severity::High,
+            blocked_actions: vec!["send".to_owned()],
+            candidates: Vec::new(),
+        });
+    }
+    gaps
+}
+
+fn origin_of(inputs: &Inputs, id: &CandidateId) -> Vec<String> {
+    let of_item = inputs.items.iter().filter(|item| item.id.as_str() == id.as_str());
+    of_item.map(|item| item.origin.uri.clone()).collect()
+}

@@ -1,0 +1,141 @@
+//! The window: what is in, in its order, and how much of it lasts.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use crate::{
+    budget::{Decision, Selection, Shortening},
+    candidate::{Candidate, CandidateId, Priority, RunPart, Variant},
+    counts::Counts,
+    digest::Digest,
+    document::{Block, Inputs, Totals, WindowReport},
+    item::{Content, Item, Voice},
+    measure::TokenCount,
+    recipe::{Segment, Stability},
+    render::{Piece, Renderer},
+};
+
+/// What is in, in its order.
+pub(super) struct Window<'w> {
+    pub(super) pieces: Vec<Piece<'w>>,
+    pub(super) blocks: Vec<Block>,
+    /// What each block says by itself.
+    pub(super) fragments: Vec<String>,
+    turns_left_out: u64,
+}
+
+impl<'w> Window<'w> {
+    pub(super) fn of(
+        inputs: &'w Inputs,
+        renderer: &Renderer<'_>,
+        counts: &Counts<'_>,
+        items: &HashMap<&str, &'w Item>,
+        selection: &Selection<'_>,
+        trimmed: &HashMap<CandidateId, Content>,
+    ) -> Self {
+        let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), fragments: Vec::new(), turns_left_out: 0 };
+        let mut at = 0;
+        for (index, segment) in inputs.recipe.segments.iter().enumerate() {
+            if selection.runs.get(&index).is_some_and(|run| run.is_cut) {
+                let turns = turns_left_out(inputs, index, selection);
+                window.turns_left_out += turns;
+                let mark = left_out_mark(turns);
+                let fragment = renderer.fragment(None, &mark);
+                let tokens = counts.counter().count(&fragment.text);
+                window.push(segment, None, Cow::Owned(mark), &fragment.text, tokens);
+            }
+            while let Some(Decision { candidate, outcome }) =
+                selection.decisions.get(at).filter(|decision| decision.candidate.segment == index)
+            {
+                at += 1;
+                let (Some(inclusion), Some(item)) = (outcome.inclusion(), items.get(candidate.id.as_str())) else {
+                    continue;
+                };
+                let content = match (inclusion.shortened, inclusion.variant, &item.compact) {
+                    (Some(Shortening::Cut), ..) => trimmed.get(&candidate.id).cloned().map(Cow::Owned),
+                    (_, Variant::Compact, Some(compact)) => Some(Cow::Borrowed(compact)),
+                    _ => None,
+                };
+                let content = content.unwrap_or(Cow::Borrowed(&item.content));
+                window.push(segment, Some(item), content, inclusion.text.text(), inclusion.text.tokens());
+            }
+        }
+        window
+    }
+
+    fn push(
+        &mut self,
+        segment: &Segment,
+        item: Option<&'w Item>,
+        content: Cow<'w, Content>,
+        fragment: &str,
+        tokens: TokenCount,
+    ) {
+        self.blocks.push(Block {
+            item: item.map(|item| item.id.clone()),
+            segment: segment.name.clone(),
+            digest: Digest::of(fragment.as_bytes()),
+            tokens: tokens.get(),
+            bytes: fragment.len() as u64,
+        });
+        self.fragments.push(fragment.to_owned());
+        self.pieces.push(Piece { item, content, stability: segment.stability });
+    }
+
+    pub(super) fn total(&self) -> Totals {
+        total(&self.blocks)
+    }
+
+    pub(super) fn report(&self, inputs: &Inputs, selection: &Selection<'_>) -> WindowReport {
+        let is_volatile = |segment: &Segment| segment.stability == Stability::Volatile;
+        let volatile: Vec<&Segment> = inputs.recipe.segments.iter().filter(|segment| is_volatile(segment)).collect();
+        // A tail that needs more than is reserved for it takes from the history, and moves where that is cut.
+        let taken_first = |name: &str| -> u64 {
+            let inside = selection.decisions.iter().filter(|decision| {
+                let Candidate { segment, priority, .. } = decision.candidate;
+                inputs.recipe.segments[*segment].name == name && *priority < Priority::Medium
+            });
+            let inclusions = inside.filter_map(|decision| decision.outcome.inclusion());
+            inclusions.map(|inclusion| inclusion.text.tokens().get()).sum()
+        };
+        let is_cut = selection.runs.values().any(|run| run.is_cut);
+        let keeps_reserve = volatile.iter().all(|segment| taken_first(&segment.name) <= segment.reserve);
+        let lasting = if is_cut && !keeps_reserve { Stability::Stable } else { Stability::Append };
+        let end = self.pieces.partition_point(|piece| piece.stability <= lasting);
+        let sum = total(&self.blocks[..end]);
+        WindowReport {
+            lasting_blocks: end as u64,
+            lasting_bytes: sum.bytes,
+            lasting_tokens: sum.tokens,
+            holds_for_tokens: selection.runs.values().map(|run| run.holds_for.get()).min().unwrap_or(u64::MAX),
+            turns_left_out: self.turns_left_out,
+        }
+    }
+}
+
+pub(super) fn total(blocks: &[Block]) -> Totals {
+    let sum = |measure: fn(&Block) -> u64| blocks.iter().map(measure).sum();
+    Totals { tokens: sum(|block| block.tokens), bytes: sum(|block| block.bytes), items: blocks.len() as u64 }
+}
+
+/// Counts the turns of a run of which something was left out.
+fn turns_left_out(inputs: &Inputs, segment: usize, selection: &Selection<'_>) -> u64 {
+    let unread = inputs.unread.as_ref().filter(|unread| unread.segment == segment).map_or(0, |unread| unread.turns);
+    let mut turns: Vec<u64> = selection
+        .decisions
+        .iter()
+        .filter(|decision| decision.candidate.segment == segment && decision.outcome.inclusion().is_none())
+        .filter_map(|decision| match decision.candidate.part {
+            RunPart::Step(turn) => Some(turn),
+            RunPart::Alone | RunPart::Summary(_) => None,
+        })
+        .collect();
+    turns.dedup();
+    unread + turns.len() as u64
+}
+
+/// Says that turns were left out.
+pub(super) fn left_out_mark(turns: u64) -> Content {
+    let noun = if turns == 1 { "turn" } else { "turns" };
+    let text = format!("[{turns} earlier {noun} of this conversation left out]");
+    Content::Text { text, voice: Voice::User, fenced: false }
+}
