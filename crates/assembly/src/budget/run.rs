@@ -79,7 +79,7 @@ pub(super) fn decide(
     if let Some(&last) = steps.indexes.last()
         && cut == steps.indexes.len()
     {
-        // Not even the newest step fits: part of it says more than nothing.
+        // Not even the newest step fits.
         let shorten = ledger.budget.segments[segment].shorten;
         let shortened = super::decide(decisions[last].candidate, &for_steps, shorten);
         if shortened.inclusion().is_some() {

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::HashMap, fmt};
 use super::measured;
 use crate::{
     budget::Shorten,
-    candidate::{Candidate, CandidateId, Measured, Priority},
+    candidate::{Candidate, CandidateId, Measured, Priority, RunPart},
     counts::Counts,
     item::{Content, Item},
     measure::Size,
@@ -38,6 +38,10 @@ impl Shorten for Trimmer<'_> {
         let full = candidate.full.as_ref()?;
         let (cut, room) = match cut(self.overflow) {
             Some(cut) => (cut, *room),
+            // A run asks for this only where not even its newest step fits: part of it says more than nothing.
+            None if matches!(candidate.part, RunPart::Step(_)) && self.overflow != OverflowStrategy::Reject => {
+                (Cut::Middle, *room)
+            }
             // Characters are a limit that nothing exceeds; the rest is only a budget.
             None if candidate.priority == Priority::Required && full.chars() > room.chars => {
                 (Cut::Tail, Size { chars: room.chars, ..Size::MAX })

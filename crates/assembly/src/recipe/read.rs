@@ -13,7 +13,7 @@ use super::{
 use crate::{
     counter,
     mistake::{Found, Mistake, Problem},
-    reader::{Fields, Reader, amount, filled, line, positive, text, word},
+    reader::{Fields, Reader, amount, filled, line, text, word},
     standard::{OverflowStrategy, Scope, Target},
 };
 
@@ -185,11 +185,11 @@ fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Target, 
 
 fn limits(reader: &mut Reader, fields: &mut Fields) -> BudgetLimits {
     BudgetLimits {
-        max_tokens: reader.optional(fields, "max_tokens", positive),
+        max_tokens: reader.optional(fields, "max_tokens", amount),
         reserved_tokens: reader.optional(fields, "reserved_tokens", amount),
-        max_bytes: reader.optional(fields, "max_bytes", positive),
-        max_items: reader.optional(fields, "max_items", positive),
-        max_chars: reader.optional(fields, "max_chars", positive),
+        max_bytes: reader.optional(fields, "max_bytes", amount),
+        max_items: reader.optional(fields, "max_items", amount),
+        max_chars: reader.optional(fields, "max_chars", amount),
     }
 }
 
@@ -213,7 +213,7 @@ fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -
     let name = reader.required(&mut fields, "name", line).unwrap_or_else(|| path.clone());
     let stability = reader.optional(&mut fields, "stability", word);
     let reserve = reader.optional(&mut fields, "reserve", amount).unwrap_or(0);
-    let max_tokens = reader.optional(&mut fields, "max_tokens", positive);
+    let max_tokens = reader.optional(&mut fields, "max_tokens", amount);
     let overflow = reader.optional(&mut fields, "overflow", overflow);
     let values = reader.required(&mut fields, "sources", filled).unwrap_or_default();
     reader.nothing_else(&fields);

@@ -94,6 +94,17 @@ fn what_says_the_same_is_there_once() {
 }
 
 #[test]
+fn a_step_that_is_too_long_by_itself_is_cut() {
+    let mut items = vec![trigger("Go on.")];
+    items.extend(turn(0, 1, 2000).into_iter().take(2));
+    let assembled = one(&inputs(recipe(vec![target(Rendering::Anthropic)], Some(400)), items));
+    assert_eq!(assembled.outcome.over_budget_tokens, 0);
+    let said = String::from_utf8_lossy(&assembled.bytes).into_owned();
+    assert!(said.contains("tool_result") && said.contains("characters left out"), "{said}");
+    assert_anthropic(&assembled.bytes);
+}
+
+#[test]
 fn items_are_a_limit_too() {
     let notes = (0..5).map(|n| item(&format!("n{n}"), TAIL, n, Priority::Medium, text(&format!("note {n}"))));
     let mut recipe = recipe(vec![target(Rendering::Prompt)], None);

@@ -146,10 +146,9 @@ fn values_of_another_type_or_out_of_range_are_refused() {
             "name: \"two\\nlines\" cannot be a recipe name: it has a control character",
             "description: expected a text, found 3",
             "target: expected a text or a list, found 4",
-            "budget.max_tokens: expected a whole number, 1 or more, found a text",
+            "budget.max_tokens: expected a whole number, 0 or more, found a text",
             "budget.reserved_tokens: expected a whole number, 0 or more, found -1",
-            "budget.max_bytes: expected a whole number, 1 or more, found 0",
-            "budget.max_items: expected a whole number, 1 or more, found 1.5",
+            "budget.max_items: expected a whole number, 0 or more, found 1.5",
             "budget.max_chars: expected a number below 2^53, found 9007199254740992",
         ],
     );

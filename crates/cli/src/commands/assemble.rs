@@ -90,7 +90,7 @@ pub(crate) struct Assemble {
     #[arg(long = "target", value_name = "T", conflicts_with = "packs")]
     targets: Vec<TargetSpec>,
     /// Takes the place of the recipe's budget
-    #[arg(long, value_name = "N", conflicts_with = "packs")]
+    #[arg(long, value_name = "N", conflicts_with = "packs", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     max_tokens: Option<u64>,
     /// What the assembly continues, if not the head and the recipe tell
     #[arg(long, value_name = "S", conflicts_with = "packs")]

@@ -318,6 +318,10 @@ pub async fn what_is_required_and_does_not_fit_is_told_or_rejected<B: Backend>()
     let failed =
         |record: &&contexture_core::JournalRecord| record.kind == JournalKind::Event(EventKind::AssemblyFailed);
     assert_eq!(journal(&store).await.iter().filter(failed).count(), 1);
+    let mut nothing = request(recipe(RECIPE));
+    nothing.recipe.budget.limits.max_tokens = Some(0);
+    let required = store.assemble(&nothing).await.unwrap();
+    assert!(outcome(&required).over_budget_tokens > 0 && is_replayable(&store, &required).await);
     let alone = RECIPE.replace("[[segments.sources]]\nsource = \"missing\"\n", "");
     let empty = Assemble { trigger: None, ..request(recipe(&alone)) };
     assert_eq!(outcome(&store.assemble(&empty).await.unwrap()).total.items, 1, "an empty history is no mistake");
