@@ -17,38 +17,49 @@ use crate::{Contexture, Error, Result, Stop};
 /// Commits whose artifacts are read in one query.
 const COMMITS_PER_PAGE: u32 = 64;
 
-/// What to walk, known before the first byte is read.
-#[derive(Debug, Default)]
-pub(crate) struct Plan {
+/// The commits to walk, known before the first of them is read.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Route {
     /// The stretches, oldest first.
     pub(crate) segments: VecDeque<Segment>,
-    /// The formats of the commits whose bytes are part of the result.
-    pub(crate) formats: Vec<Format>,
-    /// Commits that are walked.
+    /// How many commits there are.
     pub(crate) commits: u64,
-    /// Commits whose bytes are part of the result.
-    pub(crate) parts: u64,
     /// Whether older commits come before the first, which then is no beginning.
     pub(crate) begins_inside: bool,
 }
 
+/// What to walk, and what kinds of content there are on the way.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) route: Route,
+    /// The formats of the commits whose bytes are part of the result.
+    pub(crate) formats: Vec<Format>,
+    /// Commits whose bytes are part of the result.
+    pub(crate) parts: u64,
+}
+
 impl Contexture {
-    /// Plans the walk from a commit back to a stop; no commit is a walk over nothing.
+    /// Finds the way from a commit back to a stop. It takes no longer for more commits.
+    pub(crate) async fn route(&self, commit: CommitId, stop: Stop) -> Result<Route> {
+        self.store.read(self.scope(), move |tx| async move { route(tx, commit, stop).await }.boxed()).await
+    }
+
+    /// Plans the walk from a commit back to a stop; no commit is a walk over nothing. It looks at every commit.
     pub(crate) async fn plan(&self, commit: Option<CommitId>, stop: Stop) -> Result<Plan> {
         let Some(id) = commit else { return Ok(Plan::default()) };
         self.store.read(self.scope(), move |tx| async move { plan(tx, id, stop).await }.boxed()).await
     }
 
-    /// Starts to read the parts of a plan.
-    pub(crate) fn parts(&self, plan: &Plan, detail: Detail) -> Parts {
-        let mut parts = Parts::new(self.store.clone(), self.scope(), plan.segments.clone(), detail);
-        parts.at_start = !plan.begins_inside;
+    /// Starts to read the parts of a route.
+    pub(crate) fn parts(&self, route: &Route, detail: Detail) -> Parts {
+        let mut parts = Parts::new(self.store.clone(), self.scope(), route.segments.clone(), detail);
+        parts.at_start = !route.begins_inside;
         parts
     }
 }
 
-impl Plan {
-    /// Returns a plan for the newest commits of this one; the counts of all are kept.
+impl Route {
+    /// Returns the way over the newest commits of this one; the count of all is kept.
     pub(crate) fn newest(&self, commits: u64) -> Self {
         let mut left = commits.cast_signed();
         let mut segments = VecDeque::new();
@@ -60,14 +71,11 @@ impl Plan {
             segments.push_front(Segment { first, ..*segment });
             left -= segment.last - first + 1;
         }
-        let begins_inside = commits < self.commits;
-        Self { segments, formats: self.formats.clone(), commits: self.commits, parts: self.parts, begins_inside }
+        Self { segments, commits: self.commits, begins_inside: commits < self.commits }
     }
 }
 
-/// Where a compaction or snapshot counts is decided here and in [`Parts`]: only where the walk begins, because what comes
-/// after it in the walk is the history that it would repeat.
-async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
+async fn route(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Route> {
     let tip = commit::show(tx, &id).await?;
     let mut segments = match stop {
         Stop::Root => commit::segments(tx, tip.place).await?,
@@ -83,17 +91,24 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
         }
     };
     segments.reverse();
+    let commits = segments.iter().map(|segment| (segment.last - segment.first + 1).cast_unsigned()).sum();
+    Ok(Route { segments: segments.into(), commits, begins_inside: false })
+}
+
+/// Where a compaction or snapshot counts is decided here and in [`Parts`]: only where the walk begins, because what comes
+/// after it in the walk is the history that it would repeat.
+async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
+    let route = route(tx, id, stop).await?;
     let mut formats: Vec<Format> = Vec::new();
-    let (mut commits, mut parts) = (0, 0);
-    if let Some(oldest) = segments.first() {
+    let mut parts = 0;
+    if let Some(oldest) = route.segments.front() {
         let first = commit::at(tx, commit::Place { line: oldest.line, position: oldest.first }).await?;
         if first.commit.kind != CommitKind::Delta {
             formats.push(first.commit.format);
             parts += 1;
         }
     }
-    for segment in &segments {
-        commits += (segment.last - segment.first + 1).cast_unsigned();
+    for segment in &route.segments {
         for (format, deltas) in commit::deltas_by_format(tx, *segment).await? {
             parts += deltas;
             if !formats.contains(&format) {
@@ -101,7 +116,7 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
             }
         }
     }
-    Ok(Plan { segments: segments.into(), formats, commits, parts, begins_inside: false })
+    Ok(Plan { route, formats, parts })
 }
 
 /// A commit whose bytes are part of the result.
@@ -141,7 +156,7 @@ pub(crate) enum Detail {
 
 type Page = JoinHandle<contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>>>;
 
-/// The parts of a plan, read page by page: the next page is fetched while one is decoded and checked.
+/// The parts of a route, read page by page: the next page is fetched while one is decoded and checked.
 pub(crate) struct Parts {
     store: Store,
     scope: Scope,

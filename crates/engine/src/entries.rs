@@ -6,7 +6,7 @@ use contexture_store::{Error as StoreError, commit::StoredCommit};
 
 use crate::{
     Contexture, Result, Stop,
-    chain::{Body, Detail, Part, Parts, Plan},
+    chain::{Body, Detail, Part, Parts, Route},
     excerpt::Excerpt,
 };
 
@@ -53,11 +53,15 @@ pub enum Said {
 impl Contexture {
     /// Starts to read what a chain says, from the commit where a materialization would begin.
     pub async fn entries(&self, commit: Option<CommitId>, stop: Stop) -> Result<Entries> {
-        Ok(self.entries_of(&self.plan(commit, stop).await?))
+        let route = match commit {
+            Some(commit) => self.route(commit, stop).await?,
+            None => Route::default(),
+        };
+        Ok(self.entries_of(&route))
     }
 
-    pub(crate) fn entries_of(&self, plan: &Plan) -> Entries {
-        Entries { parts: self.parts(plan, Detail::Commits) }
+    pub(crate) fn entries_of(&self, route: &Route) -> Entries {
+        Entries { parts: self.parts(route, Detail::Commits) }
     }
 }
 

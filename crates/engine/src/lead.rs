@@ -39,7 +39,7 @@ impl Contexture {
         sink: &mut (dyn Write + Send),
     ) -> Result<Option<Led>> {
         let Some(appender) = formats::appender(format) else { return Ok(None) };
-        let mut entries = self.entries_of(plan).with_resets();
+        let mut entries = self.entries_of(&plan.route).with_resets();
         let mut session = Session::new(format, target, sink);
         let Some(Border { lead, rest }) = session.begin(plan, &mut entries).await? else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl<'s> Session<'s> {
     /// Ends the session and returns what was counted in it.
     fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<Loss>) -> Led {
         let measure = self.joiner.finish().expect("lines join whatever they hold").measure;
-        let report = Materialized::new(Some(self.format.clone()), plan.commits, measure, segments, losses);
+        let report = Materialized::new(Some(self.format.clone()), plan.route.commits, measure, segments, losses);
         Led { report, ends: self.ends }
     }
 }

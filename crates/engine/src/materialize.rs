@@ -187,7 +187,7 @@ impl Contexture {
     /// Starts to join the stored bytes of a chain that is in one format.
     async fn stored(&self, plan: Plan, format: Option<Format>) -> Result<Stored> {
         let rule = format.as_ref().map_or(Concatenation::Bytes, Concatenation::of);
-        let parts = self.parts(&plan, Detail::Ids);
+        let parts = self.parts(&plan.route, Detail::Ids);
         let join = match rule {
             Concatenation::Lines => JoinPlan::Lines,
             Concatenation::Bytes => JoinPlan::Bytes,
@@ -199,7 +199,7 @@ impl Contexture {
         let stretch = |format: &Format| Stretch { format: format.clone(), commits: plan.parts, tier: Tier::Native };
         let stretches = format.as_ref().filter(|_| plan.parts > 0).map(stretch).into_iter().collect();
         let joiner = Some(Joiner::new(join));
-        Ok(Stored { format, commits: plan.commits, stretches, joiner, parts, open: None })
+        Ok(Stored { format, commits: plan.route.commits, stretches, joiner, parts, open: None })
     }
 
     /// Returns the stored bytes of a chain that is in one format, whole.

@@ -14,7 +14,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Contexture, Error, Loss, Materialized, Result, Stop, Stretch, Tier,
-    chain::Plan,
+    chain::Route,
     entries::{CommitContent, MAX_TEXT_CHARS, Said},
     excerpt::Excerpt,
     lead::Led,
@@ -71,7 +71,7 @@ impl Contexture {
             return Err(Error::Unwritable { wanted: format.clone(), writable: writable() });
         };
         // Where a compaction or snapshot is passed over, records of a runtime would not add up to its session.
-        if best == Tier::Native && plan.parts == plan.commits {
+        if best == Tier::Native && plan.parts == plan.route.commits {
             let mut bytes = Vec::new();
             if let Some(Led { report, .. }) = self.write_led(&plan, format, target, &mut bytes).await? {
                 return Ok(Translation { bytes, report });
@@ -115,21 +115,21 @@ impl Contexture {
 
     /// Replays a chain.
     async fn gather(&self, commit: CommitId, stop: Stop, best: Tier) -> Result<Gathered> {
-        let plan = self.plan(Some(commit), stop).await?;
-        self.gather_planned(&plan, stop, best).await
+        let route = self.route(commit, stop).await?;
+        self.gather_along(&route, stop, best).await
     }
 
-    /// Replays what was planned: all that a walk to the stop gives, or its newest end.
-    pub(crate) fn gather_planned<'g>(
+    /// Replays what lies on a route: all that a walk to the stop gives, or its newest end.
+    pub(crate) fn gather_along<'g>(
         &'g self,
-        plan: &'g Plan,
+        route: &'g Route,
         stop: Stop,
         best: Tier,
     ) -> BoxFuture<'g, Result<Gathered>> {
         async move {
-            let mut entries = self.entries_of(plan);
+            let mut entries = self.entries_of(route);
             let mut gathered = Gathered::new(best);
-            let mut is_first = !plan.begins_inside;
+            let mut is_first = !route.begins_inside;
             while let Some(content) = entries.next().await? {
                 if is_first {
                     if let Some(before) = reaches_back(&content).filter(|_| stop == Stop::Compaction) {
@@ -143,7 +143,7 @@ impl Contexture {
                 is_first = false;
             }
             gathered.end_text();
-            gathered.commits += plan.commits;
+            gathered.commits += route.commits;
             Ok(gathered)
         }
         .boxed()

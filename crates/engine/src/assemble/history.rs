@@ -14,7 +14,7 @@ use contexture_store::commit::{self, Place as CommitPlace, StoredCommit};
 use futures_util::FutureExt as _;
 
 use super::source::{Gathering, Placed};
-use crate::{Contexture, Result, Stop, Tier, chain::Plan, translate::Gathered};
+use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
 
 /// Turns that are read at first.
 const FIRST_TURNS: u64 = 64;
@@ -34,23 +34,23 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
     let Some(commit) = gathering.request.commit else { return Ok(()) };
     let engine = gathering.engine;
     let stop = if beyond_compaction { Stop::Root } else { Stop::Compaction };
-    let plan = engine.plan(Some(commit), stop).await?;
-    let allowed = max_turns.map_or(plan.commits, |max| max.min(plan.commits));
+    let route = engine.route(commit, stop).await?;
+    let allowed = max_turns.map_or(route.commits, |max| max.min(route.commits));
     let others = inputs.items.len();
     let segment = &inputs.recipe.segments[placed.segment];
     let sums_up = segment.overflow.unwrap_or(inputs.recipe.budget.overflow) == OverflowStrategy::SummarizeOldest;
     let mut turns = FIRST_TURNS.min(allowed);
     loop {
-        let window = plan.newest(turns);
-        let gathered = engine.gather_planned(&window, stop, Tier::Mapped).await?;
+        let window = route.newest(turns);
+        let gathered = engine.gather_along(&window, stop, Tier::Mapped).await?;
         inputs.items.truncate(others);
         if sums_up {
             inputs.items.extend(summaries(&gathered, placed));
         }
         inputs.items.extend(steps(gathered, thinking, window.begins_inside, placed));
         inputs.unread = None;
-        if turns < plan.commits {
-            let (unread, older) = engine.unread(&plan, turns, placed.segment).await?;
+        if turns < route.commits {
+            let (unread, older) = engine.unread(&route, turns, placed.segment).await?;
             inputs.unread = unread;
             if sums_up {
                 inputs.items.extend(older.iter().filter_map(|commit| {
@@ -71,11 +71,11 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
 }
 
 impl Contexture {
-    /// Describes the turns of a plan before its newest ones, and returns the newest of those.
-    async fn unread(&self, plan: &Plan, read: u64, segment: usize) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
+    /// Describes the turns of a route before its newest ones, and returns the newest of those.
+    async fn unread(&self, route: &Route, read: u64, segment: usize) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
         let mut left = read.cast_signed();
         let mut before = None;
-        for stretch in plan.segments.iter().rev() {
+        for stretch in route.segments.iter().rev() {
             let length = stretch.last - stretch.first + 1;
             if left < length {
                 before = Some(commit::Segment { last: stretch.last - left, ..*stretch });
@@ -83,10 +83,10 @@ impl Contexture {
             }
             left -= length;
         }
-        let (Some(before), Some(oldest)) = (before, plan.segments.front().copied()) else {
+        let (Some(before), Some(oldest)) = (before, route.segments.front().copied()) else {
             return Ok((None, Vec::new()));
         };
-        let turns = plan.commits - read;
+        let turns = route.commits - read;
         let reading = self.store.read(self.scope(), move |tx| {
             async move {
                 let newest = commit::page_back(tx, before, SUMMARIES).await?;

@@ -81,8 +81,8 @@ impl Contexture {
     async fn unread_with(&self, document: &Document, commit: CommitId) -> Result<Option<Unread>> {
         let Some(unread) = &document.unread else { return Ok(None) };
         // The walk from the newest unread turn to the commit exists if the commit is one of its ancestors.
-        let is_before = self.plan(Some(unread.last), Stop::At(commit)).await.is_ok();
-        let is_after = self.plan(Some(commit), Stop::At(unread.first)).await.is_ok();
+        let is_before = self.route(unread.last, Stop::At(commit)).await.is_ok();
+        let is_after = self.route(commit, Stop::At(unread.first)).await.is_ok();
         Ok((is_before && is_after).then(|| unread.clone()))
     }
 }
