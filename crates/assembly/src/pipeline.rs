@@ -89,10 +89,15 @@ pub fn run(inputs: &Inputs, counts: &Counts<'_>) -> Result<Vec<Assembled>, Rejec
     inputs.recipe.targets.iter().map(|target| assemble(inputs, *target, &fence, counts)).collect()
 }
 
-/// Tells whether the steps of a run fill the budget of every target, so that older ones need not be read.
-pub fn is_filled(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> bool {
+/// A budget that is full, of which [`fill`] tells the share.
+pub const FULL: u64 = 1000;
+
+/// Tells which share of the budget the steps of a run fill, for the target of which they fill least. Where that is more
+/// than [`FULL`], older ones need not be read.
+pub fn fill(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> u64 {
     let fence = fence(inputs);
-    inputs.recipe.targets.iter().all(|target| {
+    let share = |size: u64, max: Option<u64>| max.map_or(0, |max| size.saturating_mul(FULL) / max.max(1));
+    let fills = inputs.recipe.targets.iter().map(|target| {
         let renderer = Renderer { rendering: target.rendering, fence: &fence, session: &inputs.session };
         let limits = inputs.recipe.budget.limits_for(target.audience);
         let mut size = Size::default();
@@ -100,11 +105,11 @@ pub fn is_filled(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> bool {
         for item in visible.filter(|item| item.segment == segment && matches!(item.part, RunPart::Step(_))) {
             size = size + measured(&renderer, counts, Some(item), &item.content).map(|m| m.size()).unwrap_or_default();
         }
-        limits.max_tokens.is_some_and(|max| size.tokens.get() > max)
-            || limits.max_bytes.is_some_and(|max| size.bytes > max)
-            || limits.max_items.is_some_and(|max| size.items > max)
-            || limits.max_chars.is_some_and(|max| size.chars.get() > max)
-    })
+        let tokens = share(size.tokens.get(), limits.max_tokens);
+        let chars = share(size.chars.get(), limits.max_chars);
+        tokens.max(chars).max(share(size.bytes, limits.max_bytes)).max(share(size.items, limits.max_items))
+    });
+    fills.min().unwrap_or(0)
 }
 
 fn fence(inputs: &Inputs) -> Fence {

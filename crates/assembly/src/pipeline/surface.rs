@@ -31,8 +31,10 @@ impl<'i> Surface<'i> {
                 surface.hide(item, OmissionReason::PolicyBlocked, "a policy keeps it from everybody".to_owned());
                 continue;
             }
-            match firsts.get(&content_digest(item)) {
-                Some(first) if item.part == RunPart::Alone && first.id != item.id => {
+            // Steps may repeat each other, and digests of all of them would take long.
+            let first = if item.part == RunPart::Alone { firsts.get(&content_digest(item)) } else { None };
+            match first {
+                Some(first) if first.id != item.id => {
                     surface.hide(item, OmissionReason::Duplicate, format!("says the same as {}", first.id.as_str()));
                 }
                 _ => surface.visible.push(item),

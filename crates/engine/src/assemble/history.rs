@@ -17,11 +17,11 @@ use super::source::{Gathering, Placed};
 use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
 
 /// Turns that are read at first.
-const FIRST_TURNS: u64 = 64;
-/// How many times as many are read when those do not fill the budget.
-const GROWTH: u64 = 4;
-/// Older turns of which only the summaries are read.
-const SUMMARIES: u32 = 64;
+const FIRST_TURNS: u64 = 16;
+/// How many times as many are read at most when those do not fill the budget.
+const GROWTH: u64 = 8;
+/// Older turns of which only the summaries are read, for each turn that is read.
+const SUMMARIES: u64 = 2;
 /// Steps of one turn that are told apart; a place has room for so many bits.
 const STEP_BITS: u32 = 20;
 
@@ -50,7 +50,10 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
         inputs.items.extend(steps(gathered, thinking, window.begins_inside, placed));
         inputs.unread = None;
         if turns < route.commits {
-            let (unread, older) = engine.unread(&route, turns, placed.segment).await?;
+            // One of them in any case: it is the newest that is not read.
+            let summaries =
+                if sums_up { u32::try_from(turns.saturating_mul(SUMMARIES)).unwrap_or(u32::MAX) } else { 1 };
+            let (unread, older) = engine.unread(&route, turns, placed.segment, summaries).await?;
             inputs.unread = unread;
             if sums_up {
                 inputs.items.extend(older.iter().filter_map(|commit| {
@@ -63,16 +66,30 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
             return Ok(());
         }
         engine.learn(gathering.counts, inputs).await?;
-        if pipeline::is_filled(inputs, placed.segment, gathering.counts) {
+        let fill = pipeline::fill(inputs, placed.segment, gathering.counts);
+        if fill > pipeline::FULL {
             return Ok(());
         }
-        turns = turns.saturating_mul(GROWTH).min(allowed);
+        turns = more(turns, fill).min(allowed);
     }
+}
+
+/// Returns how many turns probably fill the budget, where so many fill this share of it: a quarter more than by the rule
+/// of three, because turns differ.
+fn more(turns: u64, fill: u64) -> u64 {
+    let enough = turns.saturating_mul(pipeline::FULL).saturating_mul(5) / fill.saturating_mul(4).max(1);
+    enough.max(turns + 1).min(turns.saturating_mul(GROWTH))
 }
 
 impl Contexture {
     /// Describes the turns of a route before its newest ones, and returns the newest of those.
-    async fn unread(&self, route: &Route, read: u64, segment: usize) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
+    async fn unread(
+        &self,
+        route: &Route,
+        read: u64,
+        segment: usize,
+        described: u32,
+    ) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
         let mut left = read.cast_signed();
         let mut before = None;
         for stretch in route.segments.iter().rev() {
@@ -89,7 +106,7 @@ impl Contexture {
         let turns = route.commits - read;
         let reading = self.store.read(self.scope(), move |tx| {
             async move {
-                let newest = commit::page_back(tx, before, SUMMARIES).await?;
+                let newest = commit::page_back(tx, before, described).await?;
                 let oldest = CommitPlace { line: oldest.line, position: oldest.first };
                 Ok::<_, contexture_store::Error>((commit::at(tx, oldest).await?, newest))
             }

@@ -168,14 +168,24 @@ pub async fn a_long_history_is_read_no_further_than_the_budget_reaches<B: Backen
     let commits = chain(&store, 150, 50).await;
     let assembled = store.assemble(&of_commit(commits[149])).await.unwrap();
     let unread = assembled.document.unread.clone().expect("most of it is not read");
-    assert_eq!((unread.first, unread.turns), (commits[0], 150 - 64));
-    assert_eq!(unread.last, commits[85]);
+    assert_eq!((unread.first, unread.turns), (commits[0], 150 - 16));
+    assert_eq!(unread.last, commits[133]);
     let why = store.why(assembled.envelope, &commits[3].to_string()).await.unwrap();
     let Fate::Omitted { reason, .. } = &why.answers[0].fate else { panic!("it is out") };
     assert_eq!(*reason, OmissionReason::BudgetLimit);
     let other = write("text", "elsewhere").commit(&store).await;
     let unknown = store.why(assembled.envelope, &other.to_string()).await.unwrap_err();
     assert!(matches!(unknown, Error::NotInEnvelope { .. }), "{unknown}");
+    // Where the first turns do not fill the budget, no more are read than probably do.
+    let larger = Assemble {
+        recipe: recipe(&RECIPE.replace("max_tokens = 2000", "max_tokens = 8000")),
+        ..of_commit(commits[149])
+    };
+    let assembled = store.assemble(&larger).await.unwrap();
+    let unread = assembled.document.unread.clone().expect("most of it is not read");
+    let tokens = outcome(&assembled).total.tokens;
+    assert!((6000..=8000).contains(&tokens) && (60..134).contains(&unread.turns), "{tokens}, {}", unread.turns);
+    assert!(is_replayable(&store, &assembled).await);
 }
 
 pub async fn a_compaction_is_where_the_history_begins<B: Backend>() {
