@@ -2,9 +2,10 @@
 //!
 //! Prints tables, writes them to `RESULTS.md` and draws how costs grow as `growth.svg`.
 //!
-//! The embedded store is measured first (`rows`, `growth`), then the store on PostgreSQL (`postgres`). What is done to a
+//! The embedded store is measured first (`rows`, `growth`, `assembly`), then the store on PostgreSQL (`postgres`). What is done to a
 //! store while the clock runs is the same for both (`workload`).
 
+mod assembly;
 mod growth;
 mod import;
 mod machine;
@@ -76,6 +77,8 @@ enum Part {
     Import,
     /// Growth curves and resolve.
     Growth,
+    /// Assembly of contexts.
+    Assembly,
     /// One durable checkpoint on PostgreSQL.
     PostgresCheckpoint,
     /// Many writers at once on PostgreSQL.
@@ -119,9 +122,20 @@ async fn main() -> Result<()> {
         curves = growth::measure(scratch.path(), &payloads, arguments.deepest, peers.as_ref()).await?;
         rows.push(rows::resolve(&curves));
     }
+    let assembly = if arguments.wants(Part::Assembly) {
+        Some(assembly::measure(scratch.path(), arguments.rounds, python.as_ref()).await?)
+    } else {
+        None
+    };
     let postgres = on_postgres(&arguments, scratch.path(), &payloads, python.as_ref()).await?;
-    let report =
-        report::Report { machine: machine::describe(), rows, curves: &curves, peers: peers.as_ref(), postgres };
+    let report = report::Report {
+        machine: machine::describe(),
+        rows,
+        curves: &curves,
+        peers: peers.as_ref(),
+        assembly,
+        postgres,
+    };
     print!("{}", report.tables());
     if arguments.only.is_empty() {
         std::fs::write(arguments.results.join("RESULTS.md"), report.markdown())?;

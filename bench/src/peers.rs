@@ -9,12 +9,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{Failure, Result, payload::Payloads, workload::Chain};
 
 const SQLITE_SCRIPT: &str = "bench/peers/langgraph_saver.py";
 const POSTGRES_SCRIPT: &str = "bench/peers/langgraph_postgres.py";
+const TRIM_SCRIPT: &str = "bench/peers/langchain_trim.py";
 const REQUIREMENTS: &str = "bench/peers/requirements.txt";
 const ENVIRONMENT: &str = "bench/.venv";
 /// More than any measurement writes, so that no payload comes twice.
@@ -76,7 +78,7 @@ impl Python {
     pub(crate) fn install() -> Result<Self> {
         let program = Path::new(ENVIRONMENT).join("bin/python");
         if !program.exists() {
-            eprintln!("Installing LangGraph into {ENVIRONMENT} …");
+            eprintln!("Installing the peers into {ENVIRONMENT} …");
             run(Command::new("python3").args(["-m", "venv", ENVIRONMENT]))?;
         }
         run(Command::new(&program).args(["-m", "pip", "install", "--quiet", "-r", REQUIREMENTS]))?;
@@ -160,12 +162,37 @@ impl<'p> LangGraphPostgres<'p> {
     }
 }
 
+/// What LangChain's `trim_messages` was measured at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Trimming {
+    pub(crate) versions: BTreeMap<String, String>,
+    /// Microseconds by the way in which tokens are counted.
+    pub(crate) micros: BTreeMap<String, f64>,
+}
+
+/// Measures LangChain's `trim_messages` on the same turns, given as arrays of messages.
+pub(crate) fn trim_messages(
+    python: &Python,
+    scratch: &Path,
+    turns: impl IntoIterator<Item = Value>,
+    max_tokens: u64,
+) -> Result<Trimming> {
+    let file = write_lines(scratch.join("turns.jsonl"), turns)?;
+    eprintln!("Measuring LangChain's trim_messages …");
+    let max_tokens = max_tokens.to_string();
+    python.measure(TRIM_SCRIPT, &["--turns".as_ref(), file.as_ref(), "--max-tokens".as_ref(), OsStr::new(&max_tokens)])
+}
+
 /// Writes so many texts, each as a line of JSON.
 fn write_texts(scratch: &Path, payloads: &Payloads, count: u64) -> Result<PathBuf> {
-    let path = scratch.join(format!("{count}.jsonl"));
+    write_lines(scratch.join(format!("{count}.jsonl")), (0..count).map(|n| payloads.text(n)))
+}
+
+/// Writes values, each as a line of JSON.
+fn write_lines(path: PathBuf, values: impl IntoIterator<Item = impl Serialize>) -> Result<PathBuf> {
     let mut writer = BufWriter::new(File::create(&path)?);
-    for n in 0..count {
-        serde_json::to_writer(&mut writer, &payloads.text(n))?;
+    for value in values {
+        serde_json::to_writer(&mut writer, &value)?;
         writer.write_all(b"\n")?;
     }
     writer.into_inner()?.sync_all()?;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
+    assembly::{self, BUDGETS, MOST_GROWTH, TURNS},
     growth::{Curve, Curves},
     peers::LangGraph,
     postgres,
@@ -15,6 +16,7 @@ pub(crate) struct Report<'r> {
     pub(crate) rows: Vec<Row>,
     pub(crate) curves: &'r Curves,
     pub(crate) peers: Option<&'r LangGraph>,
+    pub(crate) assembly: Option<assembly::Section>,
     pub(crate) postgres: Option<postgres::Section>,
 }
 
@@ -22,7 +24,8 @@ impl Report<'_> {
     /// Returns the tables of everything that was measured.
     pub(crate) fn tables(&self) -> String {
         let against_bars = (!self.rows.is_empty()).then(|| self.table());
-        let tables = [against_bars, self.postgres.as_ref().map(postgres_table)];
+        let tables =
+            [against_bars, self.assembly.as_ref().map(assembly_tables), self.postgres.as_ref().map(postgres_table)];
         tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
@@ -90,8 +93,18 @@ impl Report<'_> {
             let _written =
                 writeln!(text, "\nLangGraph's `update_state` with its {channel} channel, mean: {}.", points.join(", "));
         }
+        let _written = write!(text, "\n## Assembly\n\n{}", self.assembly_markdown());
         let _written = write!(text, "\n## PostgreSQL\n\n{}", self.postgres_markdown());
         text
+    }
+
+    fn assembly_markdown(&self) -> String {
+        let Some(section) = &self.assembly else { return "Assembly was left out of this run.\n".to_owned() };
+        let peer = section.peer.as_ref().map_or_else(
+            || "The Python peers were left out of this run.".to_owned(),
+            |peer| format!("{TRIM_MESSAGES}\nPeer: {}.", listed(&peer.versions)),
+        );
+        format!("{ASSEMBLY}\n{peer}\n\n{}", assembly_tables(section))
     }
 
     fn postgres_markdown(&self) -> String {
@@ -103,6 +116,66 @@ impl Report<'_> {
         );
         format!("{ON_POSTGRES}\nServer: {}.\n{peer}\n\n{}", section.server, postgres_table(section))
     }
+}
+
+const ASSEMBLY: &str = "\
+    On the embedded store. A turn is a question, two calls with their results and an answer, about 1,400 tokens by \
+    `chars4`, and a commit with a summary. A turn is added before each assembly, and what is measured is the whole call: \
+    reading the history, choosing, rendering for Anthropic's API, and keeping the envelope with its frozen inputs, \
+    durable. The recipe is the built-in `resume`, its budget shared out alike.\n\
+    The bar is for histories of sessions, beside one of a tenth of the length. The bar for channels is not measured: there \
+    are none yet.\n\
+    A search ranks everything that it finds, so what it takes grows with the number of turns that have the word.\n\
+    The counts of `o200k` are kept. The first time is measured at places of the history of which nothing was counted \
+    before. The same again finds what it writes in the store already; one turn later it does not.";
+
+const TRIM_MESSAGES: &str = "\
+    LangChain's `trim_messages` is given the same messages (strategy `last`) and does less: it starts with all of them in \
+    memory as objects, renders nothing and keeps no record. It counts what it considers anew each time. With `tiktoken` \
+    it is not measured, because that fetches its vocabulary from the network.";
+
+fn assembly_tables(section: &assembly::Section) -> String {
+    let mut text = String::from("| tokens |");
+    for turns in TURNS {
+        let _written = write!(text, " of {turns} turns |");
+    }
+    let [.., shorter, longest] = TURNS;
+    let _written = writeln!(text, " {longest} beside {shorter} turns | bar | |\n|---|---|---|---|---|---|---|");
+    for (budget, times) in BUDGETS.into_iter().zip(&section.times) {
+        let [.., with_shorter, with_longest] = times;
+        let growth = Bar::AtMost(MOST_GROWTH);
+        let ratio = with_longest / with_shorter;
+        let verdict = if growth.met(ratio) { "met" } else { "**missed**" };
+        let cells: Vec<_> = times.iter().map(|micros| millis(*micros)).collect();
+        let _written =
+            writeln!(text, "| {budget} | {} | {ratio:.2} | ≤ {MOST_GROWTH} | {verdict} |", cells.join(" | "));
+    }
+    let [.., budget] = BUDGETS;
+    let _written = writeln!(text, "\n| {budget} tokens of {longest} turns | time | texts counted |\n|---|---|---|");
+    let [.., [.., plain]] = section.times;
+    let _written = writeln!(text, "| counted with `chars4` | {} | – |", millis(plain));
+    let _written = writeln!(
+        text,
+        "| the same, with a search for a word that most turns have | {} | – |",
+        millis(section.with_search)
+    );
+    for counting in &section.counting {
+        let _written = writeln!(
+            text,
+            "| counted with `o200k`, {} | {} | {} |",
+            counting.when,
+            millis(counting.micros),
+            counting.texts
+        );
+    }
+    for (counter, micros) in section.peer.iter().flat_map(|peer| &peer.micros) {
+        let _written = writeln!(text, "| LangChain's `trim_messages`, {counter} | {} | – |", millis(*micros));
+    }
+    text
+}
+
+fn millis(micros: f64) -> String {
+    format!("{:.1} ms", micros / 1000.0)
 }
 
 const ON_POSTGRES: &str = "\
