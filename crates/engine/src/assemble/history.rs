@@ -20,8 +20,10 @@ use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
 const FIRST_TURNS: u64 = 16;
 /// How many times as many are read at most when those do not fill the budget.
 const GROWTH: u64 = 8;
-/// Older turns of which only the summaries are read, for each turn that is read.
-const SUMMARIES: u64 = 2;
+/// Older turns of which only the summaries are read, at least.
+const SUMMARIES: u64 = 128;
+/// How many of those there are for each turn that is read, if that is more.
+const SUMMARIES_PER_TURN: u64 = 2;
 /// Steps of one turn that are told apart; a place has room for so many bits.
 const STEP_BITS: u32 = 20;
 
@@ -51,8 +53,7 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
         inputs.unread = None;
         if turns < route.commits {
             // One of them in any case: it is the newest that is not read.
-            let summaries =
-                if sums_up { u32::try_from(turns.saturating_mul(SUMMARIES)).unwrap_or(u32::MAX) } else { 1 };
+            let summaries = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
             let (unread, older) = engine.unread(&route, turns, placed.segment, summaries).await?;
             inputs.unread = unread;
             if sums_up {
@@ -88,7 +89,7 @@ impl Contexture {
         route: &Route,
         read: u64,
         segment: usize,
-        described: u32,
+        described: u64,
     ) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
         let mut left = read.cast_signed();
         let mut before = None;
@@ -104,6 +105,7 @@ impl Contexture {
             return Ok((None, Vec::new()));
         };
         let turns = route.commits - read;
+        let described = u32::try_from(described).unwrap_or(u32::MAX);
         let reading = self.store.read(self.scope(), move |tx| {
             async move {
                 let newest = commit::page_back(tx, before, described).await?;
