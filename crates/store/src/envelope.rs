@@ -1,7 +1,5 @@
 //! Envelopes: what was assembled once, in order, never overwritten.
 
-use std::fmt::Write as _;
-
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, JournalKind, Mutation, RecipeName, Stream, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -175,24 +173,14 @@ pub async fn latest(tx: &mut Tx<'_>, stream: &Stream, before: Option<&EnvelopeId
 
 /// Returns up to `limit` envelopes that pass the filter, newest first, those before a sequence number.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
-    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-    let mut sql = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1");
+    let select = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1");
     let conditions = [
         ("stream =", filter.stream.as_ref().map(|stream| stream.as_str().into())),
         ("recipe =", filter.recipe.as_ref().map(|recipe| recipe.as_str().into())),
         ("commit_id =", filter.commit.as_ref().map(|commit| Param::Blob(commit.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    for (condition, param) in conditions {
-        if let Some(param) = param {
-            params.push(param);
-            // Writing to a String cannot fail.
-            let _written = write!(sql, " AND {condition} ?{}", params.len());
-        }
-    }
-    params.push(i64::from(limit).into());
-    let _written = write!(sql, " ORDER BY seq DESC LIMIT ?{}", params.len());
-    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+    tx.newest(select, conditions, limit).await?.iter().map(decode).collect()
 }
 
 /// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.

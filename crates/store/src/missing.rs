@@ -1,7 +1,5 @@
 //! Missing context: what is known not to be there, in its newest state.
 
-use std::fmt::Write as _;
-
 use contexture_core::{EnvelopeId, GapSeverity, GapStatus, JournalKind, MissingId, Mutation, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -162,23 +160,13 @@ pub async fn ids_between(tx: &mut Tx<'_>, first: &MissingId, last: &MissingId, l
 
 /// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredMissing>> {
-    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-    let mut sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1");
+    let select = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1");
     let conditions = [
         ("status =", filter.status.as_ref().map(|status| status.as_str().into())),
         ("envelope =", filter.envelope.as_ref().map(|envelope| Param::Blob(envelope.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    for (condition, param) in conditions {
-        if let Some(param) = param {
-            params.push(param);
-            // Writing to a String cannot fail.
-            let _written = write!(sql, " AND {condition} ?{}", params.len());
-        }
-    }
-    params.push(i64::from(limit).into());
-    let _written = write!(sql, " ORDER BY seq DESC LIMIT ?{}", params.len());
-    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+    tx.newest(select, conditions, limit).await?.iter().map(decode).collect()
 }
 
 /// Returns up to `limit` of what an envelope misses, or of what is missing in none, after a sequence number, oldest first.

@@ -2,6 +2,8 @@
 //!
 //! Statements are written once, in SQLite's dialect with `?1` parameters, and kept to what PostgreSQL understands too.
 
+use std::fmt::Write as _;
+
 use contexture_core::{Actor, ChainDigest, SpaceName, Timestamp};
 use futures_util::future::BoxFuture;
 
@@ -193,6 +195,27 @@ impl<'c> Tx<'c> {
             found.extend(self.rows(&all.join(" UNION ALL "), &params).await?);
         }
         Ok(found)
+    }
+
+    /// Returns up to `limit` rows of a table with a `seq`, newest first. The select ends with a condition on the space, and
+    /// those of the conditions hold that have something to compare with.
+    pub(crate) async fn newest<'p>(
+        &mut self,
+        mut select: String,
+        conditions: impl IntoIterator<Item = (&'static str, Option<Param<'p>>)> + Send,
+        limit: u32,
+    ) -> Result<Vec<Row>> {
+        let mut params: Vec<Param<'p>> = vec![self.space.into()];
+        for (condition, param) in conditions {
+            if let Some(param) = param {
+                params.push(param);
+                // Writing to a String cannot fail.
+                let _written = write!(select, " AND {condition} ?{}", params.len());
+            }
+        }
+        params.push(i64::from(limit).into());
+        let _written = write!(select, " ORDER BY seq DESC LIMIT ?{}", params.len());
+        self.rows(&select, &params).await
     }
 
     /// Runs a query that always answers with one row.
