@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use contexture_assembly::{
-    Counts, counter, pipeline,
     records::{self, Parcel},
     standard,
 };
@@ -50,11 +49,7 @@ impl Contexture {
 
     async fn parcel(&self, id: EnvelopeId) -> Result<Parcel> {
         let document = self.envelope_document(id).await?;
-        let inputs = self.envelope_inputs(document.inputs).await?;
-        let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
-        let counts = Counts::new(tokens);
-        self.learn(&counts, &inputs).await?;
-        let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
+        let (inputs, assembled) = self.make_again(id, &document).await?;
         let mut injections: Vec<standard::Injection> = Vec::new();
         let mut sent = Vec::new();
         let mut after = 0;

@@ -2,8 +2,8 @@
 
 use contexture_assembly::{
     Counts, counter,
-    document::{Inputs, TargetOutcome},
-    pipeline,
+    document::{Document, Inputs, TargetOutcome},
+    pipeline::{self, Assembled},
     recipe::TargetSpec,
 };
 use contexture_core::{ArtifactId, EnvelopeId};
@@ -45,19 +45,7 @@ impl Contexture {
     /// Makes an envelope again and compares.
     pub async fn replay_envelope(&self, id: EnvelopeId) -> Result<Replayed> {
         let document = self.envelope_document(id).await?;
-        let inputs = self.envelope_inputs(document.inputs).await?;
-        let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
-        if tokens.version() != document.counter.version {
-            return Err(Error::Assembly(format!(
-                "{id} was counted by {} {}; this program has version {}",
-                document.counter.name,
-                document.counter.version,
-                tokens.version()
-            )));
-        }
-        let counts = Counts::new(tokens);
-        self.learn(&counts, &inputs).await?;
-        let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
+        let (_, assembled) = self.make_again(id, &document).await?;
         let mut targets = Vec::new();
         for target in &document.targets {
             let TargetOutcome { target: spec, .. } = target.outcome;
@@ -76,6 +64,24 @@ impl Contexture {
             });
         }
         Ok(Replayed { envelope: id, targets })
+    }
+
+    /// Returns what an envelope was made of, and what that gives.
+    pub(super) async fn make_again(&self, id: EnvelopeId, document: &Document) -> Result<(Inputs, Vec<Assembled>)> {
+        let inputs = self.envelope_inputs(document.inputs).await?;
+        let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
+        if tokens.version() != document.counter.version {
+            return Err(Error::Assembly(format!(
+                "{id} was counted by {} {}; this program has version {}",
+                document.counter.name,
+                document.counter.version,
+                tokens.version()
+            )));
+        }
+        let counts = Counts::new(tokens);
+        self.learn(&counts, &inputs).await?;
+        let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
+        Ok((inputs, assembled))
     }
 
     /// Returns the frozen inputs of an envelope.
