@@ -4,9 +4,7 @@
 //! speaker or steer the terminal.
 
 mod call;
-mod change;
 mod speaker;
-mod told;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -15,14 +13,16 @@ use anstyle::Style;
 use contexture::{
     CommitContent, Said, StoredCommit,
     core::{BlobSource, CommitId, CommitKind, Entry, Part, Role, Timestamp, ToolInput},
+    formats::{
+        Told,
+        codec::Rewind,
+        edit::{self, Edit, Line},
+        told,
+    },
 };
 
-pub(crate) use self::told::{Told, entries};
-use self::{
-    change::Line,
-    speaker::{Speaker, Voice},
-    words::{clean, clip, wrap},
-};
+use self::speaker::{Speaker, Voice};
+pub(crate) use self::words::{clean, clip, wrap};
 use crate::output::{self, Palette};
 
 /// Lines that are shown of what a tool answers.
@@ -92,12 +92,16 @@ impl Conversation {
         let CommitContent { commit, size, said } = content;
         match said {
             Said::Steps { steps, unreadable } => {
-                let told = entries(steps);
+                let told = told(steps);
                 self.answers = answers(&told);
                 for told in told {
                     match told {
                         Told::Entry(entry) => self.entry(&commit, &entry),
-                        Told::Note(note) => self.note(&commit, &note),
+                        Told::Rewind(Rewind::Turns(turns)) => {
+                            let turns = output::counted(turns, "turn");
+                            self.note(&commit, &format!("[the conversation goes back {turns}]"));
+                        }
+                        Told::Rewind(Rewind::Before(_)) => self.note(&commit, "[the conversation goes back]"),
                     }
                 }
                 if unreadable > 0 {
@@ -122,6 +126,13 @@ impl Conversation {
             }
         }
         std::mem::take(&mut self.turns)
+    }
+
+    /// Tells one change that a tool made to a file, away from the conversation.
+    pub(crate) fn tell_edit(mut self, tool: &str, path: &str, lines: &[Line]) -> String {
+        self.tool(tool, path);
+        self.change(lines);
+        self.finish().unwrap_or_default()
     }
 
     /// Returns the last turn.
@@ -194,16 +205,10 @@ impl Conversation {
     }
 
     fn call(&mut self, id: &str, name: &str, input: &ToolInput) {
-        let strong = self.palette.strong;
-        let name = clean(name).replace('\n', " ");
-        let about = clean(&call::telling(input)).replace('\n', " ");
-        let told = clip(format!("{name} {about}").trim_end(), self.columns - 4);
-        let shown = match told.strip_prefix(&name) {
-            Some(about) => format!("▸ {strong}{name}{strong:#}{about}"),
-            None => format!("▸ {told}"),
-        };
-        self.paragraph(Paragraph::Tool, vec![shown], 2, Style::new());
-        if let Some(change) = change::of(input) {
+        let told = self.tool(name, &call::telling(input));
+        let edits = edit::of(input);
+        if !edits.is_empty() {
+            let change: Vec<Line> = edits.into_iter().flat_map(|Edit { lines, .. }| lines).collect();
             self.change(&change);
         } else if self.detail == Detail::Full {
             let lines = wrap(&clean(&call::all(input)), self.columns - 6);
@@ -218,6 +223,20 @@ impl Conversation {
                 self.calls.insert(id.to_owned(), told);
             }
         }
+    }
+
+    /// Tells which tool is called and what that is about, and returns it without colours.
+    fn tool(&mut self, name: &str, about: &str) -> String {
+        let strong = self.palette.strong;
+        let name = clean(name).replace('\n', " ");
+        let about = clean(about).replace('\n', " ");
+        let told = clip(format!("{name} {about}").trim_end(), self.columns - 4);
+        let shown = match told.strip_prefix(&name) {
+            Some(about) => format!("▸ {strong}{name}{strong:#}{about}"),
+            None => format!("▸ {told}"),
+        };
+        self.paragraph(Paragraph::Tool, vec![shown], 2, Style::new());
+        told
     }
 
     /// Tells a result away from its call.
@@ -245,7 +264,7 @@ impl Conversation {
             text.push('\n');
         }
         let mut text = text.trim_matches('\n');
-        if let Some(change) = change::written_out(text) {
+        if let Some(change) = edit::written_out(text) {
             return self.change(&change);
         }
         // Codex puts what it measured before what the command wrote, which is what one wants to see first.
@@ -419,7 +438,7 @@ fn in_brackets(part: &Part) -> String {
     clean(&told).replace('\n', " ")
 }
 
-fn to_the_second(at: Timestamp) -> String {
+pub(crate) fn to_the_second(at: Timestamp) -> String {
     let text = at.to_string();
     let (date, time) = text.split_once('T').unwrap_or((&text, ""));
     format!("{date} {}Z", time.get(..8).unwrap_or(time))

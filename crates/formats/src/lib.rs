@@ -25,6 +25,7 @@ mod summary;
 
 pub mod codec;
 pub mod dialogue;
+pub mod edit;
 pub mod encode;
 mod media;
 mod read;
@@ -32,6 +33,7 @@ mod records;
 mod replay;
 mod session;
 pub mod thread;
+mod told;
 
 mod lead;
 
@@ -50,6 +52,7 @@ pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
 pub use session::Renamer;
 pub use summary::summary_entry;
+pub use told::{Told, told};
 
 /// Deepest nesting of arrays, objects, maps and tags that is accepted, the outermost included.
 ///

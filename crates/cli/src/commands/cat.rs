@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use clap::Args;
 use contexture::{
     CommitContent, Entries, Reference, Said,
+    formats::{self, Told},
     wire::{EntryBody, EntryDocument},
 };
 
 use crate::{
-    conversation::{self, Conversation, Detail, Told},
+    conversation::{Conversation, Detail},
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
@@ -116,9 +117,9 @@ fn documents(content: CommitContent) -> Vec<EntryDocument> {
         Said::Steps { steps, .. } => {
             let entry = |told| match told {
                 Told::Entry(entry) => Some(EntryBody::Entry(entry)),
-                Told::Note(_) => None,
+                Told::Rewind(_) => None,
             };
-            conversation::entries(steps).into_iter().filter_map(entry).collect()
+            formats::told(steps).into_iter().filter_map(entry).collect()
         }
         Said::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
         Said::Opaque => vec![EntryBody::Opaque { format, artifact, size }],

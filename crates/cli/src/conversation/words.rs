@@ -7,7 +7,7 @@ const TAB: &str = "    ";
 
 /// Returns a text that cannot steer the terminal. Escape sequences, which tools put around words to colour them, go;
 /// other control characters are replaced, and so are those that turn the direction of writing.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
@@ -48,7 +48,7 @@ fn turns_direction(char: char) -> bool {
 }
 
 /// Cuts a line to a width and says so.
-pub(super) fn clip(line: &str, columns: usize) -> String {
+pub(crate) fn clip(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }
@@ -58,7 +58,7 @@ pub(super) fn clip(line: &str, columns: usize) -> String {
 
 /// Breaks text into lines that fit, between words where that is possible. A line keeps its indentation; what stands
 /// between fences is left as it is.
-pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut is_fenced = false;
     for line in text.lines() {

@@ -1,30 +1,26 @@
 //! From the records of one commit to the entries that are read.
 
-use contexture::{
-    core::{Entry, Part},
-    formats::codec::{Effect, Rewind, Step},
-};
+use contexture_core::{Entry, Part};
 
-use crate::output;
+use crate::codec::{Effect, Rewind, Step};
 
 /// What a record puts into a conversation as it is read.
-pub(crate) enum Told {
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// Something is said.
     Entry(Box<Entry>),
-    /// Something that happens to the conversation.
-    Note(String),
+    /// The conversation goes back.
+    Rewind(Rewind),
 }
 
 /// Returns what the records of one commit say, each entry once and in its last form.
 ///
 /// Other than replay this takes nothing away: whoever reads wants to see what was taken back or summed up.
-pub(crate) fn entries(steps: Vec<Step>) -> Vec<Told> {
+pub fn told(steps: Vec<Step>) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     for Step { effect, entries } in steps {
         match &effect {
-            Effect::Rewind(Rewind::Turns(turns)) => {
-                told.push(Told::Note(format!("[the conversation goes back {}]", output::counted(*turns, "turn"))));
-            }
-            Effect::Rewind(Rewind::Before(_)) => told.push(Told::Note("[the conversation goes back]".to_owned())),
+            Effect::Rewind(rewind) => told.push(Told::Rewind(rewind.clone())),
             Effect::Nothing
             | Effect::Append
             | Effect::Continue
@@ -43,7 +39,7 @@ fn add(told: &mut Vec<Told>, effect: &Effect, entry: Entry) {
     if *effect == Effect::Upsert && entry.id.is_some() {
         let same = told.iter_mut().find_map(|told| match told {
             Told::Entry(known) if known.id == entry.id => Some(known),
-            Told::Entry(_) | Told::Note(_) => None,
+            Told::Entry(_) | Told::Rewind(_) => None,
         });
         if let Some(known) = same {
             **known = entry;
