@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 use contexture_core::{Role, UnknownWord};
 use serde::Serialize;
 
-pub use find::{Filter, Hit, Request, find};
+pub use find::{Filter, Hit, Request, find, newest};
 pub use query::{Query, QueryError};
 pub use words::{Passage, Words, passages};
 

@@ -46,6 +46,22 @@ pub struct Segment {
     pub part_start: u64,
 }
 
+/// How far a file was taken in, and what its last bytes were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// Bytes taken in.
+    pub size: u64,
+    /// Digest of the last of them.
+    pub tail: [u8; 32],
+}
+
+impl Source {
+    /// Returns how far the file was taken in.
+    pub fn mark(&self) -> Mark {
+        Mark { size: self.size, tail: self.tail }
+    }
+}
+
 const COLUMNS: &str = "machine, path, format, session, size, tail, state, taken_at";
 
 /// Returns what is known of a file.
@@ -54,6 +70,14 @@ pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
     let sql = format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3");
     let row = tx.row(&sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
     row.as_ref().map(decode).transpose()
+}
+
+/// Returns how far a file was taken in.
+pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<Mark>> {
+    let space = tx.space;
+    let sql = "SELECT size, tail FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3";
+    let row = tx.row(sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
+    row.map(|row| Ok(Mark { size: row.integer(0)?.cast_unsigned(), tail: tail(row.blob(1)?)? })).transpose()
 }
 
 /// Returns the sources that are referred to by an id, at most `limit`.
@@ -123,12 +147,14 @@ pub async fn forget(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<()
     tx.post("DELETE FROM segments WHERE source = ?1", &[key.into()]).await
 }
 
-/// Returns up to `limit` stretches of a file from a byte on, in order.
+/// Returns up to `limit` stretches of a file in order, from the one that a byte lies in.
 pub async fn segments(tx: &mut Tx<'_>, machine: &Machine, path: &str, from: u64, limit: u32) -> Result<Vec<Segment>> {
     let space = tx.space;
     let sql = "SELECT g.start, g.length, a.digest, g.part_start FROM sources s JOIN segments g ON g.source = s.key \
                JOIN artifacts a ON a.key = g.artifact \
-               WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3 AND g.start >= ?4 ORDER BY g.start LIMIT ?5";
+               WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3 AND g.start >= \
+               (SELECT COALESCE(MAX(b.start), 0) FROM segments b WHERE b.source = s.key AND b.start <= ?4) \
+               ORDER BY g.start LIMIT ?5";
     let params =
         [space.into(), machine.as_str().into(), path.into(), from.cast_signed().into(), i64::from(limit).into()];
     let decode = |row: &Row| {
@@ -150,15 +176,18 @@ async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i
 }
 
 fn decode(row: &Row) -> Result<Source> {
-    let tail = row.blob(5)?.try_into().map_err(|_| Error::damaged("the digest of a source has the wrong length"))?;
     Ok(Source {
         machine: stored::<Machine>(row.text(0)?)?,
         path: row.text(1)?.to_owned(),
         format: stored::<Format>(row.text(2)?)?,
         session: row.optional_text(3)?.map(str::to_owned),
         size: row.integer(4)?.cast_unsigned(),
-        tail,
+        tail: tail(row.blob(5)?)?,
         state: row.text(6)?.to_owned(),
         taken_at: time(row.integer(7)?)?,
     })
+}
+
+fn tail(bytes: &[u8]) -> Result<[u8; 32]> {
+    bytes.try_into().map_err(|_| Error::damaged("the digest of a source has the wrong length"))
 }

@@ -9,7 +9,7 @@ mod writer;
 
 use std::{
     fs::{self, DirBuilder},
-    io,
+    io, mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -86,6 +86,14 @@ impl Sqlite {
     /// Measures the database file and its log.
     pub(crate) fn footprint(&self) -> Result<Footprint> {
         footprint(&self.path)
+    }
+
+    /// Leaves everything open for the end of the program to close, unless the log is so long that it must be folded in.
+    pub(crate) fn leave(self) {
+        let log = log_file(&self.path).metadata().map_or(0, |log| log.len());
+        if log <= writer::MAX_LOG_LEFT {
+            mem::forget(self);
+        }
     }
 
     /// Removes the database and its log.

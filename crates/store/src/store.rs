@@ -106,6 +106,15 @@ impl Store {
         }
     }
 
+    /// Gives the store up where the program ends: what was acknowledged is durable, and nothing is tidied unless leaving it
+    /// so would cost the next program time.
+    pub fn leave(self) {
+        match self.engine {
+            Engine::Sqlite(engine) => engine.leave(),
+            Engine::Postgres(engine) => drop(engine),
+        }
+    }
+
     /// Removes the store with everything in it, for good.
     ///
     /// Nobody else may be using it.

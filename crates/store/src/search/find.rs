@@ -7,7 +7,7 @@ use contexture_core::{Annotation, CommitId, Format, LabelKey, Principal, Role, S
 use super::{Kind, Query, Spot};
 use crate::{
     Error, Result,
-    commit::Place,
+    commit::{self, COLUMNS, PageAfter, Place, StoredCommit},
     space::stored,
     sql::{Dialect, Param, Row, Tx},
 };
@@ -93,58 +93,13 @@ const LABELLED: &str = "said(line, position, annotation, until) AS (\
 /// first.
 pub async fn find(tx: &mut Tx<'_>, request: &Request) -> Result<Vec<Hit>> {
     let Request { query, filter, max_commits, max_hits } = request;
-    let expression = query.expression(tx.dialect());
-    let found = match tx.dialect() {
-        Dialect::Sqlite => FOUND_BY_SQLITE,
-        Dialect::Postgres => FOUND_BY_POSTGRES,
-    };
-    let mut params: Vec<Param<'_>> = vec![tx.space.into(), expression.as_str().into()];
-    let mut sql = String::from("WITH RECURSIVE ");
-    let mut conditions = String::new();
-    if let Some(commit) = &filter.ancestors_of {
-        params.push(Param::Blob(commit.as_bytes()));
-        sql.push_str(&REACH.replace("{id}", &params.len().to_string()));
-        conditions.push_str(" AND EXISTS (SELECT 1 FROM reach WHERE reach.line = p.line AND p.position <= reach.last)");
-    }
-    let label = filter.label.as_ref().map(|(key, value)| label_texts(key, value)).transpose()?;
-    if let Some((key, label)) = &label {
-        params.extend([Param::from(key.as_str()), label.as_str().into()]);
-        let (key, label) = ((params.len() - 1).to_string(), params.len().to_string());
-        sql.push_str(&LABELLED.replace("{key}", &key).replace("{label}", &label));
-        conditions.push_str(
-            " AND EXISTS (SELECT 1 FROM labelled WHERE labelled.line = p.line AND p.position >= labelled.first \
-             AND (labelled.until IS NULL OR p.position < labelled.until))",
-        );
-    }
-    let runtime = filter.runtime.as_ref().map(|runtime| format!("{runtime}/"));
-    let plain = [
-        ("p.role =", filter.role.map(|role| role.as_str().into())),
-        ("p.kind =", filter.kind.map(|kind| kind.as_str().into())),
-        ("c.format =", filter.format.as_ref().map(|format| format.as_str().into())),
-        ("c.principal =", filter.principal.as_ref().map(|principal| principal.as_str().into())),
-        ("c.session =", filter.session.as_ref().map(|session| session.as_str().into())),
-        ("c.created_at >=", filter.since.map(|since| since.as_micros().into())),
-        ("c.created_at <", filter.until.map(|until| until.as_micros().into())),
-    ];
-    for (condition, param) in plain {
-        if let Some(param) = param {
-            params.push(param);
-            // Writing to a String cannot fail.
-            let _written = write!(conditions, " AND {condition} ?{}", params.len());
-        }
-    }
-    if let Some(runtime) = &runtime {
-        params.push(runtime.as_str().into());
-        let number = params.len();
-        let _written = write!(
-            conditions,
-            " AND substr(c.template || '/', 1, length(CAST(?{number} AS TEXT))) = CAST(?{number} AS TEXT)"
-        );
-    }
+    let texts = Texts::of(query, filter, tx.dialect())?;
+    let Clauses { tables, conditions, mut params } = Clauses::of(filter, &texts, tx);
+    let mut sql = tables;
     params.extend([Param::from(i64::from(*max_hits)), (i64::from(*max_commits) * i64::from(*max_hits)).into()]);
     let _written = write!(
         sql,
-        "{found}, hits AS (SELECT p.line, p.position, p.entry, p.part, p.passage, p.role, p.kind, f.score, \
+        ", hits AS (SELECT p.line, p.position, p.entry, p.part, p.passage, p.role, p.kind, f.score, \
          c.created_at, c.seq, \
          row_number() OVER (PARTITION BY p.line, p.position ORDER BY f.score DESC, p.key) AS place, \
          count(*) OVER (PARTITION BY p.line, p.position) AS number, \
@@ -168,6 +123,109 @@ pub async fn find(tx: &mut Tx<'_>, request: &Request) -> Result<Vec<Hit>> {
     });
     hits.truncate(beyond.unwrap_or(hits.len()));
     Ok(hits)
+}
+
+/// Texts that a statement is given and that no filter holds as they are.
+struct Texts {
+    expression: String,
+    label: Option<(String, String)>,
+    runtime: Option<String>,
+}
+
+impl Texts {
+    fn of(query: &Query, filter: &Filter, dialect: Dialect) -> Result<Self> {
+        Ok(Self {
+            expression: query.expression(dialect),
+            label: filter.label.as_ref().map(|(key, value)| label_texts(key, value)).transpose()?,
+            runtime: filter.runtime.as_ref().map(|runtime| format!("{runtime}/")),
+        })
+    }
+}
+
+/// The parts that all statements about passages have: `found` is what matches, of which the passage `p` and its commit `c`
+/// must meet the conditions.
+struct Clauses<'q> {
+    tables: String,
+    conditions: String,
+    params: Vec<Param<'q>>,
+}
+
+impl<'q> Clauses<'q> {
+    fn of(filter: &'q Filter, texts: &'q Texts, tx: &Tx<'_>) -> Self {
+        let found = match tx.dialect() {
+            Dialect::Sqlite => FOUND_BY_SQLITE,
+            Dialect::Postgres => FOUND_BY_POSTGRES,
+        };
+        let mut params: Vec<Param<'q>> = vec![tx.space.into(), texts.expression.as_str().into()];
+        let mut tables = String::from("WITH RECURSIVE ");
+        let mut conditions = String::new();
+        if let Some(commit) = &filter.ancestors_of {
+            params.push(Param::Blob(commit.as_bytes()));
+            tables.push_str(&REACH.replace("{id}", &params.len().to_string()));
+            conditions
+                .push_str(" AND EXISTS (SELECT 1 FROM reach WHERE reach.line = p.line AND p.position <= reach.last)");
+        }
+        if let Some((key, label)) = &texts.label {
+            params.extend([Param::from(key.as_str()), label.as_str().into()]);
+            let (key, label) = ((params.len() - 1).to_string(), params.len().to_string());
+            tables.push_str(&LABELLED.replace("{key}", &key).replace("{label}", &label));
+            conditions.push_str(
+                " AND EXISTS (SELECT 1 FROM labelled WHERE labelled.line = p.line AND p.position >= labelled.first \
+                 AND (labelled.until IS NULL OR p.position < labelled.until))",
+            );
+        }
+        let plain = [
+            ("p.role =", filter.role.map(|role| role.as_str().into())),
+            ("p.kind =", filter.kind.map(|kind| kind.as_str().into())),
+            ("c.format =", filter.format.as_ref().map(|format| format.as_str().into())),
+            ("c.principal =", filter.principal.as_ref().map(|principal| principal.as_str().into())),
+            ("c.session =", filter.session.as_ref().map(|session| session.as_str().into())),
+            ("c.created_at >=", filter.since.map(|since| since.as_micros().into())),
+            ("c.created_at <", filter.until.map(|until| until.as_micros().into())),
+        ];
+        for (condition, param) in plain {
+            if let Some(param) = param {
+                params.push(param);
+                // Writing to a String cannot fail.
+                let _written = write!(conditions, " AND {condition} ?{}", params.len());
+            }
+        }
+        if let Some(runtime) = &texts.runtime {
+            params.push(runtime.as_str().into());
+            let number = params.len();
+            let _written = write!(
+                conditions,
+                " AND substr(c.template || '/', 1, length(CAST(?{number} AS TEXT))) = CAST(?{number} AS TEXT)"
+            );
+        }
+        tables.push_str(found);
+        Self { tables, conditions, params }
+    }
+}
+
+/// Returns up to `limit` commits with passages that match, newest first by the time they carry, then by sequence.
+pub async fn newest(
+    tx: &mut Tx<'_>,
+    (query, filter): (&Query, &Filter),
+    after: Option<PageAfter>,
+    limit: u32,
+) -> Result<Vec<StoredCommit>> {
+    let texts = Texts::of(query, filter, tx.dialect())?;
+    let Clauses { tables: mut sql, conditions, mut params } = Clauses::of(filter, &texts, tx);
+    let _written = write!(
+        sql,
+        " SELECT {COLUMNS} FROM commits WHERE space = ?1 AND seq > 0 AND (line, position) IN \
+         (SELECT p.line, p.position FROM found f JOIN passages p ON p.key = f.key \
+         JOIN commits c ON c.line = p.line AND c.position = p.position WHERE p.space = ?1{conditions})"
+    );
+    if let Some(PageAfter { created_at, seq }) = after {
+        params.extend([Param::from(created_at.as_micros()), seq.cast_signed().into()]);
+        let _written = write!(sql, " AND (created_at, seq) < (?{}, ?{})", params.len() - 1, params.len());
+    }
+    params.push(i64::from(limit).into());
+    let _written = write!(sql, " ORDER BY created_at DESC, seq DESC LIMIT ?{}", params.len());
+    let rows = tx.rows(&sql, &params).await?;
+    rows.iter().map(commit::decode).collect()
 }
 
 /// Returns how the annotations of a label start, and the one that sets it to a value, as they are stored.

@@ -24,7 +24,7 @@ const GATHER_TIME: Duration = Duration::from_micros(200);
 /// Size of the write-ahead log, in bytes, beyond which closing the store folds it in.
 ///
 /// The next program to open the store reads the whole log, so it must not be left long.
-const MAX_LOG_LEFT: u64 = 1024 * 1024;
+pub(super) const MAX_LOG_LEFT: u64 = 1024 * 1024;
 
 /// A handle on the writer thread. Dropping it ends the thread after the jobs already submitted.
 pub(super) struct Writer {
