@@ -7,12 +7,13 @@ use contexture::core::SpaceName;
 
 use crate::{
     commands::{
-        annotate::Annotate, artifact::Artifact, assemble::Assemble, cat::Cat, check::Check, checkpoint::Checkpoint,
-        children::Children, compact::Compact, completions::Completions, demo::Demo, envelope::Envelope, export::Export,
-        fork::Fork, formats::Formats, fsck::Fsck, head::Head, import::Import, import_bundle::ImportBundle,
+        annotate::Annotate, artifact::Artifact, assemble::Assemble, blame::Blame, cat::Cat, check::Check,
+        checkpoint::Checkpoint, children::Children, compact::Compact, completions::Completions, current::Current,
+        demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork, formats::Formats, fsck::Fsck,
+        git_hook::GitHook, head::Head, hook::Hook, import::Import, import_bundle::ImportBundle, init::Init,
         journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing, recipe::Recipe,
-        resolve::Resolve, resume::Resume, search::Search, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats,
-        store::Store,
+        resolve::Resolve, resume::Resume, run::Run, search::Search, show::Show, snapshot::Snapshot, spaces::Spaces,
+        stats::Stats, store::Store, watch::Watch, why_commit::WhyCommit,
     },
     error::Result,
     invocation::Invocation,
@@ -31,6 +32,8 @@ macro_rules! first_steps {
 First steps:
   ctx demo
       shows all of it at work in a throw-away store
+  ctx init
+      has every turn of your agents kept from now on
   ctx checkpoint --format claude-code-v1 --head main turn.jsonl
       makes a commit of a transcript and points the head `main` to it
   ctx log --graph
@@ -66,6 +69,8 @@ Environment:
   CTX_SPACE      the space, as --space
   CTX_PRINCIPAL  who runs the agent (default: user@host)
   CTX_MACHINE    where the agent runs (default: the host's name)
+  CTX_TICKET     the ticket that captured sessions belong to
+  CTX_THREAD     the thread that captured sessions belong to
   CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
   PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
   PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)
@@ -121,7 +126,15 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(Demo),
+    Init(Init),
     Import(Import),
+    Run(Box<Run>),
+    Watch(Watch),
+    Doctor(Doctor),
+    Current(Current),
+    Hook(Hook),
+    #[command(hide = true)]
+    GitHook(GitHook),
     Checkpoint(Box<Checkpoint>),
     Materialize(Materialize),
     Resume(Resume),
@@ -132,6 +145,8 @@ pub(crate) enum Command {
     List(List),
     Search(Box<Search>),
     Resolve(Resolve),
+    Blame(Blame),
+    WhyCommit(WhyCommit),
     Assemble(Assemble),
     Recipe(Recipe),
     Envelope(Envelope),
@@ -160,7 +175,21 @@ impl Command {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self {
             Self::Demo(command) => command.run(invocation, output).await,
+            Self::Init(command) => command.run(invocation, output),
             Self::Import(command) => command.run(invocation, output).await,
+            Self::Run(command) => command.run(invocation, output).await,
+            Self::Watch(command) => command.run(invocation, output).await,
+            Self::Doctor(command) => command.run(invocation, output).await,
+            Self::Current(command) => command.run(invocation, output).await,
+            // These two never fail: somebody else's work would.
+            Self::Hook(command) => {
+                command.run(invocation);
+                Ok(())
+            }
+            Self::GitHook(command) => {
+                command.run(invocation).await;
+                Ok(())
+            }
             Self::Checkpoint(command) => command.run(invocation, output).await,
             Self::Materialize(command) => command.run(invocation, output).await,
             Self::Resume(command) => command.run(invocation, output).await,
@@ -171,6 +200,8 @@ impl Command {
             Self::List(command) => command.run(invocation, output).await,
             Self::Search(command) => command.run(invocation, output).await,
             Self::Resolve(command) => command.run(invocation, output).await,
+            Self::Blame(command) => command.run(invocation, output).await,
+            Self::WhyCommit(command) => command.run(invocation, output).await,
             Self::Assemble(command) => command.run(invocation, output).await,
             Self::Recipe(command) => command.run(invocation, output),
             Self::Envelope(command) => command.run(invocation, output).await,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use contexture::{
     Contexture, Head, StoredCommit,
-    core::{CommitId, CommitKind, HeadName, Timestamp},
+    core::{CommitId, CommitKind, HeadName, Timestamp, Trigger},
     wire::CommitDocument,
 };
 
@@ -80,7 +80,12 @@ impl CommitText<'_> {
         let faint = self.palette.faint;
         let messages = stored.commit.message_count;
         let messages = messages.map(|count| format!(", {}", output::counted(count.get(), "message")));
-        let details = format!("{faint}{}{}{faint:#}", self.origin(stored), messages.unwrap_or_default());
+        let occasion = match stored.commit.trigger {
+            Trigger::ToolCall => ", at a tool call",
+            Trigger::SessionEnd => ", at the end of the session",
+            Trigger::TurnBoundary | Trigger::Compaction | Trigger::Explicit => "",
+        };
+        let details = format!("{faint}{}{}{occasion}{faint:#}", self.origin(stored), messages.unwrap_or_default());
         let mut lines = vec![self.title(stored), details];
         lines.extend(stored.annotations.summary.as_ref().map(|text| output::first_line(text.as_str()).into_owned()));
         if !stored.commit.merges.is_empty() {

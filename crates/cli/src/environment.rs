@@ -10,7 +10,7 @@ use std::{
 use contexture::{
     Clock,
     capture::Homes,
-    core::{Actor, Machine, NameError, Principal, SpaceName, Timestamp},
+    core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
 
 use crate::error::{Error, Result};
@@ -28,18 +28,30 @@ pub(crate) struct Environment {
     pub(crate) machine: Option<OsString>,
     /// `CTX_ACTOR`: who asks for changes, as the journal records it.
     pub(crate) actor: Option<OsString>,
+    /// `CTX_TICKET`: what is worked on.
+    pub(crate) ticket: Option<OsString>,
+    /// `CTX_THREAD`: the conversation that the work belongs to.
+    pub(crate) thread: Option<OsString>,
+    /// `CTX_SESSION`: the run of an agent that this program was started in.
+    pub(crate) session: Option<OsString>,
+    /// `CTX_SOCKET`: where that run can be asked.
+    pub(crate) socket: Option<PathBuf>,
     /// `CTX_TIME`: stops the clock, for tests and demonstrations.
     pub(crate) time: Option<OsString>,
     /// `XDG_DATA_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) data_directory: Option<PathBuf>,
     /// `XDG_CONFIG_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) config_directory: Option<PathBuf>,
+    /// `XDG_STATE_HOME/contexture`, or its usual place under `HOME`.
+    pub(crate) state_directory: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
     /// `PGPASSWORD`: lets the user in at a PostgreSQL server.
     pub(crate) postgres_password: Option<OsString>,
     /// Where runtimes keep their sessions: their own variables, or their usual places under `HOME`.
     pub(crate) homes: Homes,
+    /// `PATH`: where programs are looked for.
+    pub(crate) programs: Option<OsString>,
     /// `PAGER`: shows long output; an empty one asks for none.
     pub(crate) pager: Option<OsString>,
     /// `LESS`: what the user wants of that pager.
@@ -63,6 +75,8 @@ impl Environment {
         let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
         let config_home = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let usual_config = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
+        let state_home = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual_state = || variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
         let place = |name: &str, usual: &str| {
             variable(name).map(PathBuf::from).or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(usual)))
         };
@@ -72,9 +86,14 @@ impl Environment {
             principal: variable("CTX_PRINCIPAL"),
             machine: variable("CTX_MACHINE"),
             actor: variable("CTX_ACTOR"),
+            ticket: variable("CTX_TICKET"),
+            thread: variable("CTX_THREAD"),
+            session: variable("CTX_SESSION"),
+            socket: variable("CTX_SOCKET").map(PathBuf::from),
             time: variable("CTX_TIME"),
             data_directory: data_home.clone().or_else(home).map(|data| data.join("contexture")),
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
+            state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres_password: variable("PGPASSWORD"),
             homes: Homes {
@@ -86,6 +105,7 @@ impl Environment {
                     .map(PathBuf::from)
                     .or_else(|| data_home.clone().or_else(home).map(|data| data.join("opencode"))),
             },
+            programs: variable("PATH"),
             pager: env::var_os("PAGER"),
             less: variable("LESS"),
         }
@@ -94,6 +114,11 @@ impl Environment {
     /// Returns where the store is when nobody says.
     pub(crate) fn data_directory(&self) -> Result<PathBuf> {
         self.data_directory.clone().ok_or(Error::NoHome)
+    }
+
+    /// Returns where it is kept what live capture is at.
+    pub(crate) fn state_directory(&self) -> Result<PathBuf> {
+        self.state_directory.clone().ok_or(Error::NoHome)
     }
 
     /// Returns the tenant to work in when nobody says.
@@ -118,6 +143,16 @@ impl Environment {
             Some(name) => named("CTX_MACHINE", name, |text| Machine::new(text)),
             None => named("the host's name", &host(), |text| Machine::new(text)),
         }
+    }
+
+    /// Returns the ticket that is worked on, if any.
+    pub(crate) fn ticket(&self) -> Result<Option<Ticket>> {
+        self.ticket.as_ref().map(|name| named("CTX_TICKET", name, |text| Ticket::new(text))).transpose()
+    }
+
+    /// Returns the thread that the work belongs to, if any.
+    pub(crate) fn thread(&self) -> Result<Option<Thread>> {
+        self.thread.as_ref().map(|name| named("CTX_THREAD", name, |text| Thread::new(text))).transpose()
     }
 
     /// Returns who asks for changes: `CTX_ACTOR`, else the principal.

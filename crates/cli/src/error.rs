@@ -1,5 +1,7 @@
 //! How a run of the program ends, and what it says when that is not well.
 
+mod unprepared;
+mod untraced;
 mod verdict;
 
 use std::{
@@ -24,6 +26,8 @@ use crate::{
     input::Input,
     output::{self, Palette, Shape},
 };
+pub(crate) use unprepared::Unprepared;
+pub(crate) use untraced::Untraced;
 use verdict::Verdict;
 
 /// Result of a command.
@@ -146,6 +150,9 @@ pub(crate) enum Error {
     /// Some files do not come back as they are.
     #[error("the store does not give back {files} file{} as they are", if *files == 1 { "" } else { "s" })]
     NotReproduced { files: u64 },
+    /// Not everything that was looked at is well.
+    #[error("{problems} problem{}", if *problems == 1 { " is left" } else { "s are left" })]
+    Unwell { problems: u64 },
     /// Nothing tells which agent is to go on.
     #[error("{commit} comes from no agent that can go on with it: its format is {format}")]
     NoRuntime { commit: CommitId, format: Format },
@@ -155,6 +162,39 @@ pub(crate) enum Error {
     /// An agent ended badly.
     #[error("{program} ended with {status}")]
     Ended { program: &'static str, status: ExitStatus },
+    /// A program cannot be started.
+    #[error("cannot start {program}")]
+    Spawn { program: String, source: io::Error },
+    /// A program that was run has ended badly, and has said why itself.
+    #[error("{program} ended with {code}")]
+    Passed { program: String, code: u8 },
+    /// A program is no agent that could go on with a session.
+    #[error("{program} is no agent that is known, so it cannot go on from a commit")]
+    NoAgent { program: String },
+    /// What live capture remembers cannot be kept.
+    #[error("cannot keep what is known of the sessions that go on")]
+    State(#[source] io::Error),
+    /// No session has that name.
+    #[error("there is no session {name:?}")]
+    NoSession { name: String },
+    /// Nothing of a session is in the store.
+    #[error("nothing of the session {session} is written down yet")]
+    NothingCaptured { session: String },
+    /// A session could not be stored.
+    #[error("the session cannot be stored now, so nothing names what it holds: {problem}")]
+    NotStored { problem: String },
+    /// Git cannot be asked.
+    #[error("cannot ask git")]
+    Git { source: io::Error },
+    /// Agents cannot be set up.
+    #[error(transparent)]
+    Unprepared(#[from] Unprepared),
+    /// A repository is needed.
+    #[error("this directory is in no git repository")]
+    NoRepository,
+    /// Something cannot be led back to its context.
+    #[error(transparent)]
+    Untraced(#[from] Untraced),
     /// The program itself could not start.
     #[error("cannot start")]
     Runtime(#[source] io::Error),
@@ -173,6 +213,8 @@ pub(crate) enum Exit {
     Conflict,
     /// The store is damaged.
     Damaged,
+    /// A program that was run ended so.
+    Passed(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -183,6 +225,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::Conflict => 3,
             Exit::Damaged => 4,
+            Exit::Passed(code) => code,
         })
     }
 }
@@ -229,6 +272,11 @@ impl Error {
         self.verdict().exit
     }
 
+    /// Tells whether whoever has failed has said so.
+    pub(crate) fn is_told(&self) -> bool {
+        matches!(self, Self::Passed { .. })
+    }
+
     /// Tells whether the reader of standard output has gone away, which is its right.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Stdout(source) if source.kind() == io::ErrorKind::BrokenPipe)
@@ -241,6 +289,12 @@ impl Error {
         lines.extend(self.causes().into_iter().map(|cause| format!("  because: {cause}")));
         lines.extend(self.verdict().hint.map(|text| format!("  {hint}hint:{hint:#} {text}")));
         lines.join("\n")
+    }
+
+    /// Returns what failed and why, in one line.
+    pub(crate) fn told(&self) -> String {
+        let parts: Vec<String> = std::iter::once(self.to_string()).chain(self.causes()).collect();
+        parts.join(": ")
     }
 
     /// Returns the document that tells a program the same.
@@ -342,12 +396,34 @@ impl Error {
             Self::NotReproduced { .. } => {
                 Verdict::failed("not-reproduced").hint("`ctx import` takes in what is new; then compare again")
             }
+            Self::Unwell { .. } => Verdict::failed("unwell"),
             Self::NoRuntime { .. } => {
                 Verdict::usage("no-runtime").hint("name one: `--in claude-code`, codex, gemini or pi")
             }
             Self::Start { line, .. } => Verdict::failed("cannot-start-agent")
                 .hint(format!("the session is written; this goes on with it: `{line}`")),
             Self::Ended { .. } => Verdict::failed("agent-failed"),
+            Self::Spawn { program, .. } => Verdict::failed("cannot-start-program")
+                .hint(format!("`command -v {program}` says where it is, if it is on the PATH")),
+            Self::Passed { code, .. } => Verdict { exit: Exit::Passed(*code), ..Verdict::failed("program-failed") },
+            Self::NoAgent { .. } => Verdict::usage("no-agent")
+                .hint("name the agent that it starts: `--in claude-code`, codex, gemini or pi"),
+            Self::State(_) => Verdict::failed("cannot-keep-state").hint("`ctx doctor` says where that is"),
+            Self::NoSession { .. } => {
+                Verdict::failed("no-session").hint("`ctx head list` shows the sessions there are")
+            }
+            Self::NothingCaptured { .. } => {
+                Verdict::failed("nothing-captured").hint("ask again after the first answer")
+            }
+            Self::NotStored { .. } => {
+                Verdict::failed("not-stored").hint("it is kept in the spool; `ctx doctor` says what is wrong")
+            }
+            Self::Git { .. } => {
+                Verdict::failed("git-failed").hint("install git; `git --version` says whether it is there")
+            }
+            Self::Unprepared(unprepared) => unprepared.verdict(),
+            Self::NoRepository => Verdict::failed("no-repository").hint("`git init` makes one"),
+            Self::Untraced(untraced) => untraced.verdict(),
             Self::Runtime(_) => Verdict::failed("cannot-start"),
         }
     }

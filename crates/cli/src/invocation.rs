@@ -4,6 +4,7 @@ use std::{ffi::OsStr, path::PathBuf};
 
 use contexture::{
     Contexture, Location, Options,
+    capture::LiveSession,
     core::{Principal, SpaceName, Timestamp},
 };
 
@@ -28,6 +29,20 @@ impl Invocation {
             (None, Some(variable)) => self.located("CTX_STORE", variable),
             (None, None) => Ok(Location::Directory(self.environment.data_directory()?)),
         }
+    }
+
+    /// Tells whether somebody says where the store is.
+    pub(crate) fn names_store(&self) -> bool {
+        self.globals.store.is_some() || self.environment.store.is_some()
+    }
+
+    /// Returns the same for the store that a session goes to, unless somebody says another one.
+    pub(crate) fn for_session(&self, session: &LiveSession) -> Self {
+        if self.names_store() {
+            return self.clone();
+        }
+        let (store, space) = (Some(session.store.clone().into()), Some(session.space.clone()));
+        Self { globals: Globals { store, space, ..self.globals.clone() }, ..self.clone() }
     }
 
     /// Takes a text for the place of a store.

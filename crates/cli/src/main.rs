@@ -11,19 +11,30 @@ mod invocation;
 mod commit_text;
 mod conversation;
 mod destination;
+mod git;
 mod input;
+mod live;
+mod origin;
 mod output;
 mod provenance;
 mod recipes;
+mod sessions;
+mod setup;
+mod shell;
 mod time;
 mod values;
 
-use std::{env, process::ExitCode};
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
 
 use clap::Parser as _;
 
 use crate::{
     args::Args,
+    commands::hook::Hook,
     environment::Environment,
     error::{Error, Exit},
     invocation::Invocation,
@@ -31,11 +42,18 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    if let Some((globals, hook)) = Hook::spot(env::args_os().skip(1)) {
+        hook.run(&Invocation { environment: Environment::read(), globals });
+        return Exit::Done.into();
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(refusal) => {
             let json = env::args_os().any(|argument| argument == "--json");
-            return error::refuse(&refusal, if json { Shape::Json } else { Shape::Text });
+            let refused = error::refuse(&refusal, if json { Shape::Json } else { Shape::Text });
+            // To some agents a hook that was not understood is a veto.
+            let is_hook = env::args_os().any(|argument| argument == "hook") && !io::stdin().is_terminal();
+            return if is_hook { Exit::Done.into() } else { refused };
         }
     };
     let Args { globals, command } = args;
@@ -44,6 +62,7 @@ fn main() -> ExitCode {
     match ended.and(output.finish()) {
         Ok(()) => Exit::Done.into(),
         Err(error) if error.is_closed_pipe() => Exit::Done.into(),
+        Err(error) if error.is_told() => error.exit().into(),
         Err(error) => {
             output.failure(&error);
             error.exit().into()

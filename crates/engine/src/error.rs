@@ -1,6 +1,6 @@
 //! What can go wrong in an operation, by what the caller can do about it.
 
-use std::io;
+use std::{io, path::PathBuf};
 
 use crate::capture::Runtime;
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
@@ -31,6 +31,12 @@ pub enum Error {
         depth: u64,
         /// How many steps back were asked for.
         back: u64,
+    },
+    /// Other programs took in the same session again and again.
+    #[error("other programs are taking in {path} at the same time")]
+    Overtaken {
+        /// The session.
+        path: PathBuf,
     },
     /// There is nothing to check in.
     #[error("the content is empty")]

@@ -14,6 +14,7 @@ pub mod capture;
 mod chain;
 mod checkpoint;
 mod compact;
+mod edits;
 mod entries;
 mod envelope;
 mod event;
@@ -59,6 +60,9 @@ pub use contexture_store::{
     spaces::Space,
     stats,
     token_count::TextDigest,
+};
+pub use edits::{
+    FoundEdit, Nearness, Occasion, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
 };
 pub use entries::{CommitContent, Entries, Said};
 pub use envelope::{Attachment, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};

@@ -13,9 +13,13 @@ pub mod assemble;
 #[doc(hidden)]
 pub mod bundles;
 #[doc(hidden)]
+pub mod capture;
+#[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
 pub mod compact;
+#[doc(hidden)]
+pub mod edits;
 #[doc(hidden)]
 pub mod envelope_bundles;
 #[doc(hidden)]
@@ -96,6 +100,17 @@ macro_rules! conformance {
                 a_bundle_joins_what_a_store_already_has,
                 a_damaged_bundle_changes_nothing,
                 what_is_not_there_cannot_be_exported;
+            capture:
+                a_session_that_is_taken_in_as_it_grows_is_the_one_that_is_imported,
+                programs_that_take_in_a_session_at_once_take_in_each_line_once,
+                an_occasion_tells_the_trigger_the_ending_and_what_the_principal_does,
+                what_a_runtime_notes_after_an_answer_belongs_to_the_turn_that_follows,
+                who_goes_back_to_a_prompt_that_was_taken_in_shares_it,
+                what_waits_in_a_spool_is_taken_in_though_its_file_is_gone,
+                a_spool_is_taken_in_once_however_often_it_is_drained,
+                what_continues_nothing_is_kept_aside,
+                a_spool_that_was_damaged_loses_nothing_else,
+                agents_are_linked_when_their_session_ends;
             checkpoint:
                 a_commit_keeps_every_field_and_its_id_follows_from_them,
                 the_same_steps_give_the_same_ids_in_every_store,
@@ -121,6 +136,15 @@ macro_rules! conformance {
                 a_snapshot_is_what_its_commit_materializes_to,
                 a_large_snapshot_is_streamed,
                 a_snapshot_that_cannot_be_taken_changes_nothing;
+            edits:
+                the_newest_call_that_wrote_a_line_is_found,
+                a_line_without_words_belongs_to_its_neighbours,
+                writing_a_whole_file_repeats_what_was_there,
+                a_call_that_failed_wrote_nothing,
+                paths_are_taken_from_where_the_agent_works,
+                no_more_is_looked_at_than_was_allowed,
+                what_repeats_or_cannot_be_read_writes_nothing,
+                an_occasion_reaches_back_to_where_the_turn_began;
             envelope_bundles:
                 envelopes_go_along_with_their_commits,
                 what_has_no_commit_goes_along_with_everything,

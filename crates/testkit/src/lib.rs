@@ -24,7 +24,7 @@ pub use backend::Backend;
 pub use clock::TestClock;
 pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
 pub use harness::Harness;
-pub use look::{Observed, artifact, exported, journal, materialized, observe, stored, walked};
+pub use look::{Observed, artifact, exported, heads, journal, materialized, observe, stored, walked};
 pub use runtime::block_on;
 pub use sqlite::SqliteBackend;
 pub use verify::{assert_sound, assert_whole};

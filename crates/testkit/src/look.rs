@@ -72,7 +72,8 @@ async fn commits(store: &Contexture, start: LogStart) -> Vec<StoredCommit> {
     }
 }
 
-async fn heads(store: &Contexture) -> Vec<Head> {
+/// Returns the heads in name order.
+pub async fn heads(store: &Contexture) -> Vec<Head> {
     let mut heads: Vec<Head> = Vec::new();
     loop {
         let page = store.heads("", heads.last().map(|last| &last.name), PAGE).await.unwrap();

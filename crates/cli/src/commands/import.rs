@@ -2,27 +2,24 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser as _},
-};
+use clap::Args;
 use contexture::{
     Contexture,
-    capture::{self, FileOutcome, ImportSettings, ImportedFile, SessionFile, Verified, opencode},
-    core::{Format, Machine, Timestamp},
+    capture::{Depth, FileOutcome, ImportedFile, Verified},
+    core::Machine,
     formats::{self, Framing},
 };
 use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
-    input::Input,
     invocation::Invocation,
     output::{self, Output, Shape},
+    sessions::{self, Candidate, Findings, Search, Skipped, Wanted},
     time::When,
 };
 
@@ -52,7 +49,7 @@ pub(crate) struct Import {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only sessions of this runtime or format; a file that is named and not recognised is taken for one
-    #[arg(long, value_name = "R", value_parser = wanted_parser(), hide_possible_values = true)]
+    #[arg(long, value_name = "R", value_parser = sessions::runtime_or_format(), hide_possible_values = true)]
     runtime: Option<Wanted>,
     /// Every session in the usual places, which is also what no PATH means
     #[arg(long, conflicts_with = "paths")]
@@ -66,64 +63,6 @@ pub(crate) struct Import {
     /// Compares each file with what the store gives back and takes in nothing
     #[arg(long)]
     verify: bool,
-}
-
-/// The runtimes that have formats of their own; their first format is that of their sessions.
-const RUNTIMES: &[(&str, &[&str])] = &[
-    ("claude-code", &["claude-code-v1", "claude-stream-v1"]),
-    ("codex", &["codex-v1", "codex-exec-v1"]),
-    ("gemini", &["gemini-v1", "gemini-stream-v1"]),
-    ("pi", &["pi-v1"]),
-    ("opencode", &["opencode-v1"]),
-];
-
-/// What is to be taken in: the formats of a runtime, or one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
-    name: String,
-    formats: Vec<Format>,
-}
-
-/// Accepts the names of runtimes and formats.
-fn wanted_parser() -> impl clap::builder::TypedValueParser<Value = Wanted> {
-    let formats = formats::known().iter().map(|known| known.name);
-    let readable = formats.filter(|name| Format::new(*name).is_ok_and(|format| formats::codec(&format).is_some()));
-    let names: Vec<&'static str> = RUNTIMES.iter().map(|(name, _)| *name).chain(readable).collect();
-    PossibleValuesParser::new(names).map(|name| {
-        let formats =
-            RUNTIMES.iter().find(|(runtime, _)| *runtime == name).map_or(vec![name.as_str()], |(_, all)| all.to_vec());
-        let formats = formats.into_iter().filter_map(|format| Format::new(format).ok()).collect();
-        Wanted { name, formats }
-    })
-}
-
-/// Returns what wrote a format: a runtime, or the format itself without its version.
-fn runtime_of(format: &Format) -> String {
-    let name = format.as_str();
-    let runtime = RUNTIMES.iter().find(|(_, formats)| formats.contains(&name));
-    runtime.map_or(name.strip_suffix("-v1").unwrap_or(name), |(runtime, _)| runtime).to_owned()
-}
-
-/// A path to look at.
-struct Lead {
-    path: PathBuf,
-    /// Whether somebody named this very file.
-    is_named: bool,
-}
-
-/// A file that is to be taken in.
-struct Candidate {
-    path: PathBuf,
-    runtime: String,
-    format: Format,
-    bytes: u64,
-}
-
-/// A file that is not.
-#[derive(Debug, Serialize)]
-struct Skipped {
-    path: PathBuf,
-    reason: String,
 }
 
 /// What became of all files of a runtime.
@@ -155,7 +94,7 @@ struct Compared {
 
 impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let (candidates, skipped) = self.candidates(invocation)?;
+        let Findings { candidates, skipped } = self.findings(invocation)?;
         if self.dry_run {
             return show_plan(&candidates, &skipped, output);
         }
@@ -163,111 +102,19 @@ impl Import {
         if self.verify {
             return verify(&engine, &invocation.environment.machine()?, &candidates, output).await;
         }
+        sessions::rescue(&engine, invocation).await?.tell(output);
         take_in(&engine, invocation, candidates, skipped, output).await
     }
 
     /// Lists what is to be taken in and what is not.
-    fn candidates(&self, invocation: &Invocation) -> Result<(Vec<Candidate>, Vec<Skipped>)> {
+    fn findings(&self, invocation: &Invocation) -> Result<Findings> {
         let now = invocation.now()?;
         let since = self.since.as_ref().map(|since| since.resolve(now)).transpose()?;
-        let found = |path| Lead { path, is_named: false };
-        let mut files: Vec<Lead> = Vec::new();
+        let search = Search { wanted: self.runtime.clone(), since };
         if self.paths.is_empty() {
-            files.extend(capture::discover(&invocation.environment.homes).into_iter().map(|lead| found(lead.path)));
-        }
-        for path in &self.paths {
-            let unreadable = |source| Error::Read { input: Input::File(path.clone()), source };
-            if fs::metadata(path).map_err(unreadable)?.is_dir() {
-                files.extend(capture::session_files(path).into_iter().map(found));
-            } else {
-                files.push(Lead { path: path.clone(), is_named: true });
-            }
-        }
-        let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
-        for Lead { path, is_named } in files {
-            // The same file by whatever name it is given.
-            let path = fs::canonicalize(&path).unwrap_or(path);
-            if opencode::is_database(&path) {
-                match self.in_database(&path, since) {
-                    Ok(sessions) => candidates.extend(sessions),
-                    Err(error) => skipped.push(Skipped { path, reason: error.to_string() }),
-                }
-                continue;
-            }
-            match self.judge(&path, is_named, since) {
-                Ok(Some(candidate)) => candidates.push(candidate),
-                Ok(None) => {}
-                Err(reason) => skipped.push(Skipped { path, reason }),
-            }
-        }
-        candidates.sort_by(|a, b| a.path.cmp(&b.path));
-        candidates.dedup_by(|a, b| a.path == b.path);
-        Ok((candidates, skipped))
-    }
-
-    /// Lists the sessions of a database.
-    fn in_database(
-        &self,
-        database: &Path,
-        since: Option<Timestamp>,
-    ) -> Result<Vec<Candidate>, opencode::DatabaseError> {
-        let format = Format::new("opencode-v1").expect("the names of formats are legal");
-        if self.runtime.as_ref().is_some_and(|wanted| !wanted.formats.contains(&format)) {
-            return Ok(Vec::new());
-        }
-        let mut sessions = opencode::sessions(database)?;
-        sessions.retain(|session| {
-            let updated = Timestamp::from_micros(session.updated.saturating_mul(1000));
-            since.zip(updated).is_none_or(|(since, updated)| updated >= since)
-        });
-        let candidate = |session: opencode::DatabaseSession| Candidate {
-            path: opencode::path_in(database, &session.id),
-            runtime: runtime_of(&format),
-            format: format.clone(),
-            bytes: session.bytes,
-        };
-        Ok(sessions.into_iter().map(candidate).collect())
-    }
-
-    /// Decides about one file: nothing is said of those that the flags leave out.
-    fn judge(&self, path: &Path, is_named: bool, since: Option<Timestamp>) -> Result<Option<Candidate>, String> {
-        let metadata = fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
-        let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
-        if since.zip(written).is_some_and(|(since, written)| Timestamp::from(written) < since) {
-            return Ok(None);
-        }
-        let Some(format) = self.format_of(path, is_named)? else {
-            return Ok(None);
-        };
-        let runtime = runtime_of(&format);
-        Ok(Some(Candidate { path: path.to_owned(), runtime, format, bytes: metadata.len() }))
-    }
-
-    /// Decides what a file is, by what it holds and by what the flags say.
-    fn format_of(&self, path: &Path, is_named: bool) -> Result<Option<Format>, String> {
-        let detected = match capture::detect(path) {
-            Ok(format) => format,
-            Err(capture::NotASession::Unknown) if is_named && self.runtime.is_some() => {
-                return Ok(self.runtime.as_ref().and_then(|wanted| wanted.formats.first().cloned()));
-            }
-            // A document of any kind may lie below a directory.
-            Err(_) if !is_named && capture::is_document(path) => return Ok(None),
-            Err(capture::NotASession::Unreadable(source)) => return Err(format!("it cannot be read: {source}")),
-            Err(reason) => return Err(reason.to_string()),
-        };
-        let Some(Wanted { name, formats }) = &self.runtime else {
-            return Ok(Some(detected));
-        };
-        if formats.contains(&detected) {
-            return Ok(Some(detected));
-        }
-        // Arrays of messages look alike.
-        let framing = |format: &Format| formats::codec(format).map(formats::Codec::framing);
-        let is_array = |format: &&Format| framing(format) == Some(Framing::JsonArray);
-        match formats.first().filter(is_array).filter(|_| is_named && is_array(&&detected)) {
-            Some(wanted) => Ok(Some(wanted.clone())),
-            None if is_named => Err(format!("it is {detected}, and --runtime asks for {name}")),
-            None => Ok(None),
+            Ok(search.everywhere(&invocation.environment.homes))
+        } else {
+            search.at(&self.paths)
         }
     }
 }
@@ -279,24 +126,12 @@ async fn take_in(
     mut skipped: Vec<Skipped>,
     output: &mut Output,
 ) -> Result<()> {
-    let environment = &invocation.environment;
-    let (principal, machine) = (environment.principal()?, environment.machine()?);
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
     let mut runtimes: BTreeMap<String, Sum> = BTreeMap::new();
-    let settings = |path: &Path, runtime: &str| ImportSettings {
-        principal: Some(principal.clone()),
-        machine: machine.clone(),
-        runtime: runtime.to_owned(),
-        agent: agent_of(path),
-    };
-    let file = |candidate: &Candidate| SessionFile {
-        path: candidate.path.clone(),
-        format: candidate.format.clone(),
-        settings: settings(&candidate.path, &candidate.runtime),
-    };
     // What comes out of a compressed file is more than the file.
-    let files = engine.import_sessions(candidates.iter().map(file).collect(), &|at| bar.set(at.min(total))).await?;
+    let progress = |at: u64| bar.set(at.min(total));
+    let files = sessions::take_in(engine, &invocation.environment, &candidates, &progress).await?;
     let mut imported = Vec::new();
     for (Candidate { path, runtime, .. }, file) in candidates.into_iter().zip(files) {
         match file {
@@ -305,7 +140,7 @@ async fn take_in(
                 imported.push(file);
             }
             // One file that cannot be read must not keep the others out.
-            Err(source) => skipped.push(Skipped { path, reason: format!("it cannot be read: {source}") }),
+            Err(source) => skipped.push(Skipped::unreadable(path, &source)),
         }
     }
     drop(bar);
@@ -387,7 +222,7 @@ fn show_sums(runtimes: &BTreeMap<String, Sum>, output: &mut Output) -> Result<()
 /// Tells which files were left out, by reason.
 fn show_skipped(skipped: &[Skipped], output: &mut Output) {
     let mut reasons: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
-    for Skipped { path, reason } in skipped {
+    for Skipped { path, reason, .. } in skipped {
         reasons.entry(reason).or_default().push(path);
     }
     for (reason, paths) in reasons {
@@ -423,15 +258,17 @@ fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output)
 async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate], output: &mut Output) -> Result<()> {
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Comparing", Some(total)).counter();
-    let (mut compared, mut differ, mut done) = (Vec::new(), 0, 0);
-    for Candidate { path, bytes, .. } in candidates {
-        let result = engine.verify_source(machine, path).await?;
-        differ += u64::from(!matches!(result, Verified::Same { .. }));
-        done += bytes;
-        bar.set(done);
-        compared.push(Compared { path: path.clone(), result });
-    }
+    let paths: Vec<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
+    let done = AtomicU64::new(0);
+    let advance = |at: usize| bar.set(done.fetch_add(candidates[at].bytes, Ordering::Relaxed) + candidates[at].bytes);
+    let results = engine.verify_sources(machine, &paths, Depth::Whole, &advance).await;
     drop(bar);
+    let (mut compared, mut differ) = (Vec::new(), 0);
+    for (path, result) in paths.into_iter().zip(results) {
+        let result = result?;
+        differ += u64::from(!matches!(result, Verified::Same { .. }));
+        compared.push(Compared { path, result });
+    }
     let (mut same, mut same_bytes, mut left_bytes) = (0, 0, 0);
     for Compared { path, result } in compared {
         if output.shape() == Shape::Json {
@@ -459,10 +296,4 @@ async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate]
         },
     ));
     if differ == 0 { Ok(()) } else { Err(Error::NotReproduced { files: differ }) }
-}
-
-/// Returns the agent that a whole file belongs to, when it is one that another agent started.
-fn agent_of(path: &Path) -> Option<String> {
-    let stem = path.file_stem()?.to_string_lossy();
-    stem.strip_prefix("agent-").map(str::to_owned)
 }

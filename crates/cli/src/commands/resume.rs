@@ -23,6 +23,7 @@ use crate::{
     input::Input,
     invocation::Invocation,
     output::{self, Output, Shape},
+    shell::quoted,
     values,
 };
 
@@ -88,9 +89,7 @@ impl Resume {
         let session = Uuid::new_v4().to_string();
         let settings = ImportSettings {
             principal: Some(invocation.environment.principal()?),
-            machine: invocation.environment.machine()?,
-            runtime: runtime.as_str().to_owned(),
-            agent: None,
+            ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())
         };
         let request = contexture::Resume { commit, head, runtime, session, directory };
         let written = engine.resume(&request, &invocation.environment.homes, &settings).await?;
@@ -178,14 +177,4 @@ async fn run(mut command: Command) -> io::Result<ExitStatus> {
 fn command_line(program: &str, arguments: &[OsString]) -> String {
     let words = arguments.iter().map(|word| quoted(&word.to_string_lossy()));
     std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// Writes a word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -155,7 +155,7 @@ impl Search {
 }
 
 /// Takes in what is new.
-async fn update(engine: &Contexture, output: &Output) -> Result<Indexed> {
+pub(crate) async fn update(engine: &Contexture, output: &Output) -> Result<Indexed> {
     let bar = output.progress("Indexing", None);
     let mut is_long = false;
     let mut advance = |Indexing { done, total }: Indexing| {

@@ -1,6 +1,6 @@
 //! `ctx store`: the store itself.
 
-mod check;
+pub(super) mod check;
 
 use clap::{Args, Subcommand};
 use contexture::Location;

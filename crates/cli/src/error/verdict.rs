@@ -45,6 +45,7 @@ impl Verdict {
         match error {
             EngineError::Store(error) => Self::of_store(error),
             EngineError::Reference { .. } => Self::usage("bad-reference").hint("`ctx log --all` shows the commits"),
+            EngineError::Overtaken { .. } => Self::conflict("overtaken").hint("try again"),
             EngineError::NoAncestor { .. } => Self::failed("no-ancestor"),
             EngineError::Empty => Self::failed("empty").hint("`--allow-empty` makes a commit of nothing"),
             EngineError::Malformed { .. } => {

@@ -99,6 +99,23 @@ fn a_file_that_is_not_here_does_not_pass_the_comparison() {
 }
 
 #[test]
+fn what_hooks_could_not_store_comes_first() {
+    let user = with_session();
+    // A file stands where the store belongs.
+    user.file("place", "");
+    let transcript = user.path(PROJECT).join("5e55.jsonl");
+    let event =
+        format!(r#"{{"hook_event_name":"Stop","session_id":"5e55","transcript_path":"{}"}}"#, transcript.display());
+    user.pipe(event, &["--store", "place", "hook", "claude-code"]);
+    fs::remove_file(user.path("place")).unwrap();
+    // The session itself was deleted meanwhile.
+    fs::remove_file(transcript).unwrap();
+    let ran = user.run(&["--store", "place", "import"]);
+    assert_eq!(ran.stderr, "Took in 1 entry from the spool.\nThere are no sessions to take in.\n");
+    assert!(user.done(&["--store", "place", "log", "session/5e55"]).contains("Wait for the port instead"));
+}
+
+#[test]
 fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
     let user = User::new();
     user.file("talk.json", r#"[{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}]"#);

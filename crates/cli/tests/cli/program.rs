@@ -60,9 +60,16 @@ fn manual_pages_are_printed_or_written_for_every_command() {
     }
 }
 
+/// Returns what the program says of itself, up to its options and from there on.
+fn help() -> (String, String) {
+    let help = User::new().run(&["--help"]).to_string();
+    let (commands, rest) = help.split_once("\nOptions:\n").unwrap();
+    (commands.to_owned(), rest.to_owned())
+}
+
 #[test]
-fn help_is_a_short_manual() {
-    assert_snapshot!(User::new().run(&["--help"]), @"
+fn help_lists_the_commands() {
+    assert_snapshot!(help().0, @"
     Version control for what LLM agents know.
 
     An agent's transcript becomes a chain of commits: check in each turn, fork it, compact it, and get
@@ -72,7 +79,13 @@ fn help_is_a_short_manual() {
 
     Commands:
       demo           Walks through the important commands in a throw-away store
+      init           Has every turn of your agents kept from now on
       import         Takes in the sessions that agents have kept
+      run            Runs an agent and captures what it says
+      watch          Takes in sessions as agents write them
+      doctor         Proves that all that agents have said is in the store, or says what to do
+      current        Prints the commit that is the caller's understanding now
+      hook           Takes in what has just happened in an agent's session
       checkpoint     Checks in content as a commit and prints its id
       materialize    Writes the conversation of a commit
       resume         Goes on with a conversation in an agent
@@ -83,6 +96,8 @@ fn help_is_a_short_manual() {
       list           Lists commits that pass a filter, newest first by the time they carry
       search         Finds where something was said
       resolve        Prints the last commit that a principal had made at a time
+      blame          Shows which context made the lines of a file
+      why-commit     Shows which context made a git commit
       assemble       Assembles a context under a budget, and keeps an envelope that proves it
       recipe         Lists, checks and shows recipes: declared ways to build a context
       envelope       Shows, explains and replays what was assembled
@@ -105,8 +120,12 @@ fn help_is_a_short_manual() {
       completions    Prints the completion script of a shell
       man            Prints the manual page, or writes the pages of all commands to a directory
       help           Print this message or the help of the given subcommand(s)
+    ");
+}
 
-    Options:
+#[test]
+fn help_is_a_short_manual() {
+    assert_snapshot!(help().1, @"
       -h, --help
               Print help (see a summary with '-h')
 
@@ -135,6 +154,8 @@ fn help_is_a_short_manual() {
     First steps:
       ctx demo
           shows all of it at work in a throw-away store
+      ctx init
+          has every turn of your agents kept from now on
       ctx checkpoint --format claude-code-v1 --head main turn.jsonl
           makes a commit of a transcript and points the head `main` to it
       ctx log --graph
@@ -164,6 +185,8 @@ fn help_is_a_short_manual() {
       CTX_SPACE      the space, as --space
       CTX_PRINCIPAL  who runs the agent (default: user@host)
       CTX_MACHINE    where the agent runs (default: the host's name)
+      CTX_TICKET     the ticket that captured sessions belong to
+      CTX_THREAD     the thread that captured sessions belong to
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
       PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
       PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)

@@ -105,3 +105,21 @@ fn a_check_refuses_what_no_command_could_use() {
     ");
     assert_eq!(user.run(&["store", "check", "/proc/contexture"]).code, 1);
 }
+
+#[test]
+fn what_a_program_says_while_the_store_is_away_is_taken_in_by_the_next_run() {
+    let user = User::new();
+    // No store can be made where a file is.
+    user.file("store", "");
+    let ran = user.run(&["run", "--", "sh", "-c", "echo hello; exit 3"]);
+    assert_eq!((ran.code, &*ran.stdout), (3, "hello\n"));
+    assert!(ran.stderr.starts_with("What sh said is kept in the spool, because it cannot be stored now: "), "{ran}");
+    fs::remove_file(user.path("store")).unwrap();
+    user.done(&["run", "--", "true"]);
+    let found = user.done(&["search", "hello", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+    let shown = user.done(&["show", found["commit"].as_str().unwrap()]);
+    assert!(shown.contains("label      session-end=exit 3"), "{shown}");
+    let runs = fs::read_dir(user.path(".local/state/contexture/runs")).unwrap();
+    assert_eq!(runs.count(), 0);
+}

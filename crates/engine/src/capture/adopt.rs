@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use contexture_core::{CommitId, Format, HeadName};
+use contexture_core::{CommitId, Format, HeadName, Trigger};
 use contexture_formats::{Framing, codec};
 use contexture_store::{
     artifact::{self, Content},
@@ -137,7 +137,7 @@ fn prime(path: &Path, format: &Format, mut steps: Steps, grafts: Grafts) -> io::
         tail.push(line.bytes);
         size = line.start + line.bytes.len() as u64;
     }
-    steps.finish();
+    steps.finish(Trigger::TurnBoundary);
     let session = steps.session();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     Ok(Primed { session, state, size, tail: tail.digest() })

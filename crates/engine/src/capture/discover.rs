@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::input::known_as;
+use super::{Runtime, input::known_as};
 
 /// Directories in which to look.
 #[derive(Debug, Clone, Default)]
@@ -28,36 +28,82 @@ pub struct Found {
     pub runtime: &'static str,
 }
 
+/// A directory below which a runtime keeps sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The directory, or a database.
+    pub path: PathBuf,
+    /// The runtime.
+    pub runtime: &'static str,
+}
+
+/// What lies in OpenCode's place: databases, no session files.
+const OPENCODE: &str = "opencode";
+
+/// Lists the usual places, be there anything or not.
+pub fn places(homes: &Homes) -> Vec<Place> {
+    let sessions = Runtime::ALL.iter().map(|runtime| (runtime.as_str(), runtime.sessions(homes)));
+    let archived = ("codex", homes.codex.as_ref().map(|home| home.join("archived_sessions")));
+    let all = sessions.chain([archived, (OPENCODE, homes.opencode.clone())]);
+    all.filter_map(|(runtime, path)| Some(Place { path: path?, runtime })).collect()
+}
+
 /// Lists the files in the usual places, by path.
 pub fn discover(homes: &Homes) -> Vec<Found> {
-    let places = [
-        ("claude-code", homes.claude.as_ref().map(|home| home.join("projects"))),
-        ("codex", homes.codex.as_ref().map(|home| home.join("sessions"))),
-        ("codex", homes.codex.as_ref().map(|home| home.join("archived_sessions"))),
-        ("gemini", homes.gemini.as_ref().map(|home| home.join("tmp"))),
-        ("pi", homes.pi.as_ref().map(|home| home.join("sessions"))),
-    ];
     let mut found = Vec::new();
-    for (runtime, place) in places {
-        if let Some(place) = place {
-            walk(&place, &mut |path| {
-                if is_session(runtime, path) {
-                    found.push(Found { path: path.to_owned(), runtime });
-                }
-            });
+    for Place { path: place, runtime } in places(homes) {
+        if runtime == OPENCODE {
+            let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+            let databases = entries.filter(|path| is_database(path)).chain(place.is_file().then(|| place.clone()));
+            found.extend(databases.map(|path| Found { path, runtime }));
+            continue;
         }
-    }
-    if let Some(place) = &homes.opencode {
-        let is_database = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            name.starts_with("opencode") && path.extension().is_some_and(|extension| extension == "db")
-        };
-        let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-        let databases = entries.filter(is_database).chain(place.is_file().then(|| place.clone()));
-        found.extend(databases.map(|path| Found { path, runtime: "opencode" }));
+        walk(&place, &mut |path| {
+            if is_session(runtime, path) {
+                found.push(Found { path: path.to_owned(), runtime });
+            }
+        });
     }
     found.sort();
     found
+}
+
+/// Returns the file that may be a session when something has happened to a path in one of the usual places: it, or the
+/// database whose log it is.
+pub fn touched(homes: &Homes, path: &Path) -> Option<Found> {
+    // SQLite appends to a log beside the database first.
+    let database = path.to_str().map_or(path, |text| Path::new(text.strip_suffix("-wal").unwrap_or(text)));
+    places(homes).into_iter().find_map(|Place { path: place, runtime }| {
+        let (file, is_wanted) = if runtime == OPENCODE {
+            (database, is_database(database) || database == place)
+        } else {
+            (path, is_session(runtime, path))
+        };
+        (is_wanted && file.starts_with(&place)).then(|| Found { path: file.to_owned(), runtime })
+    })
+}
+
+/// Finds the file that a runtime keeps of a session.
+pub fn find_session(runtime: Runtime, homes: &Homes, session: &str) -> Option<PathBuf> {
+    if session.is_empty() {
+        return None;
+    }
+    // Gemini CLI names a file by the beginning of the id only.
+    let name = if runtime == Runtime::Gemini { session.get(..8).unwrap_or(session) } else { session };
+    let is_named = |path: &Path| {
+        let path = known_as(path);
+        path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(name))
+    };
+    find(&runtime.sessions(homes)?, &|path| is_session(runtime.as_str(), path) && is_named(path))
+}
+
+/// Looks for a file: in the directories that sort last first, because Codex has one for each day; the first of several,
+/// because Gemini CLI begins another one when a session is resumed and goes on with the first.
+fn find(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
+    let mut entries: Vec<PathBuf> = directory.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    entries.sort_unstable();
+    let found = entries.iter().find(|path| is_wanted(path) && path.is_file()).cloned();
+    found.or_else(|| entries.iter().rev().filter(|path| path.is_dir()).find_map(|place| find(place, is_wanted)))
 }
 
 /// Lists the files below a directory that may be sessions, by path.
@@ -74,9 +120,32 @@ pub fn session_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Lists the files of the agents that a session has started, where its runtime keeps them beside its own file.
+pub fn agent_transcripts(file: &Path, session: &str) -> Vec<PathBuf> {
+    // Claude Code has a directory named like the file, Gemini CLI one named like the session.
+    let of_session = file.parent().filter(|_| !session.is_empty()).map(|directory| directory.join(session));
+    let mut files = session_files(&known_as(file).with_extension(""));
+    files.extend(of_session.iter().flat_map(|directory| session_files(directory)));
+    files.retain(|path| is_lines(path));
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Returns the agent that a whole file belongs to, when it is one that another agent started.
+pub fn agent_of(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_string_lossy();
+    stem.strip_prefix("agent-").map(str::to_owned)
+}
+
 /// Tells by its name whether a file may be one document.
 pub fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json" || extension == "cbor")
+}
+
+fn is_database(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.starts_with("opencode") && path.extension().is_some_and(|extension| extension == "db")
 }
 
 fn is_session(runtime: &str, path: &Path) -> bool {

@@ -87,7 +87,8 @@ impl Contexture {
                 async move { source::segments(tx, &machine, &path, at, PER_PAGE).await }.boxed()
             });
             let page = paging.await?;
-            if page.is_empty() {
+            // Where a stretch is missing, the one before it comes again.
+            if page.last().is_none_or(|segment| segment.start + segment.length <= at) {
                 break;
             }
             for segment in page {
@@ -175,7 +176,7 @@ fn history_base(path: &Path, format: &Format) -> io::Result<Option<HistoryBase>>
     Ok(serde_json::from_slice::<Line>(&line).ok().and_then(|line| line.payload.history_base))
 }
 
-fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {
+pub(super) fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {
     let is_nothing = |line: &[u8]| decoder.step(line).is_ok_and(|step| step.effect == Effect::Nothing);
     lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).all(is_nothing)
 }

@@ -4,12 +4,15 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, Cursor, Read, Seek as _, SeekFrom},
     path::{Path, PathBuf},
+    sync::Arc,
 };
+
+use contexture_core::Timestamp;
 
 use super::opencode;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
-const TAIL_BYTES: usize = 64 * 1024;
+pub(super) const TAIL_BYTES: usize = 64 * 1024;
 /// Read at once.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 /// What compressed files begin with.
@@ -23,6 +26,31 @@ pub(super) enum Input {
     Compressed(Box<BufReader<zstd::Decoder<'static, BufReader<File>>>>),
     /// What was written for us.
     Held(Cursor<Vec<u8>>),
+    /// A stretch of a file as it was.
+    Piece(Cursor<Piece>),
+}
+
+/// A stretch of a file that somebody has kept.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// Where it starts in the file.
+    pub(super) start: u64,
+    /// What it holds.
+    pub(super) bytes: Arc<[u8]>,
+    /// When it was kept.
+    pub(super) at: Timestamp,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl From<Piece> for Input {
+    fn from(piece: Piece) -> Self {
+        Self::Piece(Cursor::new(piece))
+    }
 }
 
 impl Input {
@@ -58,6 +86,12 @@ impl Input {
                 file.seek(SeekFrom::Start(start))?;
                 start
             }
+            Self::Piece(piece) => {
+                let start = place.saturating_sub(TAIL_BYTES as u64);
+                let Some(offset) = start.checked_sub(piece.get_ref().start) else { return Ok(None) };
+                piece.set_position(offset);
+                start
+            }
         };
         let mut left = place - start;
         let is_compressed = self.is_compressed();
@@ -83,6 +117,7 @@ impl Read for Input {
             Self::Plain(file) => file.read(buffer),
             Self::Compressed(file) => file.read(buffer),
             Self::Held(bytes) => bytes.read(buffer),
+            Self::Piece(piece) => piece.read(buffer),
         }
     }
 }
@@ -93,6 +128,7 @@ impl BufRead for Input {
             Self::Plain(file) => file.fill_buf(),
             Self::Compressed(file) => file.fill_buf(),
             Self::Held(bytes) => bytes.fill_buf(),
+            Self::Piece(piece) => piece.fill_buf(),
         }
     }
 
@@ -101,6 +137,7 @@ impl BufRead for Input {
             Self::Plain(file) => file.consume(amount),
             Self::Compressed(file) => file.consume(amount),
             Self::Held(bytes) => bytes.consume(amount),
+            Self::Piece(piece) => piece.consume(amount),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{CommitId, Session};
+use contexture_core::{CommitId, Machine, Session};
 use contexture_store::{
     commit::{self, Filter, StoredCommit},
     source::{self, Source},
@@ -68,6 +68,21 @@ impl Contexture {
                 by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
             }
         }
+        self.link_all(by_parent).await
+    }
+
+    /// Does the same for the chains of some files only.
+    pub async fn link_files(&self, machine: &Machine, paths: impl Iterator<Item = &Path>) -> Result<Linked> {
+        let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
+        for path in paths {
+            if let Some(loose) = self.known_source(machine, path).await?.and_then(Loose::of) {
+                by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
+            }
+        }
+        self.link_all(by_parent).await
+    }
+
+    async fn link_all(&self, by_parent: BTreeMap<String, Vec<Loose>>) -> Result<Linked> {
         let mut linked = Linked::default();
         for (session, loose) in by_parent {
             self.link_to(&session, loose, &mut linked).await?;
@@ -142,7 +157,7 @@ impl Contexture {
         let mut state = chain.state.clone();
         state.parent = Some(chain.parent.clone());
         let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
-        let source = Source { state, ..chain.source.clone() };
+        let (source, mark) = (Source { state, ..chain.source.clone() }, chain.source.mark());
         let (first, said) = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
         let saving = self.store.write(self.scope(), move |tx| {
             let (source, said) = (source.clone(), said.clone());
@@ -150,7 +165,11 @@ impl Contexture {
                 if let Some(said) = &said {
                     note_once(tx, &first, said).await?;
                 }
-                Ok(source::save(tx, &source, &[]).await?)
+                // Who took in more of it meanwhile knows better; the next search will see.
+                if source::mark(tx, &source.machine, &source.path).await? == Some(mark) {
+                    source::save(tx, &source, &[]).await?;
+                }
+                Ok(())
             };
             save.boxed()
         });

@@ -9,6 +9,7 @@ use std::{
 
 use contexture_core::Format;
 use futures_util::{StreamExt as _, stream};
+use serde::{Deserialize, Serialize};
 
 use super::{
     fork,
@@ -25,7 +26,7 @@ const LARGE_AT_ONCE: usize = 4;
 const SMALL_BYTES: u64 = 512 * 1024;
 
 /// A session file and what it is taken for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionFile {
     /// The file.
     pub path: PathBuf,
@@ -124,12 +125,7 @@ mod tests {
 
     #[test]
     fn files_of_one_session_come_one_after_another() {
-        let settings = ImportSettings {
-            principal: None,
-            machine: Machine::new("laptop").unwrap(),
-            runtime: "gemini".to_owned(),
-            agent: None,
-        };
+        let settings = ImportSettings::new(Machine::new("laptop").unwrap(), "gemini");
         let file = |name: &str| SessionFile {
             path: name.into(),
             format: Format::new("gemini-v1").unwrap(),

@@ -83,6 +83,16 @@ impl Runtime {
         })
     }
 
+    /// Returns the directory below which the runtime keeps its sessions, if its home is known.
+    pub fn sessions(self, homes: &Homes) -> Option<PathBuf> {
+        Some(match self {
+            Self::ClaudeCode => homes.claude.as_ref()?.join("projects"),
+            Self::Codex => homes.codex.as_ref()?.join("sessions"),
+            Self::Gemini => homes.gemini.as_ref()?.join("tmp"),
+            Self::Pi => homes.pi.as_ref()?.join("sessions"),
+        })
+    }
+
     /// Returns where the runtime looks for a session, if its home is known.
     pub fn place(self, homes: &Homes, name: SessionName<'_>) -> Option<PathBuf> {
         let SessionName { id, directory, at } = name;
@@ -92,11 +102,11 @@ impl Runtime {
         Some(match self {
             Self::ClaudeCode => {
                 let slug = directory.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-                homes.claude.as_ref()?.join("projects").join(slug).join(format!("{id}.jsonl"))
+                self.sessions(homes)?.join(slug).join(format!("{id}.jsonl"))
             }
             Self::Codex => {
                 let day = time.get(..10).unwrap_or(&time).replace('-', "/");
-                homes.codex.as_ref()?.join("sessions").join(day).join(format!("rollout-{time}-{id}.jsonl"))
+                self.sessions(homes)?.join(day).join(format!("rollout-{time}-{id}.jsonl"))
             }
             Self::Gemini => {
                 let minute = time.get(..16).unwrap_or(&time);
@@ -106,7 +116,7 @@ impl Runtime {
             }
             Self::Pi => {
                 let slug = directory.trim_start_matches('/').replace(['/', '\\', ':'], "-");
-                let place = homes.pi.as_ref()?.join("sessions").join(format!("--{slug}--"));
+                let place = self.sessions(homes)?.join(format!("--{slug}--"));
                 place.join(format!("{time}-000Z_{id}.jsonl"))
             }
         })

@@ -1,5 +1,6 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
+mod lanes;
 mod open;
 mod said;
 mod state;
@@ -16,11 +17,14 @@ use contexture_formats::{
 use contexture_store::{artifact::Content, source::Segment};
 
 use self::{
+    lanes::Lane,
     open::OpenStep,
-    said::{FORKED_FROM, Labels, PARENT_SESSION, summary},
-    state::LaneState,
+    said::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
 };
-use super::{adopt::Grafts, import::ImportSettings};
+use super::{
+    adopt::Grafts,
+    import::{ImportSettings, Occasion},
+};
 
 pub(super) use self::{
     said::{SPAWNED_BY, label},
@@ -29,6 +33,8 @@ pub(super) use self::{
 
 /// Bytes after which a step ends even in the middle of a turn, so that memory is bounded.
 const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
+/// Longest prompt that is kept for those who go back to it when the rest of a file is taken in another time.
+const MAX_PROMPT_BYTES: usize = 64 * 1024;
 /// Turns of a lane whose commits are known when the rest of a file is taken in another time.
 const TURNS_KEPT: usize = 256;
 /// Turns records into commits.
@@ -98,16 +104,14 @@ impl Batch {
     pub(super) fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
     }
-}
 
-#[derive(Default)]
-struct Lane {
-    state: LaneState,
-    step: Option<OpenStep>,
-    /// Whether it lies beside the conversation that started it.
-    is_side: bool,
-    /// The lane and turn that started it, until its first commit is made.
-    spawned_by: Option<(usize, u32)>,
+    /// Adds what an occasion says of the last commit of a session, and the head that moves there with it.
+    pub(super) fn tell_occasion(&mut self, occasion: &Occasion, tip: Option<CommitId>, live_head: Option<HeadName>) {
+        let Some(tip) = tip else { return };
+        self.moved.extend(live_head.filter(|_| occasion.is_live).map(|head| (head, tip)));
+        let ending = occasion.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
+        self.notes.extend(ending.map(|said| (tip, said)));
+    }
 }
 
 impl Steps {
@@ -160,7 +164,7 @@ impl Steps {
     pub(super) fn resume(&mut self, state: State) {
         let State { threads, lanes, last_at, session, version, parent, taken: _ } = state;
         self.threader = Threader::resume(threads);
-        self.lanes = lanes.into_iter().map(|state| Lane { state, ..Lane::default() }).collect();
+        self.lanes = lanes.into_iter().map(|state| Lane { state, is_resumed: true, ..Lane::default() }).collect();
         self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
         self.facts = Facts { session, version, ..Facts::default() };
@@ -248,11 +252,22 @@ impl Steps {
         }
     }
 
-    /// Ends every step.
-    pub(super) fn finish(&mut self) {
+    /// Ends every step, because of something that is not in the session.
+    pub(super) fn finish(&mut self, trigger: Trigger) {
         for lane in 0..self.lanes.len() {
-            self.end_step(lane);
+            let prompt = self.lanes[lane].step.as_ref().and_then(OpenStep::prompt);
+            let prompt = prompt.filter(|prompt| prompt.records.len() <= MAX_PROMPT_BYTES);
+            let prompt = prompt.or_else(|| self.lanes[lane].state.prompt.take());
+            self.end_step_by(lane, trigger);
+            self.lanes[lane].state.prompt = prompt;
         }
+    }
+
+    /// Returns the last commit of the conversation that goes on.
+    pub(super) fn tip(&self) -> Option<CommitId> {
+        let name = self.head_of(&Start::Root, 0);
+        let lane = self.lanes.iter().find(|lane| lane.state.head == name).or(self.lanes.first())?;
+        lane.state.tip
     }
 
     /// Takes out what was made so far.
@@ -345,16 +360,16 @@ impl Steps {
         if let Some(begins) = &place.start {
             prefix = self.begin_lane(begins);
         }
-        // What a runtime notes when it goes on with a session belongs to the turn that follows.
-        let is_known = self.grafts.is_some();
-        let follows_graft = |state: &mut LaneState| !is_known && std::mem::take(&mut state.is_graft);
-        if place.cut_before && place.start.is_none() && !follows_graft(&mut self.lanes[place.lane].state) {
+        let is_cut = place.cut_before && place.start.is_none();
+        if is_cut && (!self.belongs_to_next(place.lane) || place.is_compaction) {
             self.end_step(place.lane);
         }
         if !self.lanes[place.lane].is_side {
             self.at_work = (place.lane, place.turn);
         }
-        let kind = if place.is_compaction && self.lanes[place.lane].state.tip.is_some() {
+        // The summary may come when what announced it was taken in already.
+        let is_compaction = place.is_compaction || outline.has_summary && place.cut_after;
+        let kind = if is_compaction && self.lanes[place.lane].state.tip.is_some() {
             CommitKind::Compaction
         } else {
             CommitKind::Delta
@@ -366,71 +381,17 @@ impl Steps {
         }
     }
 
-    /// Opens a lane and returns the bytes that it shares with the turn it leaves.
-    fn begin_lane(&mut self, start: &Start) -> Vec<u8> {
-        let number = self.lanes.len();
-        let mut lane = Lane::default();
-        let mut prefix = Vec::new();
-        if let Start::Branch { lane: left, turn, with_prompt } = start {
-            let shares_prompt =
-                |step: &OpenStep| *with_prompt && step.turn == turn + 1 && step.kind == CommitKind::Delta;
-            prefix = match &self.lanes[*left].step {
-                Some(step) if self.framing == Framing::Lines && shares_prompt(step) => {
-                    step.bytes[..step.prompt_end].to_vec()
-                }
-                _ => Vec::new(),
-            };
-            // The session goes on here; what was left becomes the branch.
-            let head = self.lanes[*left].state.head.take();
-            self.lanes[*left].state.head = self.head_of(&Start::Root, number);
-            self.end_step(*left);
-            if let (Some(branch), Some(tip)) = (&self.lanes[*left].state.head, self.lanes[*left].state.tip) {
-                self.moved.push((branch.clone(), tip));
-            }
-            lane.state.head = head;
-            let shared = self.lanes[*left].state.by_turn.iter().rev().find(|(at, _)| at <= turn);
-            lane.state.tip = shared.map(|(_, commit)| *commit);
-            lane.state.by_turn = lane.state.tip.map(|tip| (*turn, tip)).into_iter().collect();
-            lane.state.labels = self.lanes[*left].state.labels.clone();
-        }
-        if let Some(Base { tip, prefix: shared }) = self.base.take().filter(|_| number == 0) {
-            lane.state.tip = tip;
-            lane.state.by_turn = tip.map(|tip| (0, tip)).into_iter().collect();
-            prefix = shared;
-        }
-        if matches!(start, Start::Side { .. }) {
-            lane.is_side = true;
-            lane.spawned_by = Some(self.at_work);
-        }
-        if lane.state.head.is_none() {
-            lane.state.head = self.head_of(start, number);
-        }
-        self.lanes.push(lane);
-        prefix
-    }
-
-    fn head_of(&self, start: &Start, number: usize) -> Option<HeadName> {
-        let session = clean(self.facts.session.as_deref().unwrap_or(&self.fallback_session));
-        let name = match start {
-            _ if self.settings.agent.is_some() => {
-                let agent = clean(self.settings.agent.as_deref().unwrap_or_default());
-                let suffix = if number == 0 { String::new() } else { format!("/branch-{number}") };
-                format!("session/{session}/agent-{agent}{suffix}")
-            }
-            Start::Root if number == 0 => format!("session/{session}"),
-            Start::Root | Start::Branch { .. } => format!("session/{session}/branch-{number}"),
-            Start::Side { key } => format!("session/{session}/agent-{}", clean(key)),
-        };
-        HeadName::new(name).ok()
-    }
-
     fn labels(&self) -> Labels {
         let Facts { directory, branch, model, .. } = self.facts.clone();
         Labels { directory, branch, model }
     }
 
-    /// Makes a commit of what a lane holds.
+    /// Makes a commit of what a lane holds, when its turn is over.
     fn end_step(&mut self, lane: usize) {
+        self.end_step_by(lane, Trigger::TurnBoundary);
+    }
+
+    fn end_step_by(&mut self, lane: usize, trigger: Trigger) {
         let Some(step) = self.lanes[lane].step.take() else {
             return;
         };
@@ -457,10 +418,10 @@ impl Steps {
         let says_something = turn > 0 || self.facts.model.is_some() || self.settings.agent.is_some();
         let labels = self.labels();
         let state = &mut self.lanes[lane].state;
-        state.is_graft = false;
+        (state.is_graft, state.prompt) = (false, None);
         let trigger = match kind {
             CommitKind::Compaction => Trigger::Compaction,
-            CommitKind::Delta | CommitKind::Snapshot => Trigger::TurnBoundary,
+            CommitKind::Delta | CommitKind::Snapshot => trigger,
         };
         let commit = Commit {
             parent: state.tip,
@@ -475,7 +436,8 @@ impl Steps {
                     .or_else(|| self.facts.session.clone())
                     .or_else(|| Some(self.fallback_session.clone()))
                     .and_then(|id| Session::new(id).ok()),
-                ..Provenance::default()
+                ticket: self.settings.ticket.clone(),
+                thread: self.settings.thread.clone(),
             },
             trigger,
             merges: Vec::new(),
@@ -517,6 +479,12 @@ fn clean(text: &str) -> String {
 }
 
 impl ImportSettings {
+    /// Returns the head that tells what the principal does now; agents that work for another one have none.
+    pub(super) fn live_head(&self) -> Option<HeadName> {
+        let principal = self.principal.as_ref().filter(|_| self.agent.is_none())?;
+        HeadName::new(format!("principal/{}", clean(principal.as_str()))).ok()
+    }
+
     fn template(&self, version: Option<&str>) -> Option<Template> {
         let runtime = &self.runtime;
         let name = version.map_or_else(|| runtime.clone(), |version| format!("{runtime}/{version}"));

@@ -1,20 +1,31 @@
 //! Proof that the store gives back a source file, byte for byte.
 
 use std::{
+    collections::VecDeque,
     io::{self, BufRead as _, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use contexture_core::Machine;
-use contexture_store::{artifact::ArtifactReader, source};
-use futures_util::FutureExt as _;
+use contexture_core::{ArtifactId, Format, Machine};
+use contexture_formats::{Codec, Framing, codec};
+use contexture_store::{
+    artifact::ArtifactReader,
+    source::{self, Segment, Source},
+};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Serialize;
 
-use super::input::Input;
+use super::{
+    input::{Input, TAIL_BYTES},
+    lines::Lines,
+    steps::State,
+};
 use crate::{Contexture, Error, Result};
 
 /// Stretches that are read at once.
 const SEGMENTS_PER_PAGE: u32 = 1024;
+/// Files that are compared at the same time.
+const FILES_AT_ONCE: usize = 8;
 
 /// What a comparison of a file with the store has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -36,7 +47,104 @@ pub enum Verified {
     Unknown,
 }
 
+/// How much of a file is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Every byte.
+    Whole,
+    /// How long it is, and its end. Of a document all of it, by its digest.
+    End,
+}
+
+/// What a session holds that was not taken in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// Bytes that an import would take in.
+    pub bytes: u64,
+    /// Lines in them.
+    pub lines: u64,
+}
+
+impl Unread {
+    /// Counts what an import would take in after the first bytes of a session, without a last line that is still being
+    /// written.
+    pub fn after(path: &Path, format: &Format, start: u64) -> io::Result<Self> {
+        let mut input = Input::open(path)?;
+        let mut unread = Self::default();
+        if input.skip_to(start)?.is_none() {
+            return Ok(unread);
+        }
+        let decoder = codec(format);
+        let mut lines = Lines::new(input, start);
+        while let Some(line) = lines.next()? {
+            let is_record = || decoder.as_ref().is_some_and(|codec| codec.outline(line.bytes.trim_ascii()).is_ok());
+            if line.is_whole || is_record() {
+                unread.bytes += line.bytes.len() as u64;
+                unread.lines += 1;
+            }
+        }
+        Ok(unread)
+    }
+}
+
 impl Contexture {
+    /// Compares files with what the store would write in their places, several at once. Returns what was found of each,
+    /// in their order, and tells which are done.
+    pub async fn verify_sources(
+        &self,
+        machine: &Machine,
+        paths: &[PathBuf],
+        depth: Depth,
+        done: &(dyn Fn(usize) + Sync),
+    ) -> Vec<Result<Verified>> {
+        let compare = async |at: usize| {
+            let verified = match depth {
+                Depth::Whole => self.verify_source(machine, &paths[at]).await,
+                Depth::End => self.verify_end(machine, &paths[at]).await,
+            };
+            done(at);
+            verified
+        };
+        stream::iter(0..paths.len()).map(compare).buffered(FILES_AT_ONCE).collect().await
+    }
+
+    /// Has the next import read a file from its first byte, though its end looks as it did.
+    pub async fn doubt_source(&self, machine: &Machine, path: &Path) -> Result<()> {
+        let Some(known) = self.known_source(machine, path).await? else { return Ok(()) };
+        // No end has this digest.
+        let doubted = Source { tail: [0; 32], ..known };
+        let saving = self.store.write(self.scope(), move |tx| {
+            let doubted = doubted.clone();
+            async move { source::save(tx, &doubted, &[]).await }.boxed()
+        });
+        Ok(saving.await?)
+    }
+
+    /// Compares how long a file is and its end with what was taken in.
+    async fn verify_end(&self, machine: &Machine, path: &Path) -> Result<Verified> {
+        let Some(known) = self.known_source(machine, path).await? else {
+            return Ok(Verified::Unknown);
+        };
+        let reading = |source| Error::Io { attempt: "read the session", source };
+        let mut file = Input::open(path).map_err(reading)?;
+        if is_document(&known) {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(reading)?;
+            let is_same = bytes.len() as u64 == known.size && *blake3::hash(&bytes).as_bytes() == known.tail;
+            return Ok(if is_same {
+                Verified::Same { bytes: known.size, left: 0 }
+            } else {
+                Verified::Differs { at: 0 }
+            });
+        }
+        match file.skip_to(known.size).map_err(reading)? {
+            Some(tail) if tail.digest() == known.tail => {
+                Ok(Verified::Same { bytes: known.size, left: rest(&mut file).map_err(reading)? })
+            }
+            _ => Ok(Verified::Differs { at: known.size.saturating_sub(TAIL_BYTES as u64) }),
+        }
+    }
+
     /// Compares a file with what the store would write in its place. Of a compressed file the bytes inside count.
     pub async fn verify_source(&self, machine: &Machine, path: &Path) -> Result<Verified> {
         let Some(known) = self.known_source(machine, path).await? else {
@@ -44,45 +152,36 @@ impl Contexture {
         };
         let reading = |source| Error::Io { attempt: "read the session", source };
         let mut file = Input::open(path).map_err(reading)?;
-        let mut at = 0;
-        let mut held: Option<(contexture_core::ArtifactId, Vec<u8>)> = None;
+        let mut stored = Stored::of(self, &known, 0);
         let mut theirs = Vec::new();
-        while at < known.size {
-            let (machine, name, from) = (machine.clone(), known.path.clone(), at);
-            let paging = self.store.read(self.scope(), move |tx| {
-                let (machine, name) = (machine.clone(), name.clone());
-                async move { source::segments(tx, &machine, &name, from, SEGMENTS_PER_PAGE).await }.boxed()
-            });
-            let page = paging.await?;
-            if page.is_empty() {
-                return Ok(Verified::Differs { at });
-            }
-            for segment in page {
-                if segment.start != at {
-                    return Ok(Verified::Differs { at });
-                }
-                // Steps are bounded, so the artifact of one fits into memory; neighbours are often of the same.
-                let ours = match held.take() {
-                    Some((id, bytes)) if id == segment.artifact => bytes,
-                    _ => self.whole_artifact(segment.artifact).await?,
-                };
-                let (start, end) = (segment.part_start, segment.part_start.saturating_add(segment.length));
-                let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-                let Some(stretch) = range.and_then(|(start, end)| ours.get(start..end)) else {
-                    return Ok(Verified::Differs { at });
-                };
-                theirs.resize(stretch.len(), 0);
-                if file.read_exact(&mut theirs).is_err() || theirs != stretch {
-                    return Ok(Verified::Differs { at });
-                }
-                at += segment.length;
-                held = Some((segment.artifact, ours));
+        while let Some(ours) = stored.next().await? {
+            theirs.resize(ours.bytes.len(), 0);
+            if file.read_exact(&mut theirs).is_err() || theirs != ours.bytes {
+                return Ok(Verified::Differs { at: ours.start });
             }
         }
-        Ok(Verified::Same { bytes: at, left: rest(&mut file).map_err(reading)? })
+        if stored.at < known.size {
+            return Ok(Verified::Differs { at: stored.at });
+        }
+        Ok(Verified::Same { bytes: stored.at, left: rest(&mut file).map_err(reading)? })
     }
 
-    pub(super) async fn whole_artifact(&self, id: contexture_core::ArtifactId) -> Result<Vec<u8>> {
+    /// Tells whether the store holds some bytes as what a file has at a place.
+    pub(super) async fn holds(&self, known: &Source, start: u64, bytes: &[u8]) -> Result<bool> {
+        let mut stored = Stored::of(self, known, start);
+        let mut left = bytes;
+        while !left.is_empty() {
+            let Some(ours) = stored.next().await? else { return Ok(false) };
+            let length = ours.bytes.len().min(left.len());
+            if ours.bytes[..length] != left[..length] {
+                return Ok(false);
+            }
+            left = &left[length..];
+        }
+        Ok(true)
+    }
+
+    pub(super) async fn whole_artifact(&self, id: ArtifactId) -> Result<Vec<u8>> {
         let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).await?;
         let mut bytes = Vec::new();
         while let Some(piece) = reader.next().await? {
@@ -90,6 +189,65 @@ impl Contexture {
         }
         Ok(bytes)
     }
+}
+
+/// What the store holds of a file, stretch by stretch and without a gap, from a place on.
+struct Stored<'s> {
+    engine: &'s Contexture,
+    source: &'s Source,
+    /// Where the next stretch starts.
+    at: u64,
+    page: VecDeque<Segment>,
+    /// Steps are bounded, so the artifact of one fits into memory; neighbours are often of the same.
+    held: Option<(ArtifactId, Vec<u8>)>,
+}
+
+/// A stretch of a file as the store holds it.
+struct Stretch<'s> {
+    start: u64,
+    bytes: &'s [u8],
+}
+
+impl<'s> Stored<'s> {
+    fn of(engine: &'s Contexture, source: &'s Source, at: u64) -> Self {
+        Self { engine, source, at, page: VecDeque::new(), held: None }
+    }
+
+    async fn next(&mut self) -> Result<Option<Stretch<'_>>> {
+        if self.at >= self.source.size {
+            return Ok(None);
+        }
+        if self.page.is_empty() {
+            let (machine, path, from) = (self.source.machine.clone(), self.source.path.clone(), self.at);
+            let paging = self.engine.store.read(self.engine.scope(), move |tx| {
+                let (machine, path) = (machine.clone(), path.clone());
+                async move { source::segments(tx, &machine, &path, from, SEGMENTS_PER_PAGE).await }.boxed()
+            });
+            self.page = paging.await?.into();
+        }
+        let Some(segment) = self.page.pop_front().filter(|segment| segment.start <= self.at) else {
+            return Ok(None);
+        };
+        let bytes = match self.held.take() {
+            Some((id, bytes)) if id == segment.artifact => bytes,
+            _ => self.engine.whole_artifact(segment.artifact).await?,
+        };
+        let (_, bytes) = self.held.insert((segment.artifact, bytes));
+        let start = self.at;
+        let offset = segment.part_start.saturating_add(start - segment.start);
+        let end = segment.part_start.saturating_add(segment.length);
+        let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
+        let stretch = range.and_then(|(offset, end)| bytes.get(offset..end));
+        self.at = segment.start + segment.length;
+        Ok(stretch.map(|bytes| Stretch { start, bytes }))
+    }
+}
+
+/// Tells whether a file was taken in as one document, so that its digest is that of all of it.
+fn is_document(known: &Source) -> bool {
+    let is_lines = codec(&known.format).is_none_or(|codec| Codec::framing(codec) == Framing::Lines);
+    let had_elements = || serde_json::from_str::<State>(&known.state).is_ok_and(|state| state.taken.is_some());
+    !is_lines || had_elements()
 }
 
 /// Counts the bytes that are left.

@@ -80,14 +80,7 @@ impl Client {
         resume: Resume<'_>,
         options: &[&str],
     ) -> Run {
-        let mut command = self.command(workplace, server);
-        match self {
-            Self::ClaudeCode => claude_code::ask(&mut command, prompt, resume, options),
-            Self::Codex => codex::ask(&mut command, prompt, resume, options),
-            Self::Gemini => gemini::ask(&mut command, prompt, resume, options),
-            Self::Pi => pi::ask(&mut command, prompt, resume, options),
-        }
-        let mut run = process::run(&mut command);
+        let mut run = process::run(&mut self.ask(workplace, server, prompt, resume, options));
         run.session = match self {
             Self::ClaudeCode => claude_code::session(&run.stdout),
             Self::Codex => codex::session(&run.stdout),
@@ -98,6 +91,25 @@ impl Client {
             run.transcripts = self.transcripts(workplace, session);
         }
         run
+    }
+
+    /// Returns the command that sends a prompt without a terminal, and configures the home for it.
+    pub fn ask(
+        self,
+        workplace: &Workplace,
+        server: &ModelServer,
+        prompt: &str,
+        resume: Resume<'_>,
+        options: &[&str],
+    ) -> Command {
+        let mut command = self.command(workplace, server);
+        match self {
+            Self::ClaudeCode => claude_code::ask(&mut command, prompt, resume, options),
+            Self::Codex => codex::ask(&mut command, prompt, resume, options),
+            Self::Gemini => gemini::ask(&mut command, prompt, resume, options),
+            Self::Pi => pi::ask(&mut command, prompt, resume, options),
+        }
+        command
     }
 
     /// Returns a session's transcripts: its own first, then those of its sub-agents.

@@ -13,7 +13,10 @@ pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &M
         "privacy": {"usageStatisticsEnabled": false},
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
     });
-    workplace.write(".gemini/settings.json", &settings.to_string());
+    // Others may have added to them.
+    if !workplace.home().join(".gemini/settings.json").exists() {
+        workplace.write(".gemini/settings.json", &settings.to_string());
+    }
     command.env("GOOGLE_GEMINI_BASE_URL", server.url());
     // It would start itself again only to give itself more memory.
     command.envs([("GEMINI_API_KEY", "scripted"), ("GEMINI_CLI_NO_RELAUNCH", "true")]);

@@ -58,7 +58,7 @@ impl Workplace {
         command
             .current_dir(self.project())
             .env_clear()
-            .env("PATH", path + "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", format!("{}:{path}/usr/local/bin:/usr/bin:/bin", self.home().join("bin").display()))
             .env("HOME", self.home())
             .env("TMPDIR", self.temporary())
             .envs([("USER", "ada"), ("LOGNAME", "ada"), ("SHELL", "/bin/sh")])
@@ -67,6 +67,13 @@ impl Workplace {
             .envs([("HTTPS_PROXY", "http://127.0.0.1:9"), ("https_proxy", "http://127.0.0.1:9")])
             .envs([("NO_PROXY", "127.0.0.1"), ("no_proxy", "127.0.0.1")]);
         command
+    }
+
+    /// Lets Ada, and whoever works for her, start a program by its own name.
+    pub fn put_on_path(&self, program: &Path) {
+        let (place, name) = (self.home().join("bin"), program.file_name().expect("a program has a name"));
+        fs::create_dir_all(&place).expect("the home can be written");
+        std::os::unix::fs::symlink(program, place.join(name)).expect("the home can be written");
     }
 
     /// Returns all files below a directory of the home whose name ends with `suffix`, sorted.

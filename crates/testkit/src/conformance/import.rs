@@ -16,38 +16,38 @@ use tempfile::TempDir;
 use crate::{Backend, Harness, assert_whole, head, materialized, walked};
 
 /// A session file of Claude Code under way.
-struct Transcript {
+pub(super) struct Transcript {
     directory: TempDir,
     name: &'static str,
 }
 
 impl Transcript {
-    fn new(name: &'static str) -> Self {
+    pub(super) fn new(name: &'static str) -> Self {
         Self { directory: tempfile::tempdir().unwrap(), name }
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.directory.path().join(format!("{}.jsonl", self.name))
     }
 
-    fn append(&self, bytes: &str) -> &Self {
+    pub(super) fn append(&self, bytes: &str) -> &Self {
         let mut file = fs::OpenOptions::new().create(true).append(true).open(self.path()).unwrap();
         file.write_all(bytes.as_bytes()).unwrap();
         self
     }
 
-    fn user(&self, uuid: &str, parent: &str, text: &str) -> &Self {
+    pub(super) fn user(&self, uuid: &str, parent: &str, text: &str) -> &Self {
         self.append(&line("user", uuid, parent, &format!(r#""message":{{"role":"user","content":"{text}"}}"#)))
     }
 
-    fn assistant(&self, uuid: &str, parent: &str, text: &str) -> &Self {
+    pub(super) fn assistant(&self, uuid: &str, parent: &str, text: &str) -> &Self {
         let message = format!(
             r#""message":{{"id":"m-{uuid}","role":"assistant","model":"model-1","content":[{{"type":"text","text":"{text}"}}]}}"#
         );
         self.append(&line("assistant", uuid, parent, &message))
     }
 
-    fn compacted(&self, uuid: &str, after: &str) -> &Self {
+    pub(super) fn compacted(&self, uuid: &str, after: &str) -> &Self {
         let boundary = format!(r#""subtype":"compact_boundary","logicalParentUuid":"{after}""#);
         self.append(&line("system", uuid, "", &boundary));
         let summary = r#""isCompactSummary":true,"message":{"role":"user","content":"so far"}"#;
@@ -55,19 +55,17 @@ impl Transcript {
     }
 }
 
-fn line(kind: &str, uuid: &str, parent: &str, rest: &str) -> String {
+pub(super) fn line(kind: &str, uuid: &str, parent: &str, rest: &str) -> String {
     let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
     format!(
         r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s-1","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/home/ada/project","gitBranch":"main","version":"2.1.0",{rest}}}"#
     ) + "\n"
 }
 
-fn settings() -> ImportSettings {
+pub(super) fn settings() -> ImportSettings {
     ImportSettings {
         principal: Principal::new("ada@laptop").ok(),
-        machine: Machine::new("laptop").unwrap(),
-        runtime: "claude-code".to_owned(),
-        agent: None,
+        ..ImportSettings::new(Machine::new("laptop").unwrap(), "claude-code")
     }
 }
 

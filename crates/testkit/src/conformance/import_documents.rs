@@ -38,12 +38,7 @@ impl Document {
 }
 
 fn settings() -> ImportSettings {
-    ImportSettings {
-        principal: None,
-        machine: Machine::new("laptop").unwrap(),
-        runtime: "runtime".to_owned(),
-        agent: None,
-    }
+    ImportSettings::new(Machine::new("laptop").unwrap(), "runtime")
 }
 
 async fn tip(store: &Contexture, name: &str) -> contexture_core::CommitId {

@@ -22,10 +22,8 @@ fn fixture(scene: &str) -> Vec<PathBuf> {
 async fn import(store: &Contexture, path: &Path) -> ImportedFile {
     let stem = path.file_stem().unwrap().to_string_lossy();
     let settings = ImportSettings {
-        principal: None,
-        machine: Machine::new("laptop").unwrap(),
-        runtime: "runtime".to_owned(),
         agent: stem.strip_prefix("agent-").map(str::to_owned),
+        ..ImportSettings::new(Machine::new("laptop").unwrap(), "runtime")
     };
     let format = capture::detect(path).unwrap();
     store.import_session(path, format, &settings, &mut |_| {}).await.unwrap()

@@ -66,9 +66,7 @@ fn line(kind: &str, uuid: &str, parent: &str, text: &str) -> String {
 fn settings(runtime: Runtime) -> ImportSettings {
     ImportSettings {
         principal: Principal::new("ada@laptop").ok(),
-        machine: Machine::new("laptop").unwrap(),
-        runtime: runtime.as_str().to_owned(),
-        agent: None,
+        ..ImportSettings::new(Machine::new("laptop").unwrap(), runtime.as_str())
     }
 }
 

@@ -97,12 +97,7 @@ async fn a_large_artifact_survives_lost_connections() {
 async fn an_imported_file_is_known_whatever_connection_was_lost() {
     let Setup { backend: _backend, proxy, store, direct } = setup("").await;
     let directory = tempfile::tempdir().unwrap();
-    let settings = ImportSettings {
-        principal: None,
-        machine: Machine::new("laptop").unwrap(),
-        runtime: "claude-code".to_owned(),
-        agent: None,
-    };
+    let settings = ImportSettings::new(Machine::new("laptop").unwrap(), "claude-code");
     for at in (0..6000).step_by(250) {
         let path = directory.path().join(format!("{at}.jsonl"));
         let line = format!(

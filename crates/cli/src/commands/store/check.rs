@@ -111,7 +111,8 @@ fn of_place(place: &Place) -> Vec<Field> {
     }
 }
 
-fn store(measures: &Measures) -> String {
+/// Says what a store tells of itself.
+pub(in crate::commands) fn store(measures: &Measures) -> String {
     let Measures { version, known_version, spaces, .. } = measures;
     let spaces = output::counted(*spaces, "space");
     if version < known_version {
@@ -121,7 +122,8 @@ fn store(measures: &Measures) -> String {
     }
 }
 
-fn told(obstacle: &Obstacle) -> String {
+/// Says why a place cannot be written.
+pub(in crate::commands) fn told(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Files => "the files cannot be changed".to_owned(),
         Obstacle::Standby => "the server follows another one".to_owned(),
@@ -176,7 +178,8 @@ fn durability(durability: &Durability) -> String {
     )
 }
 
-fn warnings(durability: &Durability) -> Vec<&'static str> {
+/// Says what endangers what the server has acknowledged.
+pub(in crate::commands) fn warnings(durability: &Durability) -> Vec<&'static str> {
     let fsync = "fsync is off: if the server's machine crashes, everything may be lost";
     let pages = "full_page_writes is off: if the server's machine crashes, the store may be damaged";
     [(durability.fsync, fsync), (durability.full_page_writes, pages)]

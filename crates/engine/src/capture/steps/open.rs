@@ -8,6 +8,8 @@ use contexture_formats::{
 };
 use contexture_store::source::Segment;
 
+use super::state::Prompt;
+
 /// A step that is not over.
 pub(super) struct OpenStep {
     pub(super) kind: CommitKind,
@@ -42,6 +44,13 @@ impl OpenStep {
             title: None,
             session: None,
         }
+    }
+
+    /// Returns its records up to what is asked, if that is in it and text.
+    pub(super) fn prompt(&self) -> Option<Prompt> {
+        let records = str::from_utf8(&self.bytes[..self.prompt_end]).ok()?;
+        let asks = self.kind == CommitKind::Delta && !records.is_empty();
+        asks.then(|| Prompt { turn: self.turn, records: records.to_owned() })
     }
 
     /// Takes a record.

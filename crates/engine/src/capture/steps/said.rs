@@ -9,6 +9,8 @@ pub(in crate::capture) const SPAWNED_BY: &str = "spawned-by";
 pub(super) const PARENT_SESSION: &str = "parent-session";
 /// Label of the first commit of a session that continues one that is not here: that session.
 pub(super) const FORKED_FROM: &str = "forked-from";
+/// Label of the last commit of a session: how it ended.
+pub(super) const SESSION_END: &str = "session-end";
 /// Longest summary that is made of a prompt.
 const MAX_SUMMARY: usize = 200;
 

@@ -57,9 +57,19 @@ pub(super) struct LaneState {
     pub(super) tip: Option<CommitId>,
     pub(super) by_turn: Vec<(u32, CommitId)>,
     pub(super) labels: Labels,
+    /// What is asked in a turn that was taken in before it was over, for those who go back to there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) prompt: Option<Prompt>,
     /// Whether nothing was added yet to what it was grafted from.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_graft: bool,
+}
+
+/// The records of a turn up to what is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Prompt {
+    pub(super) turn: u32,
+    pub(super) records: String,
 }
 
 impl State {

@@ -1,0 +1,83 @@
+//! `ctx current`: the commit that is the caller's understanding now.
+
+use std::time::Duration;
+
+use clap::Args;
+use contexture::{Moment, Reference, core::CommitId};
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    invocation::Invocation,
+    live::{Bound, By},
+    output::{Output, Shape},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx current
+      from a tool, a hook, an MCP server or a shell that an agent has started: what that agent knows at this call
+  gh issue comment 7 --body \"Fixed; see $(ctx current)\"
+      whoever reads it can go on from there: `ctx resume ctx-…`
+  ctx current --session 0c3f
+      of a session that is named";
+
+/// How long the agent may take to write down the call that runs this program.
+const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+
+/// Prints the commit that is the caller's understanding now
+///
+/// What the agent's session has come to hold is taken in first, so the id stands for the very call that asks for it and not
+/// for an earlier checkpoint. The session is the one that `CTX_SESSION` names, else that of the agent that has started this
+/// program, else that of an agent that works in this directory. Where there is none it is the last commit of whoever asks.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Current {
+    /// A session: its id or the beginning of it, or what `CTX_SESSION` says in it
+    #[arg(long, value_name = "S")]
+    session: Option<String>,
+}
+
+/// The answer.
+#[derive(Debug, Serialize)]
+struct Answer {
+    commit: CommitId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    by: By,
+}
+
+impl Current {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let answer = self.ask(invocation).await?;
+        if answer.by == By::Principal {
+            let principal = invocation.environment.principal()?;
+            output.remark(format_args!("No agent has started this program; this is the last commit of {principal}."));
+        }
+        match output.shape() {
+            Shape::Json => output.document(answer),
+            Shape::Text => output.line(answer.commit),
+        }
+    }
+
+    async fn ask(&self, invocation: &Invocation) -> Result<Answer> {
+        if let Some(bound) = Bound::find(invocation, self.session.as_deref())? {
+            let session = bound.session.session.clone();
+            let commit = bound.flush(invocation, FLUSH_LIMIT).await?;
+            let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
+            return Ok(Answer { commit, session: Some(session), by: bound.by });
+        }
+        let engine = invocation.open().await?;
+        if let Some(name) = &self.session {
+            // One that is over is known by its head.
+            let unknown = || Error::NoSession { name: name.clone() };
+            let head: Reference = format!("session/{name}").parse().map_err(|_| unknown())?;
+            let commit = engine.find(&head).await.map_err(|_| unknown())?;
+            return Ok(Answer { commit, session: Some(name.clone()), by: By::Name });
+        }
+        let moment = Moment { principal: invocation.environment.principal()?, at: invocation.now()? };
+        let known = engine.resolve(&moment).await?;
+        let commit = known.ok_or(Error::NothingKnown { principal: moment.principal, at: moment.at })?;
+        Ok(Answer { commit, session: None, by: By::Principal })
+    }
+}

@@ -1,0 +1,167 @@
+//! `ctx doctor`: is everything that agents have said in the store, and will it go on so?
+
+mod agents;
+mod completeness;
+mod fix;
+mod hooks;
+mod portrait;
+mod problem;
+mod retention;
+mod spool;
+mod store;
+mod troubles;
+
+use clap::Args;
+use contexture::{Contexture, capture::Depth, core::Timestamp};
+use serde::Serialize;
+
+use self::{
+    agents::Agents,
+    completeness::Completeness,
+    fix::Fixed,
+    hooks::Hooks,
+    problem::{Check, Mark, Problem},
+    retention::Retention,
+    spool::SpoolState,
+    store::StoreState,
+    troubles::Troubles,
+};
+use crate::{
+    error::{Error, Result},
+    invocation::Invocation,
+    live::Recorder,
+    output::{Output, Shape},
+    sessions::Search,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx doctor
+      compares every session on disk with the store, byte for byte
+  ctx doctor --fix
+      takes in what is missing, then looks again
+  ctx doctor --quick && echo 'all is well'
+      looks only at how long each session is and at its end
+  ctx doctor --json | jq '.problems'";
+
+/// Proves that all that agents have said is in the store, or says what to do
+///
+/// It looks at the store, at every session that the agents of this user have on disk, at the hooks by which agents tell of
+/// their work, at what waits in the spool, at agents that are gone without a word, at what is about to be deleted, and
+/// at what went wrong. Every problem comes with the command that solves it. Nothing is changed without --fix.
+///
+/// Exits with 0 when all is well and with 1 when problems are left.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Doctor {
+    /// Takes in what is missing, empties the spool and closes what was left open, then looks again
+    #[arg(long)]
+    fix: bool,
+    /// Compares only how long each session is, and its end
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Everything that was looked at.
+#[derive(Debug, Serialize)]
+struct Examination {
+    #[serde(skip)]
+    now: Timestamp,
+    #[serde(skip)]
+    depth: Depth,
+    store: StoreState,
+    sessions: Completeness,
+    hooks: Hooks,
+    spool: SpoolState,
+    agents: Agents,
+    retention: Retention,
+    log: Troubles,
+}
+
+/// What is told in the end.
+#[derive(Debug, Serialize)]
+struct Report<'r> {
+    healthy: bool,
+    problems: &'r [Problem],
+    #[serde(flatten)]
+    examination: &'r Examination,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<Fixed>,
+}
+
+impl Doctor {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let depth = if self.quick { Depth::End } else { Depth::Whole };
+        let (mut examination, engine) = examine(invocation, depth, output).await?;
+        let mut fixed = None;
+        if self.fix && examination.store.is_writable() {
+            let engine = match engine {
+                Some(engine) => engine,
+                None => invocation.open().await?,
+            };
+            let made = fix::fix(&engine, invocation, &examination.sessions, output).await?;
+            made.tell(output);
+            (examination, _) = examine(invocation, depth, output).await?;
+            fixed = Some(made);
+        }
+        let problems = examination.problems();
+        match output.shape() {
+            Shape::Json => {
+                let healthy = problems.is_empty();
+                output.document(Report { healthy, problems: &problems, examination: &examination, fixed })?;
+            }
+            Shape::Text => portrait::show(&examination, &problems, output)?,
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Error::Unwell { problems: problems.len() as u64 }) }
+    }
+}
+
+/// Looks at everything. Returns the store too, if there is one.
+async fn examine(invocation: &Invocation, depth: Depth, output: &Output) -> Result<(Examination, Option<Contexture>)> {
+    let (now, environment) = (invocation.now()?, &invocation.environment);
+    let recorder = Recorder::new(invocation)?;
+    let (store, engine) = StoreState::of(invocation).await?;
+    let agents = Agents::of(&recorder);
+    let found = Search::default().everywhere(&environment.homes);
+    let hooks = Hooks::of(environment, &found.candidates)?;
+    let sessions = match (&engine, store.is_usable()) {
+        (Some(engine), _) => {
+            let machine = environment.machine()?;
+            completeness::compare(engine, &machine, found, completeness::How { depth, agents: &agents }, output).await
+        }
+        (None, true) => Completeness::of_nothing(found, &agents),
+        (None, false) => Completeness::unknown(found),
+    };
+    let spool = SpoolState::of(&recorder.spool);
+    let retention = Retention::of(&environment.homes, &sessions, now);
+    let log = Troubles::of(&recorder.log, now, &spool, &sessions);
+    Ok((Examination { now, depth, store, sessions, hooks, spool, agents, retention, log }, engine))
+}
+
+impl Examination {
+    fn mark(&self, check: Check, problems: &[Problem]) -> Mark {
+        let is_known = match check {
+            Check::Sessions | Check::Retention => self.store.is_usable(),
+            Check::Store | Check::Hooks | Check::Spool | Check::Agents | Check::Log => true,
+        };
+        let is_unwell = problems.iter().any(|problem| problem.check == check);
+        if is_unwell || check == Check::Log && !self.log.is_safe() {
+            Mark::Unwell
+        } else if is_known {
+            Mark::Well
+        } else {
+            Mark::Unknown
+        }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.store.problems();
+        problems.extend(self.retention.problems());
+        problems.extend(self.sessions.problems());
+        problems.extend(self.hooks.problems());
+        problems.extend(self.spool.problems(self.now));
+        problems.extend(self.agents.problems());
+        problems.extend(self.log.problems());
+        problems
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether the store can be used.
+
+use contexture::{
+    Contexture,
+    inspect::{Access, Inspection, Place, Presence},
+};
+use serde::Serialize;
+
+use super::problem::{Check, Problem};
+use crate::{
+    commands::{stats, store::check},
+    error::{Error, Result},
+    invocation::Invocation,
+};
+
+/// What says more about the store.
+const SAY_MORE: &str = "ctx store check";
+
+/// How the store is.
+#[derive(Debug, Serialize)]
+pub(super) struct StoreState {
+    path: String,
+    #[serde(flatten)]
+    state: State,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum State {
+    Found {
+        #[serde(flatten)]
+        place: Place,
+        warnings: Vec<&'static str>,
+    },
+    Unusable {
+        problem: String,
+    },
+}
+
+impl StoreState {
+    /// Looks at the store, and opens it if there is one.
+    pub(super) async fn of(invocation: &Invocation) -> Result<(Self, Option<Contexture>)> {
+        let location = invocation.location()?;
+        let path = location.to_string();
+        let unusable = |error: Error| {
+            let state = State::Unusable { problem: error.told() };
+            Ok((Self { path: path.clone(), state }, None))
+        };
+        let (place, warnings) = match Contexture::inspect(&location, &invocation.environment.clock()?).await {
+            Ok(Inspection::Sqlite(place)) => (place, Vec::new()),
+            Ok(Inspection::Postgres(database)) => (database.place, check::warnings(&database.durability)),
+            Err(error) => return unusable(error.into()),
+        };
+        if let Access::ReadOnly(obstacle) = &place.access
+            && !place.is_usable()
+        {
+            return unusable(Error::NoStore { place: location, obstacle: obstacle.clone() });
+        }
+        // Who only looks makes no store.
+        let engine = match place.store {
+            Presence::Absent => None,
+            Presence::Present(_) => match invocation.open().await {
+                Ok(engine) => Some(engine),
+                Err(error) => return unusable(error),
+            },
+        };
+        Ok((Self { path, state: State::Found { place, warnings } }, engine))
+    }
+
+    /// Tells whether it can be read, or made.
+    pub(super) fn is_usable(&self) -> bool {
+        matches!(self.state, State::Found { .. })
+    }
+
+    /// Tells whether something can be taken in.
+    pub(super) fn is_writable(&self) -> bool {
+        matches!(&self.state, State::Found { place: Place { access: Access::ReadWrite, .. }, .. })
+    }
+
+    pub(super) fn line(&self) -> String {
+        let what = match &self.state {
+            State::Unusable { .. } => "it cannot be used".to_owned(),
+            State::Found { place: Place { store: Presence::Absent, .. }, .. } => {
+                "none yet; the first command that stores something makes it".to_owned()
+            }
+            State::Found { place: Place { store: Presence::Present(measures), .. }, .. } => {
+                format!("{}, {}", check::store(measures), stats::files(&measures.footprint))
+            }
+        };
+        format!("{}: {what}", self.path)
+    }
+
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let problem = |what: String| Problem::new(Check::Store, what, SAY_MORE);
+        match &self.state {
+            State::Unusable { problem: why } => vec![problem(why.clone())],
+            State::Found { place, warnings } => {
+                let obstacle = match &place.access {
+                    Access::ReadWrite => None,
+                    Access::ReadOnly(obstacle) => Some(check::told(obstacle)),
+                };
+                let read_only = obstacle.map(|obstacle| format!("the store can only be read: {obstacle}"));
+                let warnings = warnings.iter().map(|warning| format!("of the server, {warning}"));
+                read_only.into_iter().chain(warnings).map(problem).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! `ctx run`: runs an agent and captures what it says while it does.
+
+mod line;
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal as _},
+    os::unix::process::ExitStatusExt as _,
+    path::Path,
+    process::ExitStatus,
+    time::{Duration, SystemTime},
+};
+
+use clap::Args;
+use contexture::{
+    Location, Reference,
+    capture::{ImportSettings, Runtime},
+    core::{Thread, Ticket},
+};
+use tokio::{process::Command, time::Instant};
+use uuid::Uuid;
+
+use self::line::Line;
+use super::materialize;
+use crate::{
+    environment::Environment,
+    error::{Error, Result},
+    input::Input,
+    invocation::Invocation,
+    live::{
+        self, Recorder,
+        run::{Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper},
+    },
+    output::Output,
+    shell, values,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctx run -- claude -p 'Fix the test.' --output-format stream-json --verbose
+      prints what Claude Code prints, and makes a commit at each tool call and turn
+  ctx run --ticket ENG-42 -- codex exec --json 'Fix the test.'
+      what is captured belongs to a ticket
+  ctx run --from main -- claude -p 'Go on.' --output-format stream-json --verbose
+      goes on where the head ends, in any agent; the head moves along
+  ctx run -- claude
+      with the terminal to itself; its session is captured as it grows
+  ctx run -- ./my-agent.sh
+      any program: what it prints is the session, and `ctx current` in it names what it has said so far";
+
+/// The times of files are behind the clock by up to this.
+const FILE_TICK: Duration = Duration::from_millis(20);
+
+/// Runs an agent and captures what it says
+///
+/// The program's input, output and exit code are its own: what it prints is handed on as it comes. Beside that, checkpoints are
+/// made of the session that the agent keeps, or of what it prints if it keeps none, and a last one with how it ended.
+/// What the program starts finds the run in CTX_SESSION and CTX_SOCKET, so `ctx current`, hooks and git name its context.
+/// When the store cannot be used, what was said is kept in a spool on disk, and the next run takes it in.
+///
+/// A program that is no known agent has no terminal for its output here.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Run {
+    /// The agent that the command starts [default: what its name says]
+    #[arg(long = "in", value_name = "RUNTIME", value_parser = values::runtime())]
+    runtime: Option<Runtime>,
+    /// What to go on from. A head moves on with the session as long as nobody else moves it
+    #[arg(long, value_name = "ID|HEAD")]
+    from: Option<Reference>,
+    /// The ticket that is worked on [env: CTX_TICKET]
+    #[arg(long, value_name = "T")]
+    ticket: Option<Ticket>,
+    /// The thread that the work belongs to [env: CTX_THREAD]
+    #[arg(long, value_name = "T")]
+    thread: Option<Thread>,
+    /// When to make checkpoints: at each `turn`, at each turn and tool `call`, or no more often than a time such as 30s
+    #[arg(long, value_name = "turn|call|TIME", default_value = "call")]
+    every: Every,
+    /// The command, after `--`
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Run {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let run = format!("ses-{}", Uuid::new_v4().simple());
+        let inner = self.inside(invocation, &run)?;
+        let recorder = Recorder::new(&inner)?;
+        let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
+        let directory = env::current_dir().and_then(fs::canonicalize).map_err(unreadable)?;
+        let started = Started { at: inner.now()?, on_disk: SystemTime::now() - FILE_TICK };
+        let line = Line::new(self.command, self.runtime);
+        let (line, resumed) = match &self.from {
+            Some(from) => {
+                let (line, resumed) = resume(line, from, &inner, &directory, output).await?;
+                (line, Some(resumed))
+            }
+            None => (line, None),
+        };
+        let (program, runtime, dialect) = (line.program(), line.runtime(), line.dialect());
+        let plan = Plan {
+            run: run.clone(),
+            runtime,
+            program: program.clone(),
+            directory,
+            resumed,
+            is_ephemeral: line.is_ephemeral(),
+            wrapper: live::own_process(),
+            started,
+        };
+        let words = line.into_words();
+        let tap = Tap::new(recorder.place_of_run(&run)?, inner.environment.clock()?, told(&words), dialect);
+        let is_silent = runtime.is_some() && dialect.is_none();
+        let outlet = if is_silent && io::stdout().is_terminal() { Outlet::Inherited } else { Outlet::Piped };
+        let tap = match (is_silent, outlet) {
+            (true, Outlet::Inherited) => tap.of_text().closed(),
+            (true, Outlet::Piped) => tap.of_text(),
+            (false, _) => tap,
+        };
+        let mut scribe = Scribe::new(recorder, inner.environment.homes.clone(), plan);
+        scribe.list(&tap.printed())?;
+        // Without one, `ctx current` finds its way by the list.
+        let socket = Socket::open().ok();
+        let command = command(&words, &inner, &run, socket.as_ref())?;
+        let wrapper = Wrapper::new(tap, scribe, Rhythm::new(self.every, Instant::now()), socket);
+        let wrapper = if is_silent { wrapper.watching() } else { wrapper };
+        let started = wrapper.run(command, outlet).await;
+        let ended = started.map_err(|source| Error::Spawn { program: program.clone(), source })?;
+        tell(&ended, &program, output);
+        match code(ended.status) {
+            0 => Ok(()),
+            code => Err(Error::Passed { program, code }),
+        }
+    }
+
+    /// Returns the invocation that the program and all it starts belong to.
+    fn inside(&self, invocation: &Invocation, run: &str) -> Result<Invocation> {
+        let environment = Environment {
+            session: Some(run.into()),
+            ticket: self.ticket.as_ref().map(|ticket| ticket.as_str().into()).or(invocation.environment.ticket.clone()),
+            thread: self.thread.as_ref().map(|thread| thread.as_str().into()).or(invocation.environment.thread.clone()),
+            ..invocation.environment.clone()
+        };
+        let mut globals = invocation.globals.clone();
+        if invocation.names_store() {
+            // The program may work elsewhere.
+            globals.store = match invocation.location()? {
+                Location::Directory(path) => {
+                    let unreadable = |source| Error::Read { input: Input::File(path.clone()), source };
+                    Some(std::path::absolute(&path).map_err(unreadable)?.into())
+                }
+                Location::Postgres(_) => globals.store.or(environment.store.clone()),
+            };
+        }
+        Ok(Invocation { environment, globals })
+    }
+}
+
+/// Writes a session for the agent and returns the command line that goes on with it.
+async fn resume(
+    line: Line,
+    from: &Reference,
+    invocation: &Invocation,
+    directory: &Path,
+    output: &mut Output,
+) -> Result<(Line, Resumed)> {
+    let runtime = line.runtime().ok_or_else(|| Error::NoAgent { program: line.program() })?;
+    let engine = invocation.open().await?;
+    let (commit, head) = values::find(&engine, from).await?;
+    let environment = &invocation.environment;
+    let settings = ImportSettings {
+        principal: Some(environment.principal()?),
+        ticket: environment.ticket()?,
+        thread: environment.thread()?,
+        ..ImportSettings::new(environment.machine()?, runtime.as_str())
+    };
+    let session = Uuid::new_v4().to_string();
+    let request = contexture::Resume { commit, head, runtime, session, directory: directory.to_owned() };
+    let written = engine.resume(&request, &environment.homes, &settings).await?;
+    output.remark(materialize::told(&written.report));
+    let line = line.resuming(runtime, &request.session, &written.path);
+    Ok((line, Resumed { session: request.session, path: written.path, from: commit }))
+}
+
+/// Prepares the program with what it and all it starts need to know.
+fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Socket>) -> Result<Command> {
+    let Invocation { environment, globals } = inner;
+    let (program, arguments) = words.split_first().expect("the grammar wants a command");
+    let mut command = Command::new(program);
+    command.args(arguments).env("CTX_SESSION", run).env("CTX_PRINCIPAL", environment.principal()?.as_str());
+    match socket {
+        Some(socket) => command.env("CTX_SOCKET", socket.path()),
+        None => command.env_remove("CTX_SOCKET"),
+    };
+    let named =
+        [("CTX_TICKET", &environment.ticket), ("CTX_THREAD", &environment.thread), ("CTX_STORE", &globals.store)];
+    for (variable, value) in named {
+        if let Some(value) = value {
+            command.env(variable, value);
+        }
+    }
+    if let Some(space) = &globals.space {
+        command.env("CTX_SPACE", space.as_str());
+    }
+    Ok(command)
+}
+
+/// Writes a command line as a person would.
+fn told(words: &[OsString]) -> String {
+    let words = words.iter().map(|word| shell::quoted(&word.to_string_lossy()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Tells what became of what a program said, where that is not what was to be expected.
+fn tell(ended: &Ended, program: &str, output: &mut Output) {
+    match &ended.made {
+        Ok(Made { commit: Ok(commit), .. }) => output.remark(format_args!("What {program} said is {commit}")),
+        Ok(Made { commit: Err(Missing::Nothing), .. }) => {
+            output.remark(format_args!("{program} has said nothing that can be captured."));
+        }
+        Ok(Made { commit: Err(Missing::Spooled { problem }), .. }) => output.status(format_args!(
+            "What {program} said is kept in the spool, because it cannot be stored now: {problem}. The next run takes it in."
+        )),
+        Err(error) => output.status(format_args!("What {program} said could not be captured: {}.", error.told())),
+    }
+    if let Some(problem) = &ended.problem {
+        output.status(format_args!("Not all that {program} printed could be kept: {problem}."));
+    }
+}
+
+/// Returns the exit code that tells how a program ended, as a shell does.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}

@@ -1,0 +1,63 @@
+//! Why agents cannot be set up to call this program.
+
+use std::{io, path::PathBuf};
+
+use contexture::capture::Runtime;
+
+use super::verdict::Verdict;
+use crate::setup::Misfit;
+
+/// Why agents cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unprepared {
+    /// No agent is on this machine.
+    #[error("no agent was found on this machine")]
+    NoAgents,
+    /// An agent keeps its settings in a home, and there is none.
+    #[error("there is no home directory with the settings of {}", runtime.title())]
+    NoSettings { runtime: Runtime },
+    /// Hooks cannot be put into settings, or taken out.
+    #[error("cannot change the hooks in {}", path.display())]
+    Settings { path: PathBuf, runtime: Runtime, source: Misfit },
+    /// Somebody else's file has the name of one of ours.
+    #[error("{} was not written by ctx", path.display())]
+    NotOurs { path: PathBuf },
+    /// A file cannot be moved aside.
+    #[error("cannot move {} to {}, which is there already", path.display(), aside.display())]
+    Occupied { path: PathBuf, aside: PathBuf },
+    /// Somebody changed a file that was to be changed.
+    #[error("{} was changed meanwhile", path.display())]
+    Overtaken { path: PathBuf },
+    /// Nobody can be asked.
+    #[error("nothing was changed, because nobody can be asked")]
+    Unconfirmed,
+    /// The program does not know itself.
+    #[error("cannot tell where this program is")]
+    NoProgram(#[source] io::Error),
+    /// Settings are text, and this is not.
+    #[error("cannot write {what} into settings, because it is not UTF-8")]
+    NotText { what: &'static str },
+}
+
+impl Unprepared {
+    pub(super) fn verdict(&self) -> Verdict {
+        match self {
+            Self::NoAgents => {
+                Verdict::failed("no-agents").hint("name one: `ctx init --runtime claude-code`, codex, gemini or pi")
+            }
+            Self::NoSettings { .. } => Verdict::failed("no-settings").hint("set HOME, or use `--project`"),
+            Self::Settings { runtime, .. } => Verdict::failed("bad-settings").hint(format!(
+                "change it by hand, in entries with the command `ctx hook {}`; `--runtime` names other agents",
+                runtime.as_str()
+            )),
+            Self::NotOurs { .. } => Verdict::failed("not-ours").hint("give that file another name"),
+            Self::Occupied { .. } => Verdict::failed("occupied").hint("remove one of them, or join them by hand"),
+            Self::Overtaken { .. } => Verdict::conflict("overtaken").hint("run the same command again"),
+            Self::Unconfirmed => {
+                Verdict::usage("unconfirmed").hint("`--yes` makes the changes, `--dry-run` only shows them")
+            }
+            Self::NoProgram(_) => Verdict::failed("no-program"),
+            Self::NotText { .. } => Verdict::usage("not-text"),
+        }
+    }
+}

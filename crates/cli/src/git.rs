@@ -1,0 +1,242 @@
+//! Asking git: which commit a line came with, what a commit says and what it changes.
+
+mod blame;
+mod changes;
+
+use std::{
+    ffi::OsStr,
+    fmt,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use contexture::core::Timestamp;
+use serde::{Serialize, Serializer};
+
+pub(crate) use self::{blame::BlamedLine, changes::FileChange};
+use crate::error::{Error, Result, Untraced};
+
+/// The line of a commit's message that says which context it was made in.
+pub(crate) const CONTEXT_TRAILER: &str = "Context-Id";
+/// Digits of an id that are shown.
+const SHORT_ID: usize = 10;
+
+/// A repository with a working tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    /// The top of the working tree, without symbolic links.
+    pub(crate) root: PathBuf,
+}
+
+/// The id of a commit of git.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct GitId(String);
+
+/// A commit of git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct GitCommit {
+    pub(crate) id: GitId,
+    pub(crate) author: String,
+    pub(crate) email: String,
+    pub(crate) authored_at: Timestamp,
+    pub(crate) committed_at: Timestamp,
+    pub(crate) subject: String,
+    /// How many commits it follows; a merge follows several.
+    pub(crate) parents: usize,
+    /// What its trailers say of contexts, as it is written there.
+    #[serde(skip)]
+    pub(crate) context: Vec<String>,
+}
+
+/// What git said when it refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(crate) struct Refusal {
+    words: String,
+}
+
+impl GitId {
+    /// Returns the first digits.
+    pub(crate) fn short(&self) -> &str {
+        self.0.get(..SHORT_ID).unwrap_or(&self.0)
+    }
+
+    /// Takes an id that git wrote; the one of all zeros stands for no commit.
+    fn of(text: &str) -> Option<Self> {
+        text.contains(|digit| digit != '0').then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for GitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for GitId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl Repository {
+    /// Finds the repository that a directory lies in.
+    pub(crate) fn containing(directory: &Path) -> Result<Option<Self>> {
+        let asked = git(directory).args(["rev-parse", "--show-toplevel"]).output().map_err(unasked)?;
+        if !asked.status.success() {
+            let refusal = Refusal::of(&asked);
+            if refusal.words.contains("not a git repository") {
+                return Ok(None);
+            }
+            return Err(Untraced::GitRefused { action: "find the repository", source: refusal }.into());
+        }
+        let root = path_of(asked.stdout.strip_suffix(b"\n").unwrap_or(&asked.stdout));
+        // One that cannot be followed is as good as it is.
+        let root = root.canonicalize().unwrap_or(root);
+        Ok(Some(Self { root }))
+    }
+
+    /// Returns the tops of all working trees, this one first.
+    pub(crate) fn working_trees(&self) -> Result<Vec<PathBuf>> {
+        let listed = self.ask("list the working trees", &["worktree", "list", "--porcelain", "-z"])?;
+        let mut trees = vec![self.root.clone()];
+        for field in listed.split(|byte| *byte == 0) {
+            if let Some(tree) = field.strip_prefix(b"worktree ") {
+                let tree = path_of(tree);
+                if !trees.contains(&tree) {
+                    trees.push(tree);
+                }
+            }
+        }
+        Ok(trees)
+    }
+
+    /// Returns the address that commits made here carry.
+    pub(crate) fn user_email(&self) -> Result<Option<String>> {
+        let asked = git(&self.root).args(["config", "user.email"]).output().map_err(unasked)?;
+        let email = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
+        Ok((asked.status.success() && !email.is_empty()).then_some(email))
+    }
+
+    /// Returns the commit that a text names; nothing when there is none.
+    pub(crate) fn find(&self, revision: &str) -> Result<Option<GitId>> {
+        let name = format!("{revision}^{{commit}}");
+        let mut asking = git(&self.root);
+        asking.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
+        let asked = asking.output().map_err(unasked)?;
+        let id = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
+        Ok(if asked.status.success() { GitId::of(&id) } else { None })
+    }
+
+    /// Returns what commits say, in the order of their ids.
+    pub(crate) fn commits(&self, ids: &[GitId]) -> Result<Vec<GitCommit>> {
+        const ACTION: &str = "read commits";
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let format = format!(
+            "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%(trailers:key={CONTEXT_TRAILER},valueonly,separator=%x1e)%x1f%ae%x1f%an%x1f%s"
+        );
+        let mut asking = git(&self.root);
+        asking.args(["log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", &format]);
+        let mut child =
+            asking.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(unasked)?;
+        if let Some(mut input) = child.stdin.take() {
+            let names = ids.iter().map(|id| id.0.as_str()).collect::<Vec<_>>().join("\n");
+            // Git reads all names before it writes, and says what is wrong when it stops early.
+            let _written = input.write_all(names.as_bytes());
+        }
+        let asked = child.wait_with_output().map_err(unasked)?;
+        if !asked.status.success() {
+            return Err(Untraced::GitRefused { action: ACTION, source: Refusal::of(&asked) }.into());
+        }
+        let records = asked.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+        let commit = |record: &[u8]| {
+            commit_of(&String::from_utf8_lossy(record)).ok_or_else(|| Untraced::GitRefused {
+                action: ACTION,
+                source: Refusal { words: "its answer cannot be read".to_owned() },
+            })
+        };
+        Ok(records.map(commit).collect::<Result<_, Untraced>>()?)
+    }
+
+    /// Asks git something and returns what it writes.
+    fn ask(&self, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
+        let asked = git(&self.root).args(arguments).output().map_err(unasked)?;
+        if asked.status.success() {
+            Ok(asked.stdout)
+        } else {
+            Err(Untraced::GitRefused { action, source: Refusal::of(&asked) }.into())
+        }
+    }
+}
+
+impl Refusal {
+    fn of(asked: &Output) -> Self {
+        let words = String::from_utf8_lossy(&asked.stderr);
+        let words = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
+        let words = crate::output::printable(words.trim_start_matches("fatal: ")).into_owned();
+        Self { words }
+    }
+}
+
+fn unasked(source: io::Error) -> Error {
+    Error::Git { source }
+}
+
+/// Prepares git in a directory, with its words in English, because some of them are looked at.
+fn git(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(directory).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+    command
+}
+
+fn commit_of(record: &str) -> Option<GitCommit> {
+    let mut fields = record.trim_start_matches('\n').splitn(8, '\u{1f}');
+    let mut next = || fields.next();
+    let (id, parents, authored_at, committed_at) = (GitId::of(next()?)?, next()?, time_of(next()?)?, time_of(next()?)?);
+    let context = next()?.split('\u{1e}').map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect();
+    let (email, author, subject) = (next()?.to_owned(), next()?.to_owned(), next()?.trim_end_matches('\n').to_owned());
+    let parents = parents.split_whitespace().count();
+    Some(GitCommit { id, author, email, authored_at, committed_at, subject, parents, context })
+}
+
+fn time_of(seconds: &str) -> Option<Timestamp> {
+    Timestamp::from_micros(seconds.parse::<i64>().ok()?.checked_mul(1_000_000)?)
+}
+
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_read_field_by_field() {
+        let record = "\nabc\u{1f}p q\u{1f}60\u{1f}120\u{1f}ctx-1 \u{1e}ctx-2\u{1f}a@b\u{1f}Ada\u{1f}Fix\u{1f}it\n";
+        let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000).unwrap();
+        let expected = GitCommit {
+            id: GitId("abc".into()),
+            author: "Ada".into(),
+            email: "a@b".into(),
+            authored_at: at(60),
+            committed_at: at(120),
+            subject: "Fix\u{1f}it".into(),
+            parents: 2,
+            context: vec!["ctx-1".into(), "ctx-2".into()],
+        };
+        assert_eq!(commit_of(record), Some(expected));
+        assert_eq!(commit_of("abc\u{1f}"), None);
+        assert_eq!(GitId::of("0000"), None);
+    }
+}

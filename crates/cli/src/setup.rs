@@ -1,0 +1,188 @@
+//! What runtimes and git are told so that they call this program.
+//!
+//! Each runtime has its own settings, and they belong to the user: what is there stays there, and what was added can be
+//! taken out again.
+
+mod change;
+mod diff;
+pub(crate) mod git;
+mod hooks;
+mod json;
+mod pi;
+mod program;
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use contexture::capture::{Homes, Runtime};
+
+use crate::error::{Error, Result, Unprepared};
+use change::FileKind;
+pub(crate) use change::{Effect, Plan, Step, Target};
+pub(crate) use hooks::Misfit;
+pub(crate) use program::Program;
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The user's, for all projects.
+    User,
+    /// A project's.
+    Project,
+}
+
+/// Where a runtime reads its hooks from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) runtime: Runtime,
+    pub(crate) scope: Scope,
+    pub(crate) path: PathBuf,
+    /// The directory that stays, even if nothing is left in it.
+    root: PathBuf,
+}
+
+/// Hooks that are there.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub(crate) place: Place,
+    pub(crate) state: State,
+}
+
+/// What becomes of a runtime's events.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// All are told to this program.
+    Complete,
+    /// Some are not.
+    Partial { missing: Vec<&'static str> },
+    /// They are told to another program of the same name, which may not be there any more.
+    OtherProgram { path: PathBuf },
+}
+
+impl Place {
+    /// Returns where a runtime reads its hooks from; nothing, if it has no home.
+    pub(crate) fn of(runtime: Runtime, scope: Scope, homes: &Homes, project: &Path) -> Option<Self> {
+        let (home, in_home, in_project) = match runtime {
+            Runtime::ClaudeCode => (&homes.claude, "settings.json", ".claude/settings.local.json"),
+            Runtime::Codex => (&homes.codex, "hooks.json", ".codex/hooks.json"),
+            Runtime::Gemini => (&homes.gemini, "settings.json", ".gemini/settings.json"),
+            Runtime::Pi => (&homes.pi, "extensions/contexture.js", ".pi/extensions/contexture.js"),
+        };
+        let (root, path) = match scope {
+            Scope::User => (home.clone()?, in_home),
+            Scope::Project => (project.to_owned(), in_project),
+        };
+        Some(Self { runtime, scope, path: root.join(path), root })
+    }
+
+    /// Plans to have the program told of all that happens.
+    pub(crate) fn register(&self, program: &Program) -> Result<Plan> {
+        let before = change::read(&self.path)?;
+        let after = match (self.runtime, before.as_deref().map(str::trim)) {
+            (Runtime::Pi, Some(text)) if !text.is_empty() && !pi::is_ours(text) => {
+                return Err(Unprepared::NotOurs { path: self.path.clone() }.into());
+            }
+            (Runtime::Pi, _) => pi::extension(program),
+            (Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini, None | Some("")) => {
+                hooks::alone(self.runtime, program)
+            }
+            (Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini, Some(_)) => {
+                let text = before.as_deref().unwrap_or_default();
+                hooks::add(text, self.runtime, program).map_err(|source| self.misfit(source))?
+            }
+        };
+        Ok(self.plan(self.write(before, after)))
+    }
+
+    /// Plans to have no program of ours told of anything.
+    pub(crate) fn unregister(&self) -> Result<Plan> {
+        let Some(before) = change::read(&self.path)? else { return Ok(self.plan(None)) };
+        let after = match self.runtime {
+            Runtime::Pi => (!pi::is_ours(&before)).then(|| before.clone()),
+            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => match hooks::remove(&before, self.runtime) {
+                Ok(after) => after,
+                // What cannot be read is no concern of ours, unless it may hold something of ours.
+                Err(source) if before.contains(&format!("hook {}", self.runtime.as_str())) => {
+                    return Err(self.misfit(source));
+                }
+                Err(_) => Some(before.clone()),
+            },
+        };
+        let is_link = fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_symlink());
+        let step = match after {
+            Some(after) => self.write(Some(before), after),
+            // The link is the user's, and so is the name of the file it leads to.
+            None if is_link && self.runtime != Runtime::Pi => self.write(Some(before), "{}\n".to_owned()),
+            None => Some(Step::Delete { path: self.path.clone(), before, root: self.root.clone() }),
+        };
+        Ok(self.plan(step))
+    }
+
+    /// Returns what a person who adds the hooks by hand has to write.
+    pub(crate) fn by_hand(&self, program: &Program) -> String {
+        match self.runtime {
+            Runtime::Pi => pi::extension(program),
+            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => hooks::alone(self.runtime, program),
+        }
+    }
+
+    fn plan(&self, step: Option<Step>) -> Plan {
+        Plan { target: Target::Runtime(self.runtime), place: self.path.clone(), steps: step.into_iter().collect() }
+    }
+
+    fn write(&self, before: Option<String>, after: String) -> Option<Step> {
+        let is_new = before.as_ref() != Some(&after);
+        is_new.then(|| Step::Write { path: self.path.clone(), before, after, kind: FileKind::Text })
+    }
+
+    fn misfit(&self, source: Misfit) -> Error {
+        Unprepared::Settings { path: self.path.clone(), runtime: self.runtime, source }.into()
+    }
+
+    /// Says what becomes of the runtime's events; nothing, if no hook of ours is there.
+    fn state(&self, program: &Program) -> Option<State> {
+        // Settings that cannot be read hold nothing that the runtime could read.
+        let text = change::read(&self.path).ok().flatten()?;
+        let (wanted, present): (Vec<_>, Vec<_>) = match self.runtime {
+            Runtime::Pi => {
+                let called = pi::is_ours(&text).then(|| pi::called(&text)).flatten()?;
+                let present = pi::present(&text).into_iter().map(|event| (event.to_owned(), called.clone()));
+                (pi::wanted(), present.collect())
+            }
+            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => {
+                let wanted = hooks::events(self.runtime).into_iter().map(|event| event.name);
+                (wanted.collect(), hooks::present(&text, self.runtime).ok()?)
+            }
+        };
+        present.first()?;
+        if let Some((_, other)) = present.iter().find(|(_, path)| *path != program.path) {
+            return Some(State::OtherProgram { path: other.clone() });
+        }
+        let is_missing = |event: &&'static str| present.iter().all(|(name, _)| name != event);
+        let missing: Vec<_> = wanted.into_iter().filter(is_missing).collect();
+        Some(if missing.is_empty() { State::Complete } else { State::Partial { missing } })
+    }
+}
+
+/// Returns the hooks that are there, for the user and in a project.
+pub(crate) fn installed(homes: &Homes, project: &Path, program: &Program) -> Vec<Installed> {
+    let places = Runtime::ALL.iter().flat_map(|runtime| {
+        [Scope::User, Scope::Project].into_iter().filter_map(|scope| Place::of(*runtime, scope, homes, project))
+    });
+    let state = |place: Place| Some(Installed { state: place.state(program)?, place });
+    places.filter_map(state).collect()
+}
+
+/// Says whether a runtime is on this machine: it has a home here, or its program is found.
+pub(crate) fn is_here(runtime: Runtime, homes: &Homes, search: Option<&OsStr>) -> bool {
+    let (home, name) = match runtime {
+        Runtime::ClaudeCode => (&homes.claude, "claude"),
+        Runtime::Codex => (&homes.codex, "codex"),
+        Runtime::Gemini => (&homes.gemini, "gemini"),
+        Runtime::Pi => (&homes.pi, "pi"),
+    };
+    home.as_ref().is_some_and(|home| home.is_dir()) || program::is_on_path(name, search)
+}

@@ -1,0 +1,172 @@
+//! Changes of files of others: shown first, made whole or not at all, and never over what somebody else wrote meanwhile.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use contexture::capture::Runtime;
+use serde::{Serialize, Serializer};
+
+use super::diff;
+use crate::{
+    destination::Draft,
+    error::{Error, Result, Unprepared},
+    input::Input,
+    output::Palette,
+};
+
+/// What is to be done at one place.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) target: Target,
+    pub(crate) place: PathBuf,
+    /// Nothing, if all is as it should be.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Who reads a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Runtime(Runtime),
+    Git,
+}
+
+/// A change of one file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Gives it a content.
+    Write { path: PathBuf, before: Option<String>, after: String, kind: FileKind },
+    /// Deletes it, and the directories above it that are empty then, but not `root`.
+    Delete { path: PathBuf, before: String, root: PathBuf },
+    /// Gives it another name, which nothing else has.
+    Move { from: PathBuf, to: PathBuf },
+}
+
+/// Whether a file can be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Text,
+    Script,
+}
+
+/// What a plan does to its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    Created,
+    Changed,
+    Removed,
+    Unchanged,
+}
+
+impl Plan {
+    pub(crate) fn effect(&self) -> Effect {
+        match &*self.steps {
+            [] => Effect::Unchanged,
+            [Step::Write { before: None, .. }] => Effect::Created,
+            [Step::Delete { .. }, ..] => Effect::Removed,
+            [Step::Write { .. } | Step::Move { .. }, ..] => Effect::Changed,
+        }
+    }
+}
+
+impl Target {
+    /// Returns what people call it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Runtime(runtime) => runtime.title(),
+            Self::Git => "git",
+        }
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Runtime(runtime) => runtime.as_str(),
+            Self::Git => "git",
+        })
+    }
+}
+
+impl Step {
+    /// Returns the lines that show a person what will be done.
+    pub(crate) fn shown(&self, palette: &Palette) -> Vec<String> {
+        let strong = palette.strong;
+        let named = |mark: &str, path: &Path| format!("{strong}{mark} {}{strong:#}", path.display());
+        let nothing = Path::new("/dev/null");
+        match self {
+            Self::Write { path, before, after, .. } => {
+                let old = if before.is_some() { &**path } else { nothing };
+                let mut lines = vec![named("---", old), named("+++", path)];
+                lines.extend(diff::unified(before.as_deref().unwrap_or_default(), after, palette));
+                lines
+            }
+            Self::Delete { path, before, .. } => {
+                let mut lines = vec![named("---", path), named("+++", nothing)];
+                lines.extend(diff::unified(before, "", palette));
+                lines
+            }
+            Self::Move { from, to } => vec![named("rename from", from), named("rename to", to)],
+        }
+    }
+
+    /// Does it.
+    pub(crate) fn make(&self) -> Result<()> {
+        match self {
+            Self::Write { path, before, after, kind } => {
+                check(path, before.as_deref())?;
+                write(path, after, *kind)
+            }
+            Self::Delete { path, before, root } => {
+                check(path, Some(before))?;
+                fs::remove_file(path).map_err(|source| Error::Write { path: path.clone(), source })?;
+                let above = path.ancestors().skip(1).take_while(|directory| directory != root);
+                // A directory that is not empty is not ours to remove, and refuses it.
+                let _removed = above.map(fs::remove_dir).take_while(io::Result::is_ok).count();
+                Ok(())
+            }
+            Self::Move { from, to } => {
+                if fs::symlink_metadata(to).is_ok() {
+                    return Err(Unprepared::Occupied { path: from.clone(), aside: to.clone() }.into());
+                }
+                fs::rename(from, to).map_err(|source| Error::Write { path: to.clone(), source })
+            }
+        }
+    }
+}
+
+/// Reads a text; nothing, if there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Read { input: Input::File(path.to_owned()), source }),
+    }
+}
+
+fn check(path: &Path, expected: Option<&str>) -> Result<()> {
+    if read(path)?.as_deref() == expected {
+        Ok(())
+    } else {
+        Err(Unprepared::Overtaken { path: path.to_owned() }.into())
+    }
+}
+
+fn write(path: &Path, content: &str, kind: FileKind) -> Result<()> {
+    let unwritable = |source| Error::Write { path: path.to_owned(), source };
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+    let mut draft = Draft::start(path)?;
+    draft.write_all(content.as_bytes())?;
+    match (fs::metadata(path), kind) {
+        (Ok(there), _) => draft.file().set_permissions(there.permissions()).map_err(unwritable)?,
+        #[cfg(unix)]
+        (Err(_), FileKind::Script) => {
+            let runnable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+            draft.file().set_permissions(runnable).map_err(unwritable)?;
+        }
+        (Err(_), _) => {}
+    }
+    draft.publish()
+}

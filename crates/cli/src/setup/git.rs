@@ -1,0 +1,115 @@
+//! Hooks in a git repository.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use super::{
+    change::{FileKind, Plan, Step, Target},
+    program::Program,
+};
+use crate::{
+    error::{Error, Result, Unprepared},
+    input::Input,
+};
+
+/// The hooks, each with what git hands to it.
+const HOOKS: [(&str, &str); 2] = [("prepare-commit-msg", " \"$@\""), ("post-commit", "")];
+/// By this a script is known to be ours.
+const MARKER: &str = "# Written by `ctx init --git`; `ctx init --remove` takes it away and puts back what was here.";
+
+/// What stands where a hook belongs.
+enum There {
+    Nothing,
+    Ours(String),
+    Other,
+}
+
+/// Returns the directory that a repository's files are in; nothing outside of repositories.
+pub(crate) fn top_level(directory: &Path) -> Option<PathBuf> {
+    ask(directory, &["--show-toplevel"]).filter(|path| path.is_dir())
+}
+
+/// Plans to have the program called by the repository around a directory.
+pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>> {
+    let hooks = ask(directory, &["--git-path", "hooks"]).ok_or(Error::NoRepository)?;
+    let plan = |(name, arguments): (&str, &str)| {
+        let place = hooks.join(name);
+        let after = script(name, arguments, program);
+        let write = |before| Step::Write { path: place.clone(), before, after: after.clone(), kind: FileKind::Script };
+        let steps = match there(&place)? {
+            There::Nothing => vec![write(None)],
+            There::Ours(text) if text == after => Vec::new(),
+            There::Ours(text) => vec![write(Some(text))],
+            There::Other => {
+                let aside = aside(&place);
+                if fs::symlink_metadata(&aside).is_ok() {
+                    return Err(Unprepared::Occupied { path: place, aside }.into());
+                }
+                vec![Step::Move { from: place.clone(), to: aside }, write(None)]
+            }
+        };
+        Ok(Plan { target: Target::Git, place, steps })
+    };
+    HOOKS.into_iter().map(plan).collect()
+}
+
+/// Plans to put the hooks of the repository around a directory back as they were; nothing outside of repositories.
+pub(crate) fn unregister(directory: &Path) -> Result<Vec<Plan>> {
+    let Some(hooks) = ask(directory, &["--git-path", "hooks"]) else { return Ok(Vec::new()) };
+    let plan = |(name, _): (&str, &str)| {
+        let place = hooks.join(name);
+        let mut steps = Vec::new();
+        if let There::Ours(before) = there(&place)? {
+            steps.push(Step::Delete { path: place.clone(), before, root: hooks.clone() });
+            let aside = aside(&place);
+            if fs::symlink_metadata(&aside).is_ok() {
+                steps.push(Step::Move { from: aside, to: place.clone() });
+            }
+        }
+        Ok(Plan { target: Target::Git, place, steps })
+    };
+    HOOKS.into_iter().map(plan).collect()
+}
+
+fn script(name: &str, arguments: &str, program: &Program) -> String {
+    let line = program.git_line(name);
+    format!(
+        "#!/bin/sh\n{MARKER}\n\
+         before=\"$(dirname \"$0\")/{name}.before-ctx\"\n\
+         if [ -x \"$before\" ]; then\n    \"$before\" \"$@\" || exit\nfi\n\
+         # What goes wrong here is no reason to stop a commit.\n\
+         {line}{arguments} >&2 || :\n"
+    )
+}
+
+/// Returns where the hook that was there before is kept.
+fn aside(place: &Path) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(".before-ctx");
+    name.into()
+}
+
+fn there(place: &Path) -> Result<There> {
+    match fs::read(place) {
+        // A hook of others may be a program, so it need not be text.
+        Ok(bytes) => Ok(match String::from_utf8(bytes) {
+            Ok(text) if text.lines().nth(1) == Some(MARKER) => There::Ours(text),
+            Ok(_) | Err(_) => There::Other,
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(There::Nothing),
+        Err(source) => Err(Error::Read { input: Input::File(place.to_owned()), source }),
+    }
+}
+
+/// Asks git for a path. Nothing comes from a directory that is in no repository, or without git.
+fn ask(directory: &Path, question: &[&str]) -> Option<PathBuf> {
+    let mut git = Command::new("git");
+    git.arg("rev-parse").args(question).current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null());
+    let answer = git.output().ok().filter(|answer| answer.status.success())?;
+    let path = String::from_utf8(answer.stdout).ok()?;
+    let path = path.strip_suffix('\n').unwrap_or(&path);
+    (!path.is_empty()).then(|| directory.join(path))
+}

@@ -1,0 +1,311 @@
+//! Hooks in settings that are JSON: those of Claude Code, Codex and Gemini CLI, which share one shape.
+//!
+//! `{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "timeout": …}]}]}}`
+
+use std::path::PathBuf;
+
+use contexture::capture::Runtime;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    json::{self, Node},
+    program::{self, Program},
+};
+use crate::shell;
+
+/// An event to be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) name: &'static str,
+    /// Which of them, where a runtime wants that said.
+    matcher: Option<&'static str>,
+    /// How long the runtime waits for us, in its own unit.
+    timeout: u32,
+}
+
+/// Why settings cannot be changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Misfit {
+    /// They are not JSON; some runtimes allow comments.
+    #[error("it is not plain JSON")]
+    Syntax(#[from] serde_json::Error),
+    /// Something else stands where hooks belong.
+    #[error("its `{name}` is no {expected}")]
+    Shape { name: String, expected: &'static str },
+}
+
+/// Hooks of an event that belong together.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<String>,
+    hooks: Vec<Hook>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hook {
+    r#type: String,
+    command: String,
+    timeout: u32,
+}
+
+/// Where a hook of ours stands.
+struct Found<'n> {
+    /// The place of the event among the hooks, of the group among those of the event, and of the hook in the group.
+    place: (usize, usize, usize),
+    event: &'n str,
+    group: &'n Node,
+    program: PathBuf,
+}
+
+/// Returns the events of a runtime that make up a history.
+pub(super) fn events(runtime: Runtime) -> Vec<Event> {
+    let (names, timeout): (&[&str], u32) = match runtime {
+        Runtime::ClaudeCode => (
+            &[
+                "SessionStart",
+                "UserPromptSubmit",
+                "PreToolUse",
+                "PostToolUse",
+                "PostToolUseFailure",
+                "PreCompact",
+                "PostCompact",
+                "SubagentStop",
+                "Stop",
+                "SessionEnd",
+            ],
+            10,
+        ),
+        Runtime::Codex => (
+            &[
+                "SessionStart",
+                "UserPromptSubmit",
+                "PreToolUse",
+                "PostToolUse",
+                "PreCompact",
+                "PostCompact",
+                "SubagentStop",
+                "Stop",
+                "SessionEnd",
+            ],
+            10,
+        ),
+        // It does not say which tool it is about to call, and tells of a compression before each request whether there is one
+        // or not; what it compresses stays in its file.
+        Runtime::Gemini => (&["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"], 10_000),
+        // What pi tells is said in its extension.
+        Runtime::Pi => (&[], 0),
+    };
+    let event = |name: &&'static str| Event {
+        name,
+        matcher: name.contains("Tool").then_some("*"),
+        // Codex waits no longer for its end, and complains of more.
+        timeout: if runtime == Runtime::Codex && *name == "SessionEnd" { 3 } else { timeout },
+    };
+    names.iter().map(event).collect()
+}
+
+/// Returns settings that hold our hooks and nothing else.
+pub(super) fn alone(runtime: Runtime, program: &Program) -> String {
+    add("{}\n", runtime, program).expect("an empty object can hold hooks")
+}
+
+/// Adds what is missing of our hooks to settings and replaces what is not as it should be.
+pub(super) fn add(text: &str, runtime: Runtime, program: &Program) -> Result<String, Misfit> {
+    let events = events(runtime);
+    let command = program.hook_line(runtime);
+    let mut text = text.to_owned();
+    // Those of other versions of this program.
+    while let Some(less) = without_one(&text, runtime, |event| events.iter().all(|wanted| wanted.name != event))? {
+        text = less;
+    }
+    for event in &events {
+        text = with_event(text, runtime, event, &command)?;
+    }
+    Ok(text)
+}
+
+/// Takes our hooks out of settings, and what is empty then; returns nothing if nothing is left.
+pub(super) fn remove(text: &str, runtime: Runtime) -> Result<Option<String>, Misfit> {
+    let mut text = text.to_owned();
+    while let Some(less) = without_one(&text, runtime, |_| true)? {
+        if Node::parse(&less)?.members().is_some_and(<[_]>::is_empty) {
+            return Ok(None);
+        }
+        text = less;
+    }
+    Ok(Some(text))
+}
+
+/// Returns the events that our hooks are there for, each with the program that is called.
+pub(super) fn present(text: &str, runtime: Runtime) -> Result<Vec<(String, PathBuf)>, Misfit> {
+    let root = Node::parse(text)?;
+    Ok(found(&root, runtime).into_iter().map(|it| (it.event.to_owned(), it.program)).collect())
+}
+
+fn with_event(text: String, runtime: Runtime, event: &Event, command: &str) -> Result<String, Misfit> {
+    let hook = Hook { r#type: "command".to_owned(), command: command.to_owned(), timeout: event.timeout };
+    let wanted = Group { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] };
+    let root = Node::parse(&text)?;
+    let mut ours = found(&root, runtime);
+    ours.retain(|it| it.event == event.name);
+    if let [only] = &*ours {
+        let group = &text[only.group.span.clone()];
+        if serde_json::from_str::<Group>(group).is_ok_and(|group| group == wanted) {
+            return Ok(text);
+        }
+        let is_alone = only.group.member("hooks").and_then(Node::elements).is_some_and(|hooks| hooks.len() == 1);
+        if is_alone {
+            return Ok(json::replace(&text, only.group, &wanted));
+        }
+    }
+    if !ours.is_empty() {
+        let less = without_one(&text, runtime, |name| name == event.name)?;
+        return with_event(less.expect("there is one"), runtime, event, command);
+    }
+    let misfit = |name: &str, expected| Misfit::Shape { name: name.to_owned(), expected };
+    if root.members().is_none() {
+        return Err(misfit("root", "object"));
+    }
+    let Some(hooks) = root.member("hooks") else {
+        let text = json::add_member(&text, &root, "hooks", &Empty {});
+        return with_event(text, runtime, event, command);
+    };
+    if hooks.members().is_none() {
+        return Err(misfit("hooks", "object"));
+    }
+    match hooks.member(event.name) {
+        None => Ok(json::add_member(&text, hooks, event.name, &[wanted])),
+        Some(groups) if groups.elements().is_some() => Ok(json::add_element(&text, groups, &wanted)),
+        Some(_) => Err(misfit(event.name, "array")),
+    }
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+/// Takes one of our hooks out, with all that is empty then; returns nothing if there is none.
+fn without_one(text: &str, runtime: Runtime, is_meant: impl Fn(&str) -> bool) -> Result<Option<String>, Misfit> {
+    let root = Node::parse(text)?;
+    let Some(it) = found(&root, runtime).into_iter().find(|it| is_meant(it.event)) else { return Ok(None) };
+    let (event, group, hook) = it.place;
+    let hooks = root.member("hooks").expect("one was found there");
+    let members = root.members().expect("it has a member");
+    let events = hooks.members().expect("one was found there");
+    let groups = &events[event].value;
+    let handlers = it.group.member("hooks").expect("one was found there");
+    let len = |node: &Node| node.elements().map_or(0, <[_]>::len);
+    Ok(Some(if len(handlers) > 1 {
+        json::remove(text, handlers, hook)
+    } else if len(groups) > 1 {
+        json::remove(text, groups, group)
+    } else if events.len() > 1 {
+        json::remove(text, hooks, event)
+    } else {
+        let place = members.iter().rposition(|member| member.name == "hooks").expect("one was found there");
+        json::remove(text, &root, place)
+    }))
+}
+
+fn found(root: &Node, runtime: Runtime) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let events = root.member("hooks").and_then(Node::members).unwrap_or_default();
+    for (event_place, event) in events.iter().enumerate() {
+        for (group_place, group) in event.value.elements().unwrap_or_default().iter().enumerate() {
+            let hooks = group.member("hooks").and_then(Node::elements).unwrap_or_default();
+            for (hook_place, hook) in hooks.iter().enumerate() {
+                let command = hook.member("command").and_then(Node::as_str).unwrap_or_default();
+                if let Some(program) = program::called_for(runtime, &shell::words(command)) {
+                    let place = (event_place, group_place, hook_place);
+                    found.push(Found { place, event: &event.name, group, program });
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHERS: &str = r#"{
+  "model": "opus",
+  "hooks": {
+    "Stop": [
+      {
+        "hooks": [
+          {"type": "command", "command": "notify-send done"}
+        ]
+      }
+    ]
+  }
+}
+"#;
+
+    fn program(path: &str) -> Program {
+        Program { path: path.into(), options: Vec::new() }
+    }
+
+    #[test]
+    fn a_hook_that_is_there_stays() {
+        let added = add(OTHERS, Runtime::ClaudeCode, &program("/bin/ctx")).unwrap();
+        assert!(added.contains("notify-send done"));
+        assert_eq!(add(&added, Runtime::ClaudeCode, &program("/bin/ctx")).unwrap(), added);
+        let wanted: Vec<_> = events(Runtime::ClaudeCode).iter().map(|event| event.name.to_owned()).collect();
+        let mut there: Vec<_> =
+            present(&added, Runtime::ClaudeCode).unwrap().into_iter().map(|(event, _)| event).collect();
+        // The event that was there is first.
+        there.rotate_left(1);
+        there.swap(8, 9);
+        assert_eq!(there, wanted);
+    }
+
+    #[test]
+    fn what_was_added_is_taken_out_without_a_trace() {
+        for runtime in [Runtime::ClaudeCode, Runtime::Codex, Runtime::Gemini] {
+            for text in [OTHERS, "{\"hooks\":{\"Stop\":[]},\"a\":1}", "{\n\t\"model\": \"opus\"\n}"] {
+                let added = add(text, runtime, &program("/bin/ctx")).unwrap();
+                let expected = text.replace("\"hooks\":{\"Stop\":[]},", "");
+                let expected = if runtime == Runtime::Gemini { text.to_owned() } else { expected };
+                assert_eq!(remove(&added, runtime).unwrap().as_deref(), Some(&*expected));
+            }
+            let alone = alone(runtime, &program("/bin/ctx"));
+            assert_eq!(remove(&alone, runtime).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn another_program_is_replaced_where_it_stands() {
+        let old = add(OTHERS, Runtime::Codex, &program("/old/ctx")).unwrap();
+        let new = add(&old, Runtime::Codex, &program("/new/ctx")).unwrap();
+        assert_eq!(new, old.replace("/old/ctx", "/new/ctx"));
+    }
+
+    #[test]
+    fn a_group_shared_with_others_is_left_to_them() {
+        let shared =
+            OTHERS.replace("\"notify-send done\"}", "\"notify-send done\"}, {\"command\": \"ctx hook codex\"}");
+        let added = add(&shared, Runtime::Codex, &program("/bin/ctx")).unwrap();
+        assert_eq!(remove(&added, Runtime::Codex).unwrap().as_deref(), Some(OTHERS));
+        assert_eq!(present(&added, Runtime::Codex).unwrap().len(), events(Runtime::Codex).len());
+    }
+
+    #[test]
+    fn events_that_are_not_wanted_any_more_are_let_go() {
+        let old = OTHERS.replace("\"Stop\"", "\"Notification\"").replace("notify-send done", "ctx hook codex");
+        let added = add(&old, Runtime::Codex, &program("/bin/ctx")).unwrap();
+        assert!(!added.contains("Notification"), "{added}");
+    }
+
+    #[test]
+    fn settings_of_another_shape_are_refused() {
+        let refused = |text: &str| add(text, Runtime::Codex, &program("ctx")).unwrap_err().to_string();
+        assert_eq!(refused("[]"), "its `root` is no object");
+        assert_eq!(refused("{\"hooks\": 1}"), "its `hooks` is no object");
+        assert_eq!(refused("{\"hooks\": {\"Stop\": {}}}"), "its `Stop` is no array");
+        assert_eq!(refused("{} // why"), "it is not plain JSON");
+    }
+}

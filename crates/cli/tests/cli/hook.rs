@@ -1,0 +1,131 @@
+//! `ctx hook`, `ctx current` and `ctx git-hook`, as agents and git call them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::harness::{Ran, User};
+
+const SESSION: &str = "0c3f0000-0000-4000-8000-000000000000";
+
+impl User {
+    /// Writes a line of a session of Claude Code.
+    pub(crate) fn session_line(&self, kind: &str, uuid: &str, parent: Option<&str>, text: &str) {
+        let message = match kind {
+            "user" => json!({"role": "user", "content": text}),
+            _ => json!({"role": "assistant", "model": "m", "id": uuid, "content": [{"type": "text", "text": text}]}),
+        };
+        let line = json!({
+            "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "message": message,
+            "timestamp": "2026-11-15T20:00:00.000Z",
+        });
+        let path = self.path("session.jsonl");
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(path, format!("{before}{line}\n")).unwrap();
+    }
+
+    /// Calls the hook as an agent does; it must be silent and succeed.
+    pub(crate) fn hear(&self, event: &str, more: &Value) {
+        let ran = self.hook(event, more);
+        assert_eq!((ran.code, ran.to_string().as_str()), (0, ""), "{event}");
+    }
+
+    fn hook(&self, event: &str, more: &Value) -> Ran {
+        let mut told = json!({
+            "hook_event_name": event, "session_id": SESSION, "transcript_path": self.path("session.jsonl"),
+            "cwd": self.path("."),
+        });
+        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.pipe(told.to_string(), &["hook", "claude-code"])
+    }
+
+    /// Returns what went wrong where nobody was told.
+    fn troubles(&self) -> Vec<Value> {
+        let log = fs::read_to_string(self.path(".local/state/contexture/capture.log")).unwrap_or_default();
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn triggers(&self) -> Vec<String> {
+        let log = self.done(&["--json", "log", &format!("session/{SESSION}")]);
+        let trigger = |line: &str| serde_json::from_str::<Value>(line).unwrap()["trigger"].as_str().unwrap().to_owned();
+        log.lines().map(trigger).collect()
+    }
+}
+
+#[test]
+fn each_event_takes_in_what_is_new() {
+    let user = User::new();
+    user.hear("SessionStart", &json!({"source": "startup"}));
+    user.session_line("user", "u1", None, "Find the race");
+    user.hear("UserPromptSubmit", &json!({"prompt": "Find the race"}));
+    user.session_line("assistant", "a1", Some("u1"), "I look");
+    user.hear("PostToolUse", &json!({"tool_use_id": "a1"}));
+    user.session_line("assistant", "a2", Some("a1"), "Found it");
+    user.hear("Stop", &json!({"last_assistant_message": "Found it"}));
+    user.hear("PreCompact", &json!({"trigger": "auto"}));
+    user.session_line("user", "u2", Some("a2"), "Fix it");
+    user.hear("SessionEnd", &json!({"reason": "logout"}));
+    assert_eq!(user.triggers(), ["session_end", "turn_boundary", "tool_call"]);
+    let shown: Value = serde_json::from_str(&user.done(&["--json", "show", "principal/ada@laptop"])).unwrap();
+    assert_eq!(shown["labels"]["session-end"], "logout");
+    assert_eq!(user.troubles(), [] as [Value; 0]);
+}
+
+#[test]
+fn an_event_that_makes_no_sense_is_no_trouble_for_the_agent() {
+    let user = User::new();
+    let inputs =
+        ["", "no JSON", "[]", "{}", r#"{"session_id":7}"#, r#"{"session_id":"x","transcript_path":"/nowhere"}"#];
+    for input in inputs {
+        let ran = user.pipe(input, &["hook", "claude-code"]);
+        assert_eq!((ran.code, ran.to_string().as_str()), (0, ""), "{input}");
+    }
+    // To some agents exit code 2 is a veto.
+    assert_eq!(user.pipe("{}", &["hook", "some-agent"]).code, 0);
+    assert_eq!(user.pipe("{}", &["hook", "claude-code", "--unknown"]).code, 0);
+    assert!(user.troubles().iter().all(|trouble| trouble["during"].as_str().unwrap().starts_with("hook claude-code")));
+    assert!(!user.troubles().is_empty());
+}
+
+#[test]
+fn the_current_context_is_the_session_as_it_is_now() {
+    let user = User::new();
+    user.session_line("user", "u1", None, "Find the race");
+    user.session_line("assistant", "a1", Some("u1"), "I look");
+    user.hear("PreToolUse", &json!({"tool_use_id": "a1"}));
+    // The hook has stored nothing; what was said is there all the same.
+    let current = user.done(&["current", "--session", "0c3f"]);
+    assert!(user.done(&["materialize", &current]).contains("I look"));
+    assert_eq!(user.done(&["current", "--session", SESSION]), current);
+    user.session_line("assistant", "a2", Some("a1"), "Found it");
+    let later: Value = serde_json::from_str(&user.done(&["--json", "current", "--session", "0c3f"])).unwrap();
+    assert_eq!((&later["session"], &later["by"]), (&json!(SESSION), &json!("name")));
+    assert!(user.done(&["materialize", later["commit"].as_str().unwrap()]).contains("Found it"));
+    assert_eq!(user.done(&["resolve", "ada@laptop"]), later["commit"].as_str().unwrap());
+    // Of one that is over, the last is known.
+    user.hear("SessionEnd", &json!({"reason": "logout"}));
+    assert_eq!(user.done(&["current", "--session", SESSION]), later["commit"].as_str().unwrap());
+}
+
+#[test]
+fn without_a_session_the_current_context_is_the_last_of_the_principal() {
+    let user = User::new();
+    let nothing = user.run(&["current"]);
+    assert_eq!(nothing.code, 1);
+    assert!(nothing.stderr.contains("ada@laptop has no commit"), "{nothing}");
+    let unknown = user.run(&["current", "--session", "s-9"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.stderr.contains(r#"there is no session "s-9""#), "{unknown}");
+    user.file("turn.txt", "I know it.");
+    let commit = user.done(&["checkpoint", "--format", "text", "turn.txt"]);
+    assert_eq!(user.done(&["current"]), commit);
+}
+
+#[test]
+fn git_is_not_disturbed_where_no_agent_is_at_work() {
+    let user = User::new();
+    user.file("message", "Fix it\n");
+    let ran = user.run(&["git-hook", "prepare-commit-msg", "message"]);
+    assert_eq!((ran.to_string().as_str(), user.read("message").as_str()), ("", "Fix it\n"));
+    assert_eq!(user.run(&["git-hook", "post-commit"]).code, 0);
+}

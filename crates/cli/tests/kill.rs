@@ -1,0 +1,194 @@
+//! Hooks and agents that are killed at any moment: in the end every line of every session is there, and once.
+
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Events of agents, about a third of which end badly.
+const ROUNDS: usize = 300;
+const SESSIONS: usize = 3;
+
+#[test]
+fn every_line_is_taken_in_once_whatever_is_killed() {
+    let home = Home::new();
+    let mut sessions: Vec<Session> = (0..SESSIONS).map(|number| home.session(number)).collect();
+    let mut numbers = Numbers(0x5eed);
+    let mut killed = 0;
+    for round in 0..ROUNDS {
+        let session = &mut sessions[numbers.below(SESSIONS)];
+        let event = match numbers.below(8) {
+            0 => "SessionStart",
+            1 => "UserPromptSubmit",
+            2 | 3 => "PreToolUse",
+            4 | 5 => "PostToolUse",
+            6 => "Stop",
+            _ => "SessionEnd",
+        };
+        session.go_on(&mut numbers, round);
+        // Now and then somebody is in the way of the store.
+        let is_away = numbers.below(10) == 0;
+        if is_away {
+            fs::rename(home.store(), home.aside()).or_else(|_| fs::create_dir(home.aside())).unwrap();
+            fs::write(home.store(), "in the way").unwrap();
+        }
+        let mut hook = home.hook(session, event);
+        // Tools that run at the same time have hooks that do.
+        let beside = (numbers.below(4) == 0).then(|| home.hook(session, "PostToolUse"));
+        if numbers.below(3) == 0 {
+            thread::sleep(Duration::from_micros(numbers.below(30_000) as u64));
+            // It may be done already.
+            _ = hook.kill();
+            killed += 1;
+        }
+        let ended = hook.wait().unwrap();
+        assert!(ended.success() || ended.code().is_none(), "a hook ended with {ended}");
+        let beside = beside.map(|mut beside| beside.wait().unwrap());
+        assert!(beside.is_none_or(|ended| ended.success()), "a hook ended with {beside:?}");
+        if is_away {
+            fs::remove_file(home.store()).unwrap();
+            fs::rename(home.aside(), home.store()).unwrap();
+        }
+    }
+    assert!(killed > ROUNDS / 5, "only {killed} were killed");
+    for session in &mut sessions {
+        session.end_line();
+        assert!(home.hook(session, "SessionEnd").wait().unwrap().success());
+    }
+    for session in &sessions {
+        let stored = home.ctx(&["materialize", &format!("session/{}", session.id), "--stop", "root"]);
+        assert_eq!(stored, fs::read_to_string(&session.path).unwrap(), "session {}", session.id);
+        let verified = home.ctx(&["--json", "import", "--verify", session.path.to_str().unwrap()]);
+        let verified: Value = serde_json::from_str(verified.lines().next().unwrap()).unwrap();
+        assert_eq!((&verified["result"], &verified["left"]), (&json!("same"), &json!(0)));
+        // No commit beside the chain holds anything of it a second time.
+        let commits = home.ctx(&["--json", "list", "--session", &session.id, "-n", "10000"]);
+        let count = |line: &str| serde_json::from_str::<Value>(line).unwrap()["message_count"].as_u64().unwrap();
+        assert_eq!(commits.lines().map(count).sum::<u64>(), session.lines, "session {}", session.id);
+    }
+    let spools = fs::read_dir(home.path().join(".local/state/contexture/spool")).into_iter().flatten();
+    let entries = spools.flat_map(|spool| fs::read_dir(spool.unwrap().path()).unwrap());
+    let left: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert!(!left.iter().any(|path| path.extension().is_some_and(|extension| extension == "entry")), "{left:?}");
+    home.ctx(&["fsck"]);
+}
+
+/// A home of its own.
+struct Home(TempDir);
+
+/// A session that an agent writes.
+struct Session {
+    id: String,
+    path: PathBuf,
+    lines: u64,
+    /// Whether the last line has no end yet.
+    is_open: bool,
+    parent: Option<String>,
+}
+
+impl Home {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join(".local/share")).unwrap();
+        Self(directory)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn store(&self) -> PathBuf {
+        self.path().join(".local/share/contexture")
+    }
+
+    fn aside(&self) -> PathBuf {
+        self.path().join(".local/share/aside")
+    }
+
+    fn session(&self, number: usize) -> Session {
+        let place = self.path().join(".claude/projects/project");
+        fs::create_dir_all(&place).unwrap();
+        let id = format!("0000000{number}-0000-4000-8000-000000000000");
+        Session { path: place.join(format!("{id}.jsonl")), id, lines: 0, is_open: false, parent: None }
+    }
+
+    fn program(&self) -> Command {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_ctx"));
+        program.env_clear().env("HOME", self.path()).envs([("USER", "ada"), ("CTX_MACHINE", "laptop")]);
+        program
+    }
+
+    fn hook(&self, session: &Session, event: &str) -> Child {
+        let mut hook = self.program().args(["hook", "claude-code"]).stdin(Stdio::piped()).spawn().unwrap();
+        let told = json!({
+            "hook_event_name": event, "session_id": session.id, "transcript_path": session.path, "cwd": self.path(),
+        });
+        // It may be gone already.
+        _ = hook.stdin.take().unwrap().write_all(told.to_string().as_bytes());
+        hook
+    }
+
+    fn ctx(&self, arguments: &[&str]) -> String {
+        let output = self.program().args(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "ctx {arguments:?} ended with {}: {told}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Session {
+    /// Writes some lines; the last one may be cut off in the middle, as by an agent that was killed or is still writing.
+    fn go_on(&mut self, numbers: &mut Numbers, round: usize) {
+        self.end_line();
+        for number in 0..=numbers.below(4) {
+            let uuid = format!("{round}-{number}");
+            let is_question = numbers.below(3) == 0;
+            let text = "and so on ".repeat(numbers.below(200));
+            let message = if is_question {
+                json!({"role": "user", "content": text + "?"})
+            } else {
+                json!({"role": "assistant", "model": "m", "id": uuid, "content": [{"type": "text", "text": text + "."}]})
+            };
+            let line = json!({
+                "type": if is_question { "user" } else { "assistant" }, "uuid": uuid, "parentUuid": self.parent,
+                "sessionId": self.id, "timestamp": "2026-01-02T03:04:05.000Z", "message": message,
+            });
+            self.parent = Some(uuid);
+            self.write(&(line.to_string() + "\n"));
+            self.lines += 1;
+        }
+        if numbers.below(4) == 0 {
+            self.write("{\"type\":\"mode\",\"sess");
+            self.is_open = true;
+        }
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.write(&format!("ionId\":\"{}\"}}\n", self.id));
+            self.lines += 1;
+        }
+    }
+
+    fn write(&self, text: &str) {
+        let mut file = File::options().create(true).append(true).open(&self.path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+/// Numbers that look random and are the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}

@@ -1,0 +1,290 @@
+//! Reading: from the bytes of a session to the commits that they become, on a thread of its own.
+
+use std::{fs, io, path::PathBuf, time::SystemTime};
+
+use contexture_core::{CommitId, Format, Timestamp};
+use contexture_formats::{Framing, RecordProblem, codec};
+use contexture_store::source::{Segment, Source};
+use tokio::sync::mpsc;
+
+use super::{
+    document::{Document, Records},
+    import::{BadLine, FileOutcome, ImportSettings, Occasion},
+    input::{Input, Piece, Tail, known_as},
+    lines::Lines,
+    links, opencode,
+    steps::{Base, Batch, State, Steps},
+};
+
+/// Bytes of content that are stored in one transaction, about.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// Most lines that a report names.
+const MAX_BAD_LINES: usize = 20;
+
+/// What the reading thread hands over.
+pub(super) enum Message {
+    Batch(Batch, u64),
+    Done(Box<Done>),
+}
+
+pub(super) struct Done {
+    pub(super) batch: Batch,
+    pub(super) outcome: FileOutcome,
+    /// Whether the stretches take the place of those that are known.
+    pub(super) replaces: bool,
+    pub(super) session: Option<String>,
+    pub(super) state: String,
+    pub(super) size: u64,
+    pub(super) tail: [u8; 32],
+    pub(super) segments: Vec<Segment>,
+    pub(super) tip: Option<CommitId>,
+    pub(super) report: Report,
+}
+
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) lanes: u64,
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    pub(super) bad_lines: Vec<BadLine>,
+    pub(super) bad_lines_left_out: u64,
+    pub(super) damage: Option<String>,
+}
+
+/// What is to be read.
+pub(super) struct Job {
+    pub(super) path: PathBuf,
+    pub(super) format: Format,
+    pub(super) settings: ImportSettings,
+    pub(super) known: Option<Source>,
+    /// The stretches of a document that was taken in before, as far as its records go.
+    pub(super) segments: Vec<Segment>,
+    /// What the session goes on from, if it holds only a reference to it.
+    pub(super) base: Option<Base>,
+    /// The session that this one continues and that is not here.
+    pub(super) forked_from: Option<String>,
+    pub(super) occasion: Occasion,
+    /// The bytes of the file that are at hand, when the file is not what is read.
+    pub(super) piece: Option<Piece>,
+}
+
+/// Reads a file and hands over what becomes of it.
+pub(super) fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
+    // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
+    if job.piece.is_some() || job.occasion.goes_on && framing == Framing::Lines {
+        return read_lines(&job, messages);
+    }
+    match Document::read(&mut Input::open(&job.path)?, &job.format)? {
+        Some(document) => read_document(&document, job, messages),
+        None => read_lines(&job, messages),
+    }
+}
+
+fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
+    let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
+    let mut steps = job.steps(Framing::Lines)?;
+    if let Some(state) = state {
+        steps.resume(state);
+    }
+    let mut report = Report::default();
+    let is_compressed = input.is_compressed();
+    let mut lines = Lines::new(input, from);
+    let (mut size, mut batched) = (from, from);
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(damage) if is_compressed => {
+                report.damage = Some(damage.to_string());
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        if job.occasion.until.is_some_and(|until| line.start >= until) {
+            break;
+        }
+        if !line.is_whole && job.occasion.goes_on {
+            break;
+        }
+        report.lines += 1;
+        let text = line.bytes.trim_ascii();
+        let outline = match (&decoder, text) {
+            (None, _) | (_, []) => None,
+            (Some(decoder), text) => Some(decoder.outline(text)),
+        };
+        match outline {
+            Some(Ok(outline)) => steps.take(&outline, line.bytes, Some(line.start)),
+            // Somebody may be in the middle of writing it.
+            Some(Err(_)) if !line.is_whole => break,
+            Some(Err(problem)) => {
+                report.bad_line(&problem);
+                steps.take_unknown(line.bytes, Some(line.start));
+            }
+            None => steps.take_unknown(line.bytes, Some(line.start)),
+        }
+        tail.push(line.bytes);
+        size = line.start + line.bytes.len() as u64;
+        if size - batched >= BATCH_BYTES {
+            batched = size;
+            send(messages, Message::Batch(steps.batch(), size))?;
+        }
+    }
+    steps.finish(job.occasion.trigger);
+    report.bytes = size - from;
+    report.lanes = steps.lanes() as u64;
+    let tip = steps.tip();
+    let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
+    let replaces = outcome == FileOutcome::Rewritten;
+    let batch = steps.batch();
+    let session = steps.session();
+    let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
+    let segments = steps.into_segments();
+    let done = Done { batch, outcome, replaces, session, state, size, tail: tail.digest(), segments, tip, report };
+    send(messages, Message::Done(Box::new(done)))
+}
+
+/// Takes in a document: the records that follow those that are known, or all of them when those have changed.
+fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+    let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
+    let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
+    let mut steps = job.steps(document.framing())?;
+    let is_known = job.known.is_some();
+    let known = job.known.filter(|known| known.format == job.format);
+    let state = known.as_ref().map(|known| serde_json::from_str::<State>(&known.state).unwrap_or_default());
+    let mut report = Report::default();
+    if known.is_some_and(|known| known.size == size && known.tail == tail) {
+        steps.resume(state.unwrap_or_default());
+        report.lanes = steps.lanes() as u64;
+        let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());
+        let (batch, replaces, session, tip) = (steps.batch(), false, None, steps.tip());
+        let done = Done { batch, outcome, replaces, session, state, size, tail, segments, tip, report };
+        return send(messages, Message::Done(Box::new(done)));
+    }
+    let Records { records, damage } = document.records();
+    let taken = state.as_ref().and_then(|state| state.taken.clone());
+    let unchanged = taken.filter(|taken| {
+        let count = usize::try_from(taken.records).unwrap_or(usize::MAX);
+        document.taken(&records, count).as_ref() == Some(taken)
+    });
+    let is_whole = document.is_whole();
+    let outcome = match (is_known, &unchanged) {
+        (false, _) => FileOutcome::New,
+        (true, None) if !is_whole => FileOutcome::Rewritten,
+        (true, _) => FileOutcome::Grown,
+    };
+    if let Some(state) = state.filter(|_| is_whole || unchanged.is_some()) {
+        steps.resume(state);
+    }
+    let known_records = unchanged.map_or(0, |taken| usize::try_from(taken.records).unwrap_or(usize::MAX));
+    let mut batched = 0;
+    for record in &records[known_records.min(records.len())..] {
+        report.lines += 1;
+        report.bytes += record.bytes.len() as u64;
+        match decoder.outline(record.bytes.trim_ascii()) {
+            Ok(outline) if is_whole => steps.take_whole(&outline, &record.bytes),
+            Ok(outline) => steps.take(&outline, &record.bytes, record.start),
+            Err(problem) if is_whole => return Err(io::Error::other(problem.to_string())),
+            Err(problem) => {
+                report.bad_line(&problem);
+                steps.take_unknown(&record.bytes, record.start);
+            }
+        }
+        if report.bytes - batched >= BATCH_BYTES {
+            batched = report.bytes;
+            send(messages, Message::Batch(steps.batch(), batched))?;
+        }
+    }
+    steps.finish(job.occasion.trigger);
+    report.damage = damage.map(|problem| problem.to_string());
+    report.lanes = steps.lanes() as u64;
+    let session = steps.session();
+    let mut state = steps.state();
+    state.taken = if is_whole { None } else { document.taken(&records, records.len()) };
+    let state = serde_json::to_string(&state).map_err(io::Error::other)?;
+    // Only stretches that are in the document as they are stay where they were.
+    let kept = if known_records > 0 { job.segments } else { Vec::new() };
+    steps.fill_gaps(&document.bytes, kept);
+    let (batch, tip) = (steps.batch(), steps.tip());
+    let segments = steps.into_segments();
+    let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, tip, report };
+    send(messages, Message::Done(Box::new(done)))
+}
+
+impl Job {
+    fn steps(&self, framing: Framing) -> io::Result<Steps> {
+        let file = opencode::in_database(&self.path).map_or_else(|| self.path.clone(), |(database, _)| database);
+        let written_at = match &self.piece {
+            Some(piece) => piece.at,
+            None => timestamp(fs::metadata(file)?.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+        };
+        let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let (format, settings) = (self.format.clone(), self.settings.clone());
+        let mut steps = Steps::new(format, framing, settings, stem.unwrap_or_default(), written_at);
+        if let Some(base) = &self.base {
+            steps.go_on_from(base.clone());
+        }
+        if let Some(session) = &self.forked_from {
+            steps.continues(session.clone());
+        }
+        if self.settings.agent.is_some()
+            && let Some(call) = links::spawn_call(&self.path)
+        {
+            steps.started_by(call);
+        }
+        Ok(steps)
+    }
+}
+
+impl Job {
+    /// Opens the session where the last import ended, if it has only grown since.
+    fn resume(&self) -> io::Result<Resumed> {
+        let open = || self.piece.as_ref().map_or_else(|| Input::open(&self.path), |piece| Ok(piece.clone().into()));
+        let mut input = open()?;
+        let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
+        let Some(known) = &self.known else {
+            return Ok(fresh(input, FileOutcome::New));
+        };
+        match input.skip_to(known.size)? {
+            Some(tail) if tail.digest() == known.tail && known.format == self.format => {
+                let state = Some(serde_json::from_str(&known.state).unwrap_or_default());
+                Ok(Resumed { input, from: known.size, tail, outcome: FileOutcome::Grown, state })
+            }
+            _ if self.piece.is_some() => Err(io::Error::other("it does not continue what is known")),
+            _ => Ok(fresh(open()?, FileOutcome::Rewritten)),
+        }
+    }
+}
+
+impl Report {
+    fn bad_line(&mut self, problem: &RecordProblem) {
+        if self.bad_lines.len() < MAX_BAD_LINES {
+            self.bad_lines.push(BadLine { line: self.lines, reason: problem.to_string() });
+        } else {
+            self.bad_lines_left_out += 1;
+        }
+    }
+}
+
+/// A session from where there is something new.
+struct Resumed {
+    input: Input,
+    from: u64,
+    tail: Tail,
+    outcome: FileOutcome,
+    state: Option<State>,
+}
+
+fn send(messages: &mpsc::Sender<Message>, message: Message) -> io::Result<()> {
+    // The receiver goes away only when storing failed, and that failure is what the caller sees.
+    messages.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
+}
+
+fn timestamp(time: SystemTime) -> Timestamp {
+    let micros = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros());
+    i64::try_from(micros)
+        .ok()
+        .and_then(Timestamp::from_micros)
+        .unwrap_or_else(|| Timestamp::from_micros(0).expect("1970 is a time"))
+}

@@ -1,0 +1,133 @@
+//! The registry: which sessions agents are in at this moment, as the hooks and wrappers of one machine tell each other.
+//!
+//! Nothing here is the truth: that is in the store and in the session files. What is lost of it is found again.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use contexture_core::{SpaceName, Timestamp};
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::SessionFile;
+
+/// A session that an agent is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveSession {
+    /// Its id.
+    pub session: String,
+    /// Its file, and whose it is.
+    pub file: SessionFile,
+    /// The directory that the agent works in.
+    pub directory: PathBuf,
+    /// The agent's process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Process>,
+    /// The id that whoever started the agent gave to all that it would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The store that it goes to.
+    pub store: String,
+    /// The space in it.
+    pub space: SpaceName,
+    /// Bytes of the file that are kept, in the store or in the spool.
+    pub captured: u64,
+    /// The same of the files of agents that it has started.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<PathBuf, u64>,
+    /// The calls of tools that are under way, the last one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<OpenCall>,
+    /// The last event that was heard of.
+    pub event: String,
+    /// When.
+    pub heard_at: Timestamp,
+}
+
+/// A call of a tool that has not been answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCall {
+    /// Its id, which the session's file holds once the call is written down there.
+    pub id: String,
+    /// The file that tells of it, when an agent made the call that the session has started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+}
+
+/// A process, told from later ones that get its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in whatever way the machine tells.
+    pub started: String,
+}
+
+/// Where sessions that go on are listed: one small file each.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    directory: PathBuf,
+}
+
+impl Registry {
+    /// Uses a directory, which is made when something is listed.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// Returns a session that is listed. What cannot be read is not there.
+    pub fn find(&self, session: &str) -> Option<LiveSession> {
+        read(&self.place(session)).filter(|found| found.session == session)
+    }
+
+    /// Returns all of them, the one that was heard of last first.
+    pub fn all(&self) -> Vec<LiveSession> {
+        let entries = self.directory.read_dir().into_iter().flatten().flatten();
+        let mut sessions: Vec<LiveSession> = entries.filter_map(|entry| read(&entry.path())).collect();
+        sessions.sort_by(|a, b| b.heard_at.cmp(&a.heard_at).then_with(|| a.session.cmp(&b.session)));
+        sessions
+    }
+
+    /// Lists a session, made from what is known of it. Two programs that do so at once take turns.
+    pub fn update(
+        &self,
+        session: &str,
+        change: impl FnOnce(Option<LiveSession>) -> LiveSession,
+    ) -> io::Result<LiveSession> {
+        fs::create_dir_all(&self.directory)?;
+        let lock = File::create(self.place(session).with_extension("lock"))?;
+        lock.lock()?;
+        let changed = change(self.find(session));
+        let mut draft = NamedTempFile::new_in(&self.directory)?;
+        draft.write_all(&serde_json::to_vec(&changed)?)?;
+        draft.persist(self.place(session)).map_err(|refused| refused.error)?;
+        Ok(changed)
+    }
+
+    /// Takes a session off the list.
+    pub fn strike(&self, session: &str) -> io::Result<()> {
+        for file in [self.place(session), self.place(session).with_extension("lock")] {
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ids are other people's; only their digest is fit to be a file's name.
+    fn place(&self, session: &str) -> PathBuf {
+        let digest = blake3::hash(session.as_bytes()).to_hex();
+        self.directory.join(format!("{}.json", &digest.as_str()[..32]))
+    }
+}
+
+fn read(path: &Path) -> Option<LiveSession> {
+    // A draft of another process has another name.
+    let is_listed = path.extension().is_some_and(|extension| extension == "json");
+    serde_json::from_slice(&fs::read(path).ok().filter(|_| is_listed)?).ok()
+}

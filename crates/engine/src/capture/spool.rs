@@ -1,0 +1,210 @@
+//! The spool: what could not be handed to the store, kept on disk in its order until the store is back.
+//!
+//! An entry is a file: a line of JSON that says what it is, then a stretch of a session. The stretch begins a little
+//! before what is new, so that it can be told whether it continues what the store holds.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use contexture_core::Timestamp;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::{
+    Occasion, SessionFile,
+    input::{Piece, TAIL_BYTES},
+};
+use crate::{Contexture, Error, Result};
+
+/// Most bytes of a session that an entry holds. Whatever comes after them is in the session's own file only.
+const MAX_PIECE_BYTES: u64 = 256 * 1024 * 1024;
+/// Where entries go that continue nothing that is known.
+const KEPT: &str = "kept";
+
+/// The entries for one store and space.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    directory: PathBuf,
+}
+
+/// What became of the entries of a spool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Drained {
+    /// Entries whose bytes the store holds now.
+    pub taken: u64,
+    /// Entries that continue nothing that is known: their session was rewritten. They are kept aside.
+    pub kept: u64,
+}
+
+/// What an entry says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Header {
+    file: SessionFile,
+    occasion: Occasion,
+    /// Where its bytes start in the session.
+    start: u64,
+    at: Timestamp,
+}
+
+struct Entry {
+    header: Header,
+    piece: Piece,
+}
+
+impl Spool {
+    /// Uses a directory, which is made when something is added.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// Keeps what a session holds after its first `captured` bytes, durably.
+    ///
+    /// Returns how far the session is kept now.
+    pub fn add(&self, file: &SessionFile, occasion: &Occasion, captured: u64, at: Timestamp) -> io::Result<u64> {
+        let mut session = File::open(&file.path)?;
+        // A session that has shrunk is another one.
+        let captured = if session.metadata()?.len() < captured { 0 } else { captured };
+        let start = captured.saturating_sub(TAIL_BYTES as u64);
+        session.seek(SeekFrom::Start(start))?;
+        fs::create_dir_all(&self.directory)?;
+        let mut draft = NamedTempFile::new_in(&self.directory)?;
+        let header = Header { file: file.clone(), occasion: occasion.clone(), start, at };
+        serde_json::to_writer(&mut draft, &header)?;
+        draft.write_all(b"\n")?;
+        let copied = io::copy(&mut session.take(MAX_PIECE_BYTES), &mut draft)?;
+        draft.as_file().sync_all()?;
+        draft.persist_noclobber(self.next_place(at)).map_err(|refused| refused.error)?;
+        File::open(&self.directory)?.sync_all()?;
+        Ok(start + copied)
+    }
+
+    /// Returns where the entries are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns how many entries wait.
+    pub fn waiting(&self) -> usize {
+        self.entries().len()
+    }
+
+    /// Returns since when the first of them waits.
+    pub fn waiting_since(&self) -> Option<Timestamp> {
+        self.entries().first().and_then(|entry| number(entry)).and_then(Timestamp::from_micros)
+    }
+
+    /// Returns the entries that were kept aside.
+    pub fn kept(&self) -> Vec<PathBuf> {
+        listed(&self.directory.join(KEPT))
+    }
+
+    /// Lists the entries in the order in which they were added.
+    fn entries(&self) -> Vec<PathBuf> {
+        listed(&self.directory)
+    }
+
+    /// Returns a name that sorts after those of earlier entries.
+    fn next_place(&self, at: Timestamp) -> PathBuf {
+        let last = self.entries().pop();
+        let after = last.as_deref().and_then(number).map_or(i64::MIN, |last| last.saturating_add(1));
+        let number = at.as_micros().max(after).max(0);
+        self.directory.join(format!("{number:020}-{}.entry", std::process::id()))
+    }
+
+    fn keep_aside(&self, entry: &Path) -> io::Result<()> {
+        let aside = self.directory.join(KEPT);
+        fs::create_dir_all(&aside)?;
+        fs::rename(entry, aside.join(entry.file_name().unwrap_or_default()))
+    }
+}
+
+impl Entry {
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut file = BufReader::new(File::open(path)?);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line)?;
+        let damaged = |source| io::Error::new(io::ErrorKind::InvalidData, source);
+        let header: Header = serde_json::from_slice(&line).map_err(damaged)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        // A line that was still being written when it was kept is in the entry after this one.
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
+        let piece = Piece { start: header.start, bytes: Arc::from(bytes), at: header.at };
+        Ok(Self { header, piece })
+    }
+}
+
+impl Contexture {
+    /// Takes in what a spool holds, in order. What was taken in leaves the spool.
+    pub async fn drain(&self, spool: &Spool) -> Result<Drained> {
+        let unread = |source| Error::Io { attempt: "read the spool", source };
+        let mut drained = Drained::default();
+        for path in spool.entries() {
+            let entry = match Entry::read(&path) {
+                Ok(entry) => entry,
+                // Somebody else took it in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    spool.keep_aside(&path).map_err(unread)?;
+                    drained.kept += 1;
+                    continue;
+                }
+                Err(error) => return Err(unread(error)),
+            };
+            if self.take_entry(&entry).await? {
+                drained.taken += 1;
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unread(error)),
+                    _ => {}
+                }
+            } else {
+                spool.keep_aside(&path).map_err(unread)?;
+                drained.kept += 1;
+            }
+        }
+        Ok(drained)
+    }
+
+    /// Takes in the bytes of an entry, from the entry or from the session where it still is as it was. Tells whether the
+    /// store holds them now.
+    async fn take_entry(&self, entry: &Entry) -> Result<bool> {
+        let Entry { header: Header { file, occasion, start, .. }, piece } = entry;
+        let end = start + piece.bytes.len() as u64;
+        let occasion = Occasion { until: Some(end), ..occasion.clone() };
+        let taken = if *start == 0 || self.known_source(&file.settings.machine, &file.path).await?.is_some() {
+            self.capture_from(file, &occasion, Some(piece), &mut |_| {}).await
+        } else {
+            self.capture(file, &occasion).await
+        };
+        match taken {
+            Ok(_) => {}
+            Err(Error::Io { .. }) => match self.capture(file, &occasion).await {
+                Ok(_) | Err(Error::Io { .. }) => {}
+                Err(error) => return Err(error),
+            },
+            Err(error) => return Err(error),
+        }
+        match self.known_source(&file.settings.machine, &file.path).await? {
+            Some(known) => self.holds(&known, *start, &piece.bytes).await,
+            None => Ok(false),
+        }
+    }
+}
+
+/// Returns when an entry was added, about: no two of a spool have the same number.
+fn number(entry: &Path) -> Option<i64> {
+    entry.file_stem()?.to_str()?.split('-').next()?.parse().ok()
+}
+
+/// Lists the entries in a directory by name.
+fn listed(directory: &Path) -> Vec<PathBuf> {
+    let entries = directory.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut entries: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "entry")).collect();
+    entries.sort();
+    entries
+}

@@ -1,0 +1,92 @@
+//! Lanes: the conversations of a session while their records are cut into steps.
+
+use contexture_core::HeadName;
+use contexture_formats::{Framing, codec, thread::Start};
+
+use super::{Base, Steps, clean, open::OpenStep, state::LaneState};
+use crate::capture::fork::says_nothing;
+
+/// Most lines that are looked at for whether they say anything.
+const MAX_NOTES: u64 = 64;
+
+#[derive(Default)]
+pub(super) struct Lane {
+    pub(super) state: LaneState,
+    pub(super) step: Option<OpenStep>,
+    /// Whether it lies beside the conversation that started it.
+    pub(super) is_side: bool,
+    /// The lane and turn that started it, until its first commit is made.
+    pub(super) spawned_by: Option<(usize, u32)>,
+    /// Whether it goes on from what was taken in another time, until it is cut.
+    pub(super) is_resumed: bool,
+}
+
+impl Steps {
+    /// Tells whether what a lane holds is only what its runtime noted since it was taken in or written the last time: after
+    /// an answer, or before it goes on. That belongs to the turn that follows.
+    pub(super) fn belongs_to_next(&mut self, lane: usize) -> bool {
+        let lane = &mut self.lanes[lane];
+        let is_resumed = std::mem::take(&mut lane.is_resumed);
+        if self.grafts.is_none() && std::mem::take(&mut lane.state.is_graft) {
+            return true;
+        }
+        let (Some(step), Some(decoder)) = (&lane.step, codec(&self.format)) else { return false };
+        is_resumed && self.framing == Framing::Lines && step.lines <= MAX_NOTES && says_nothing(decoder, &step.bytes)
+    }
+
+    /// Opens a lane and returns the bytes that it shares with the turn it leaves.
+    pub(super) fn begin_lane(&mut self, start: &Start) -> Vec<u8> {
+        let number = self.lanes.len();
+        let mut lane = Lane::default();
+        let mut prefix = Vec::new();
+        if let Start::Branch { lane: left, turn, with_prompt } = start {
+            if *with_prompt && self.framing == Framing::Lines {
+                let of_step = self.lanes[*left].step.as_ref().and_then(OpenStep::prompt);
+                let prompt = of_step.or_else(|| self.lanes[*left].state.prompt.clone());
+                let shared = prompt.filter(|prompt| prompt.turn == turn + 1);
+                prefix = shared.map(|prompt| prompt.records.into_bytes()).unwrap_or_default();
+            }
+            // The session goes on here; what was left becomes the branch.
+            let head = self.lanes[*left].state.head.take();
+            self.lanes[*left].state.head = self.head_of(&Start::Root, number);
+            self.end_step(*left);
+            if let (Some(branch), Some(tip)) = (&self.lanes[*left].state.head, self.lanes[*left].state.tip) {
+                self.moved.push((branch.clone(), tip));
+            }
+            lane.state.head = head;
+            let shared = self.lanes[*left].state.by_turn.iter().rev().find(|(at, _)| at <= turn);
+            lane.state.tip = shared.map(|(_, commit)| *commit);
+            lane.state.by_turn = lane.state.tip.map(|tip| (*turn, tip)).into_iter().collect();
+            lane.state.labels = self.lanes[*left].state.labels.clone();
+        }
+        if let Some(Base { tip, prefix: shared }) = self.base.take().filter(|_| number == 0) {
+            lane.state.tip = tip;
+            lane.state.by_turn = tip.map(|tip| (0, tip)).into_iter().collect();
+            prefix = shared;
+        }
+        if matches!(start, Start::Side { .. }) {
+            lane.is_side = true;
+            lane.spawned_by = Some(self.at_work);
+        }
+        if lane.state.head.is_none() {
+            lane.state.head = self.head_of(start, number);
+        }
+        self.lanes.push(lane);
+        prefix
+    }
+
+    pub(super) fn head_of(&self, start: &Start, number: usize) -> Option<HeadName> {
+        let session = clean(self.facts.session.as_deref().unwrap_or(&self.fallback_session));
+        let name = match start {
+            _ if self.settings.agent.is_some() => {
+                let agent = clean(self.settings.agent.as_deref().unwrap_or_default());
+                let suffix = if number == 0 { String::new() } else { format!("/branch-{number}") };
+                format!("session/{session}/agent-{agent}{suffix}")
+            }
+            Start::Root if number == 0 => format!("session/{session}"),
+            Start::Root | Start::Branch { .. } => format!("session/{session}/branch-{number}"),
+            Start::Side { key } => format!("session/{session}/agent-{}", clean(key)),
+        };
+        HeadName::new(name).ok()
+    }
+}

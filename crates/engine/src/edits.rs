@@ -1,0 +1,262 @@
+//! Edits: which tool call wrote a line of a file, and what led to it.
+//!
+//! Commits are looked at newest first, one at a time and never more than was allowed. Nothing is stored for this: a call
+//! is an edit by the shape of what it is given.
+
+mod file;
+mod occasion;
+mod settle;
+
+use std::collections::HashSet;
+
+use contexture_core::{CommitId, CommitKind, Part, Timestamp};
+use contexture_formats::{
+    Told,
+    edit::{self, Edit},
+    told,
+};
+use contexture_store::{
+    Error as StoreError,
+    commit::{PageAfter, StoredCommit},
+    search::{self, Filter, Kind, Query},
+};
+use futures_util::FutureExt as _;
+
+pub use file::{Nearness, TracedFile};
+pub use occasion::{Occasion, Reasoning, Request, Thought};
+
+use crate::{CommitContent, Contexture, Error, LogStart, Result, Said, Stop, Walk};
+use settle::Settling;
+
+/// Commits that are asked for at once.
+const PAGE: u32 = 64;
+/// Children that are asked how a call ended.
+const MAX_CHILDREN: u32 = 8;
+/// A turn that wrote a line may end this long after the line was kept elsewhere.
+const LONGEST_TURN_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// What to lead back to the calls that wrote it.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The file.
+    pub file: TracedFile,
+    /// Lines of it that follow each other.
+    pub lines: Vec<TracedLine>,
+    /// Where to look.
+    pub within: Within,
+    /// Most commits whose content is looked at.
+    pub max_commits: u64,
+}
+
+/// A line whose origin is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedLine {
+    /// The line.
+    pub text: String,
+    /// When it was there: it was written before that.
+    pub until: Option<Timestamp>,
+}
+
+/// Where to look for edits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// This commit and those before it.
+    Chain(CommitId),
+    /// Everything that the index knows; [`update_index`](Contexture::update_index) goes before it.
+    Space,
+}
+
+/// What was found of the lines.
+#[derive(Debug, Clone, Default)]
+pub struct Traced {
+    /// For each line the edit that wrote it, by its place among the edits.
+    pub lines: Vec<Option<usize>>,
+    /// The edits.
+    pub edits: Vec<FoundEdit>,
+    /// Whether there were more commits than could be looked at.
+    pub is_cut: bool,
+}
+
+/// A call that changed a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundEdit {
+    /// The commit that holds the call.
+    pub commit: StoredCommit,
+    /// The call.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// When it was called.
+    pub at: Timestamp,
+    /// What it changed.
+    pub edit: Edit,
+    /// Whether the file is the one that was asked for.
+    pub nearness: Nearness,
+}
+
+impl Contexture {
+    /// Finds the tool calls that wrote lines of a file: for each line the newest that did, before the line was there.
+    ///
+    /// A call that failed wrote nothing, and one that wrote the whole file may have repeated what was there already, so
+    /// an older one that wrote the line counts more. Lines without letters and digits belong to their neighbours. What
+    /// cannot be read is passed over.
+    pub async fn trace(&self, trace: &Trace) -> Result<Traced> {
+        let mut candidates = self.candidates(trace).await?;
+        let mut settling = Settling::new(trace);
+        let mut left = trace.max_commits;
+        while left > 0 && !settling.is_done() {
+            let page = candidates.next(self).await?;
+            if page.is_empty() {
+                return Ok(settling.finish(false));
+            }
+            for commit in page {
+                if left == 0 || settling.is_done() {
+                    break;
+                }
+                left -= 1;
+                for found in self.edits_in(commit, trace).await? {
+                    if settling.wants(&found) && !self.failed_later(&found).await? {
+                        settling.take(found);
+                    }
+                }
+            }
+        }
+        let is_cut = !settling.is_done();
+        Ok(settling.finish(is_cut))
+    }
+
+    async fn candidates(&self, trace: &Trace) -> Result<Candidates> {
+        Ok(match trace.within {
+            Within::Chain(id) => Candidates::Walk(self.walk(LogStart::Commits(vec![id])).await?),
+            Within::Space => match trace.file.query() {
+                Some(query) => {
+                    let until = trace
+                        .lines
+                        .iter()
+                        .map(|line| line.until)
+                        .max_by_key(|until| until.map_or(i64::MAX, Timestamp::as_micros));
+                    let until = until.flatten().map(|until| until.as_micros().saturating_add(LONGEST_TURN_MICROS));
+                    let until = until.and_then(Timestamp::from_micros);
+                    let filter = Filter { kind: Some(Kind::ToolCall), until, ..Filter::default() };
+                    Candidates::Named { query: Box::new((query, filter)), after: None }
+                }
+                // A name without words is in no index.
+                None => Candidates::Walk(self.walk(LogStart::Everything).await?),
+            },
+        })
+    }
+
+    /// Returns the edits of a file that a commit holds, newest first.
+    async fn edits_in(&self, commit: StoredCommit, trace: &Trace) -> Result<Vec<FoundEdit>> {
+        // What stands for a history repeats it.
+        if commit.commit.kind != CommitKind::Delta && commit.commit.parent.is_some() {
+            return Ok(Vec::new());
+        }
+        let Some(steps) = self.steps_of(commit.id).await? else { return Ok(Vec::new()) };
+        let (mut calls, mut failed) = (Vec::new(), HashSet::new());
+        for told in told(steps) {
+            let Told::Entry(entry) = told else { continue };
+            let at = entry.at.unwrap_or(commit.commit.created_at);
+            for part in entry.parts {
+                match part {
+                    Part::ToolCall { id, name, input } => calls.push((id, name, input, at)),
+                    Part::ToolResult { call, is_error: Some(true), .. } => {
+                        failed.insert(call);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // Looked up for the first path that needs it; the root stands for a directory that is not known.
+        let mut directory: Option<Option<String>> = None;
+        let is_chain = matches!(trace.within, Within::Chain(_));
+        let mut found = Vec::new();
+        for (call, tool, input, at) in calls.into_iter().rev().filter(|(call, ..)| !failed.contains(call)) {
+            let mut edits = edit::of(&input);
+            if edits.is_empty() {
+                edits = edit::by_commands(&input);
+            }
+            for edit in edits.into_iter().rev() {
+                let Some(path) = &edit.path else { continue };
+                if !trace.file.may_be(path) {
+                    continue;
+                }
+                if directory.is_none() && !path.starts_with('/') {
+                    let known = self.target_of(Some(commit.id)).await?.directory;
+                    directory = Some(Some(known).filter(|known| known != "/"));
+                }
+                let directory = directory.as_ref().and_then(Option::as_deref);
+                let Some(nearness) = trace.file.nearness(path, directory, is_chain) else { continue };
+                found.push(FoundEdit {
+                    commit: commit.clone(),
+                    call: call.clone(),
+                    tool: tool.clone(),
+                    at,
+                    edit,
+                    nearness,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tells whether a commit that follows says that a call failed: its result may have come after the checkpoint.
+    async fn failed_later(&self, found: &FoundEdit) -> Result<bool> {
+        for child in self.children(found.commit.id, MAX_CHILDREN).await? {
+            let failed = self.steps_of(child.id).await?.into_iter().flatten().flat_map(|step| step.entries).any(|entry| {
+                let fails = |part: &Part| {
+                    matches!(part, Part::ToolResult { call, is_error: Some(true), .. } if *call == found.call)
+                };
+                entry.parts.iter().any(fails)
+            });
+            if failed {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns what the records of a commit say; nothing when they cannot be read.
+    async fn steps_of(&self, commit: CommitId) -> Result<Option<Vec<contexture_formats::codec::Step>>> {
+        let reading = async { self.entries(Some(commit), Stop::At(commit)).await?.next().await };
+        match reading.await {
+            Ok(Some(CommitContent { said: Said::Steps { steps, .. }, .. })) => Ok(Some(steps)),
+            // Nobody understands it, or a check of the store says what is wrong.
+            Ok(Some(CommitContent { said: Said::Text { .. } | Said::Opaque, .. }) | None)
+            | Err(
+                Error::AbsentArtifact { .. }
+                | Error::Store(StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) | StoreError::NoArtifact(_)),
+            ) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Commits that may hold edits, newest first.
+enum Candidates {
+    /// All of a history.
+    Walk(Walk),
+    /// Those whose calls name the file.
+    Named { query: Box<(Query, Filter)>, after: Option<PageAfter> },
+}
+
+impl Candidates {
+    /// Returns some further ones; none at the end.
+    async fn next(&mut self, engine: &Contexture) -> Result<Vec<StoredCommit>> {
+        match self {
+            Self::Walk(walk) => walk.next(PAGE).await,
+            Self::Named { query, after } => {
+                let (asked, from) = (query.clone(), *after);
+                let reading = engine.store.read(engine.scope(), move |tx| {
+                    let (query, filter) = *asked.clone();
+                    async move { search::newest(tx, (&query, &filter), from, PAGE).await }.boxed()
+                });
+                let page = reading.await?;
+                if let Some(last) = page.last() {
+                    *after = Some(PageAfter { created_at: last.commit.created_at, seq: last.seq });
+                }
+                Ok(page)
+            }
+        }
+    }
+}
