@@ -99,12 +99,7 @@ impl Files {
     async fn import(&self, scratch: &Path) -> Result<Duration> {
         let directory = tempfile::tempdir_in(scratch)?;
         let store = subject::open(directory.path()).await?;
-        let settings = ImportSettings {
-            principal: None,
-            machine: Machine::new("machine")?,
-            runtime: "runtime".to_owned(),
-            agent: None,
-        };
+        let settings = ImportSettings::new(Machine::new("machine")?, "runtime");
         let start = Instant::now();
         let file = |(path, format): &(PathBuf, Format)| SessionFile {
             path: path.clone(),

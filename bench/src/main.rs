@@ -7,6 +7,7 @@
 
 mod assembly;
 mod growth;
+mod hook;
 mod import;
 mod machine;
 mod payload;
@@ -75,6 +76,8 @@ enum Part {
     Materialize,
     /// Import of sessions.
     Import,
+    /// Hooks of agents.
+    Hook,
     /// Growth curves and resolve.
     Growth,
     /// Assembly of contexts.
@@ -116,6 +119,9 @@ async fn main() -> Result<()> {
     }
     if arguments.wants(Part::Import) {
         rows.extend(import::measure(scratch.path(), arguments.transcripts.as_deref(), arguments.rounds).await?);
+    }
+    if arguments.wants(Part::Hook) {
+        rows.extend(hook::measure(scratch.path(), arguments.rounds)?);
     }
     let mut curves = growth::Curves::default();
     if arguments.wants(Part::Growth) {
