@@ -81,13 +81,21 @@ impl Invocation {
 
     /// Opens the store for a principal that was named.
     pub(crate) async fn open_as(&self, principal: Option<&Principal>) -> Result<Contexture> {
-        let options = Options {
+        Ok(Contexture::open(self.options(principal)?).await?)
+    }
+
+    /// Opens the store for one thing to be done in it, after which the program ends.
+    pub(crate) async fn open_alone(&self) -> Result<Contexture> {
+        Ok(Contexture::open_alone(self.options(None)?).await?)
+    }
+
+    fn options(&self, principal: Option<&Principal>) -> Result<Options> {
+        Ok(Options {
             location: self.location()?,
             space: self.space()?,
             actor: self.environment.actor(principal)?,
             clock: self.environment.clock()?,
-        };
-        Ok(Contexture::open(options).await?)
+        })
     }
 
     /// Returns the time.

@@ -40,6 +40,12 @@ impl Contexture {
         Ok(Self { store: Store::open(location).await?, space, actor, clock })
     }
 
+    /// Opens a store for a program that does one thing and ends: nothing is done beside something else, and less is set up.
+    pub async fn open_alone(options: Options) -> Result<Self> {
+        let Options { location, space, actor, clock } = options;
+        Ok(Self { store: Store::open_alone(location).await?, space, actor, clock })
+    }
+
     /// Gives the store up where the program ends, which is faster than closing it. What was acknowledged is durable.
     pub fn leave(self) {
         self.store.leave();

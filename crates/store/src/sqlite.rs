@@ -1,7 +1,8 @@
-//! The embedded engine: one SQLite file, one writer thread, a pool of readers.
+//! The embedded engine: one SQLite file, one writer thread, a pool of readers; or one connection for one caller.
 //!
 //! Everything that only SQLite needs is in this module.
 
+mod alone;
 mod connection;
 pub(crate) mod inspect;
 mod schema;
@@ -22,6 +23,7 @@ use crate::{
     sql::{Scope, Tx},
     stats::Footprint,
 };
+use alone::Alone;
 use connection::SqliteConnection;
 use writer::Writer;
 
@@ -29,25 +31,41 @@ use writer::Writer;
 const DATABASE_FILE: &str = "contexture.db";
 /// Most readers that run at once; further ones wait their turn.
 const MAX_READERS: usize = 4;
+/// Size of the write-ahead log, in bytes, beyond which closing the store folds it in.
+///
+/// The next program to open the store reads the whole log, so it must not be left long.
+const MAX_LOG_LEFT: u64 = 1024 * 1024;
 
 /// A store in a directory.
 #[derive(Clone)]
 pub(crate) struct Sqlite {
     path: Arc<Path>,
-    writer: Arc<Writer>,
-    readers: Arc<Pool<SqliteConnection>>,
+    access: Access,
+}
+
+/// How its connections are used.
+#[derive(Clone)]
+enum Access {
+    /// By many callers at once: writes go through one thread, reads have connections of their own.
+    Shared { writer: Arc<Writer>, readers: Arc<Pool<SqliteConnection>> },
+    /// By one caller, who waits for each call anyway.
+    Alone(Arc<Alone>),
 }
 
 impl Sqlite {
-    /// Opens the store in a directory, making both if need be.
+    /// Opens the store in a directory for many callers, making both if need be.
     pub(crate) fn open(directory: &Path) -> Result<Self> {
-        let open_error = |source| Error::Open { path: directory.to_owned(), source };
-        create_private(directory).map_err(open_error)?;
-        let path = directory.join(DATABASE_FILE);
-        let mut connection = SqliteConnection::open(&path)?;
-        schema::migrate(&mut connection, directory, &path)?;
-        let writer = Writer::start(connection, path.clone()).map_err(open_error)?;
-        Ok(Self { path: path.into(), writer: Arc::new(writer), readers: Arc::new(Pool::new(MAX_READERS)) })
+        let (connection, path) = prepare(directory)?;
+        let started = Writer::start(connection, path.clone());
+        let writer = Arc::new(started.map_err(|source| Error::Open { path: directory.to_owned(), source })?);
+        Ok(Self { path: path.into(), access: Access::Shared { writer, readers: Arc::new(Pool::new(MAX_READERS)) } })
+    }
+
+    /// Does the same for one caller.
+    pub(crate) fn open_alone(directory: &Path) -> Result<Self> {
+        let (connection, path) = prepare(directory)?;
+        let alone = Alone::new(connection, path.clone());
+        Ok(Self { path: path.into(), access: Access::Alone(Arc::new(alone)) })
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
@@ -57,10 +75,15 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let _turn = self.readers.turn().await?;
-        let (readers, path) = (Arc::clone(&self.readers), Arc::clone(&self.path));
-        let work = move || read(&readers, &path, &scope, &job);
-        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+        match &self.access {
+            Access::Alone(alone) => alone.read(&scope, &job),
+            Access::Shared { readers, .. } => {
+                let _turn = readers.turn().await?;
+                let (readers, path) = (Arc::clone(readers), Arc::clone(&self.path));
+                let work = move || read(&readers, &path, &scope, &job);
+                tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+            }
+        }
     }
 
     /// Runs a job that looks at a few rows, right here: changing threads would cost more than the look.
@@ -69,8 +92,13 @@ impl Sqlite {
         E: From<Error>,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
-        let _turn = self.readers.turn().await?;
-        read(&self.readers, &self.path, &scope, &job)
+        match &self.access {
+            Access::Alone(alone) => alone.read(&scope, &job),
+            Access::Shared { readers, .. } => {
+                let _turn = readers.turn().await?;
+                read(readers, &self.path, &scope, &job)
+            }
+        }
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
@@ -80,7 +108,15 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
         F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.writer.submit(scope, foresight, job).await
+        match &self.access {
+            Access::Alone(alone) => alone.write(scope, foresight, job).await,
+            Access::Shared { writer, .. } => writer.submit(scope, foresight, job).await,
+        }
+    }
+
+    /// Tells whether jobs run on the thread that calls.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.access, Access::Alone(_))
     }
 
     /// Measures the database file and its log.
@@ -90,16 +126,15 @@ impl Sqlite {
 
     /// Leaves everything open for the end of the program to close, unless the log is so long that it must be folded in.
     pub(crate) fn leave(self) {
-        let log = log_file(&self.path).metadata().map_or(0, |log| log.len());
-        if log <= writer::MAX_LOG_LEFT {
+        if !is_log_long(&self.path) {
             mem::forget(self);
         }
     }
 
     /// Removes the database and its log.
     pub(crate) fn destroy(self) -> Result<()> {
-        let Self { path, writer, readers } = self;
-        drop((writer, readers));
+        let Self { path, access } = self;
+        drop(access);
         for file in [path.to_path_buf(), path.with_extension("db-wal"), path.with_extension("db-shm")] {
             match fs::remove_file(&file) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -146,17 +181,43 @@ where
         Some(connection) => connection,
         None => SqliteConnection::open(path)?,
     };
-    connection.begin_read()?;
-    let work = async {
-        let mut tx = Tx::reading(&mut connection, scope).await?;
-        job(&mut tx).await
-    };
-    let outcome = work.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
+    let (outcome, ended) = look(&mut connection, scope, job);
     // A connection that cannot leave its transaction is dropped, not handed to the next reader.
-    if connection.end_read().is_ok() {
+    if ended.is_ok() {
         readers.give_back(connection);
     }
     outcome
+}
+
+/// Runs a job in a read transaction of a connection. Returns what it says, and whether the transaction was left.
+fn look<T, E, F>(connection: &mut SqliteConnection, scope: &Scope, job: &F) -> (Result<T, E>, Result<()>)
+where
+    E: From<Error>,
+    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
+{
+    if let Err(error) = connection.begin_read() {
+        return (Err(error.into()), Ok(()));
+    }
+    let work = async {
+        let mut tx = Tx::reading(connection, scope).await?;
+        job(&mut tx).await
+    };
+    let outcome = work.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
+    (outcome, connection.end_read())
+}
+
+/// Opens the database in a directory and brings it to the newest schema.
+fn prepare(directory: &Path) -> Result<(SqliteConnection, PathBuf)> {
+    create_private(directory).map_err(|source| Error::Open { path: directory.to_owned(), source })?;
+    let path = directory.join(DATABASE_FILE);
+    let mut connection = SqliteConnection::open(&path)?;
+    schema::migrate(&mut connection, directory, &path)?;
+    Ok((connection, path))
+}
+
+/// Tells whether the log of a database is so long that it must not be left so.
+fn is_log_long(database: &Path) -> bool {
+    log_file(database).metadata().is_ok_and(|log| log.len() > MAX_LOG_LEFT)
 }
 
 /// Makes a directory that only its owner may enter: transcripts hold secrets. One that is there stays as it is.

@@ -37,6 +37,26 @@ impl Store {
         Ok(Self { engine })
     }
 
+    /// Opens a store for one caller, who does one thing after the other: an engine that need not leave the calling thread
+    /// does not.
+    ///
+    /// That is faster for a program that is soon over, and nothing that would be done beside something else.
+    pub async fn open_alone(location: impl Into<Location>) -> Result<Self> {
+        let engine = match location.into() {
+            Location::Directory(directory) => Engine::Sqlite(Sqlite::open_alone(&directory)?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open(*url).await?),
+        };
+        Ok(Self { engine })
+    }
+
+    /// Tells whether jobs run on the thread that calls.
+    pub fn is_alone(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.is_alone(),
+            Engine::Postgres(_) => false,
+        }
+    }
+
     /// Runs a job on one moment of the store. A job may run again when the engine lost its connection.
     pub async fn read<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
     where

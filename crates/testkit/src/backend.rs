@@ -1,6 +1,6 @@
 //! What the conformance suite asks of a storage engine beside the store itself.
 
-use contexture::Location;
+use contexture::{Contexture, Location, Options, Result};
 use contexture_core::ArtifactId;
 
 /// A place for one store, empty at first, that goes away with the value.
@@ -13,6 +13,11 @@ pub trait Backend: Sized {
 
     /// Says where the store is.
     fn location(&self) -> Location;
+
+    /// Opens the store there, as often as the suite likes.
+    fn open(options: Options) -> impl Future<Output = Result<Contexture>> {
+        Contexture::open(options)
+    }
 
     /// Goes on with what a crash at this moment leaves, when nobody is writing. What a writer would have left half done
     /// is stood for by `torn`, where the engine has a place for that.

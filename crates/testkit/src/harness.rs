@@ -32,6 +32,6 @@ impl<B: Backend> Harness<B> {
             actor: Actor::new(actor).unwrap(),
             clock: self.clock.reader(),
         };
-        Contexture::open(options).await.unwrap()
+        B::open(options).await.unwrap()
     }
 }

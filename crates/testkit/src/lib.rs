@@ -26,5 +26,5 @@ pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
 pub use harness::Harness;
 pub use look::{Observed, artifact, exported, heads, journal, materialized, observe, stored, walked};
 pub use runtime::block_on;
-pub use sqlite::SqliteBackend;
+pub use sqlite::{LoneSqliteBackend, SqliteBackend};
 pub use verify::{assert_sound, assert_whole};

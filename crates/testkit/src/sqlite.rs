@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use contexture::Location;
+use contexture::{Contexture, Location, Options, Result};
 use contexture_core::ArtifactId;
 use tempfile::TempDir;
 
@@ -52,6 +52,35 @@ impl SqliteBackend {
         let database = rusqlite::Connection::open(self.directory().join("contexture.db")).expect("there is a store");
         let changed = database.execute(sql, [id.as_bytes()]).expect("the store has artifacts");
         assert_ne!(changed, 0, "{id} is not stored as such");
+    }
+}
+
+/// The same store, opened for one caller each time.
+pub struct LoneSqliteBackend(SqliteBackend);
+
+impl Backend for LoneSqliteBackend {
+    async fn create() -> Self {
+        Self(SqliteBackend::new())
+    }
+
+    fn location(&self) -> Location {
+        self.0.location()
+    }
+
+    fn open(options: Options) -> impl Future<Output = Result<Contexture>> {
+        Contexture::open_alone(options)
+    }
+
+    async fn crash(&mut self, torn: &[u8]) {
+        self.0.crash(torn).await;
+    }
+
+    async fn lose_artifact(&self, id: ArtifactId) {
+        self.0.lose_artifact(id).await;
+    }
+
+    async fn damage_artifact(&self, id: ArtifactId) {
+        self.0.damage_artifact(id).await;
     }
 }
 

@@ -237,7 +237,7 @@ impl Recorder {
         let stored = panic::catch_unwind(AssertUnwindSafe(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
             let stored: Result<Kept> = runtime.block_on(async {
-                let engine = self.invocation.open().await?;
+                let engine = self.invocation.open_alone().await?;
                 let kept = self.store_in(&engine, session, occasion).await?;
                 engine.leave();
                 Ok(kept)

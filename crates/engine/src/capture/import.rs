@@ -1,6 +1,7 @@
 //! Import: one session file becomes chains of commits, in one pass, as far as it is not here yet.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -19,8 +20,8 @@ use tokio::sync::mpsc;
 use super::{
     input::{Piece, id_in_name, known_as},
     many::SessionFile,
-    reading::{Done, Job, Message, Report, read},
-    steps::{Batch, State},
+    reading::{Done, Job, Known, Message, Report, read},
+    steps::Batch,
 };
 use crate::{Contexture, Error, Result};
 
@@ -193,7 +194,7 @@ impl Contexture {
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let SessionFile { path, format, settings } = file.clone();
-        let known = self.known_source(&settings.machine, &path).await?;
+        let known = self.known_source(&settings.machine, &path).await?.map(Known::from);
         let segments = match &known {
             Some(known) => self.record_segments(known).await?,
             None => Vec::new(),
@@ -203,7 +204,7 @@ impl Contexture {
             (None, Some(_)) if path.exists() => self.base_of(&path, &format).await?,
             (None, Some(_)) | (Some(_), _) => (None, None),
         };
-        let expected = Expected { file: file.clone(), mark: known.as_ref().map(Source::mark) };
+        let expected = Expected { file: file.clone(), mark: known.as_ref().map(|known| known.source.mark()) };
         let job = Job {
             path: path.clone(),
             format: format.clone(),
@@ -215,42 +216,30 @@ impl Contexture {
             occasion: occasion.clone(),
             piece: piece.cloned(),
         };
-        let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
-        let reader = tokio::task::spawn_blocking(move || read(job, &messages));
-        let (mut new_commits, mut known_commits) = (0, 0);
-        let mut count =
-            |(new, known): (u64, u64)| (new_commits, known_commits) = (new_commits + new, known_commits + known);
-        let mut done = None;
-        while let Some(message) = waiting.recv().await {
-            match message {
-                Message::Batch(batch, at) => {
-                    count(self.store_steps(&expected, batch, None).await?);
-                    progress(at);
-                }
-                Message::Done(last) => {
-                    let Done { mut batch, outcome, replaces, session, state, size, tail, segments, tip, report } =
-                        *last;
-                    let source = Source {
-                        machine: settings.machine.clone(),
-                        path: known_as(&path).to_string_lossy().into_owned(),
-                        format: format.clone(),
-                        session: id_in_name(&path).or(session),
-                        size,
-                        tail,
-                        state,
-                        taken_at: self.now(),
-                    };
-                    let is_new = outcome != FileOutcome::Unchanged;
-                    batch.tell_occasion(occasion, tip, settings.live_head().filter(|_| is_new));
-                    let saved = is_new.then_some(Saved { source, segments, replaces });
-                    count(self.store_steps(&expected, batch, saved).await?);
-                    progress(size);
-                    done = Some((outcome, size, tip, report));
-                }
+        let mut taking = Taking { engine: self, expected, occasion, new: 0, known: 0, done: None };
+        let unread = |source| Error::Io { attempt: "read the session", source };
+        if self.store.is_alone() && job.is_short() {
+            let mut messages = Vec::new();
+            read(job, &mut |message| {
+                messages.push(message);
+                Ok(())
+            })
+            .map_err(unread)?;
+            for message in messages {
+                progress(taking.take(message).await?);
             }
+        } else {
+            let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
+            let reader = tokio::task::spawn_blocking(move || {
+                // The receiver goes away only when storing failed, and that failure is what the caller sees.
+                read(job, &mut |message| messages.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into()))
+            });
+            while let Some(message) = waiting.recv().await {
+                progress(taking.take(message).await?);
+            }
+            reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(unread)?;
         }
-        let reading = |source| Error::Io { attempt: "read the session", source };
-        reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(reading)?;
+        let Taking { new: new_commits, known: known_commits, done, .. } = taking;
         let (outcome, size, tip, report) = done.ok_or(contexture_store::Error::Closed)?;
         let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         Ok(ImportedFile {
@@ -281,13 +270,12 @@ impl Contexture {
     }
 
     /// Returns the stretches of a document that are records.
-    async fn record_segments(&self, known: &Source) -> Result<Vec<Segment>> {
-        let Some(taken) = serde_json::from_str::<State>(&known.state).ok().and_then(|state| state.taken) else {
-            return Ok(Vec::new());
-        };
+    async fn record_segments(&self, known: &Known) -> Result<Vec<Segment>> {
+        let taken = known.state.as_ref().and_then(|state| state.taken.as_ref());
+        let Some(taken) = taken else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         loop {
-            let (machine, path) = (known.machine.clone(), known.path.clone());
+            let (machine, path) = (known.source.machine.clone(), known.source.path.clone());
             let from = found.last().map_or(0, |last: &Segment| last.start + last.length);
             if from >= taken.end {
                 return Ok(found);
@@ -330,6 +318,51 @@ impl Contexture {
             store.boxed()
         });
         storing.await
+    }
+}
+
+/// Stores what a session becomes, message by message.
+struct Taking<'t> {
+    engine: &'t Contexture,
+    expected: Expected,
+    occasion: &'t Occasion,
+    /// Commits that were not here before.
+    new: u64,
+    /// Commits that were.
+    known: u64,
+    done: Option<(FileOutcome, u64, Option<CommitId>, Report)>,
+}
+
+impl Taking<'_> {
+    /// Stores what was read. Returns how far in the session that is.
+    async fn take(&mut self, message: Message) -> Result<u64> {
+        let (batch, saved, at) = match message {
+            Message::Batch(batch, at) => (batch, None, at),
+            Message::Done(last) => self.finish(*last),
+        };
+        let (new, known) = self.engine.store_steps(&self.expected, batch, saved).await?;
+        self.new += new;
+        self.known += known;
+        Ok(at)
+    }
+
+    fn finish(&mut self, last: Done) -> (Batch, Option<Saved>, u64) {
+        let Done { mut batch, outcome, replaces, session, state, size, tail, segments, tip, report } = last;
+        let SessionFile { path, format, settings } = &self.expected.file;
+        let source = Source {
+            machine: settings.machine.clone(),
+            path: known_as(path).to_string_lossy().into_owned(),
+            format: format.clone(),
+            session: id_in_name(path).or(session),
+            size,
+            tail,
+            state,
+            taken_at: self.engine.now(),
+        };
+        let is_new = outcome != FileOutcome::Unchanged;
+        batch.tell_occasion(self.occasion, tip, settings.live_head().filter(|_| is_new));
+        self.done = Some((outcome, size, tip, report));
+        (batch, is_new.then_some(Saved { source, segments, replaces }), size)
     }
 }
 

@@ -1,11 +1,10 @@
-//! Reading: from the bytes of a session to the commits that they become, on a thread of its own.
+//! Reading: from the bytes of a session to the commits that they become.
 
-use std::{fs, io, path::PathBuf, time::SystemTime};
+use std::{fs, io, mem, path::PathBuf, time::SystemTime};
 
 use contexture_core::{CommitId, Format, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
-use contexture_store::source::{Segment, Source};
-use tokio::sync::mpsc;
+use contexture_store::source::{Mark, Segment, Source};
 
 use super::{
     document::{Document, Records},
@@ -20,8 +19,10 @@ use super::{
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// Most lines that a report names.
 const MAX_BAD_LINES: usize = 20;
+/// Bytes that are read in less time than it takes to have another thread do it.
+const SHORT_BYTES: u64 = 1024 * 1024;
 
-/// What the reading thread hands over.
+/// What is handed over, in order.
 pub(super) enum Message {
     Batch(Batch, u64),
     Done(Box<Done>),
@@ -56,7 +57,7 @@ pub(super) struct Job {
     pub(super) path: PathBuf,
     pub(super) format: Format,
     pub(super) settings: ImportSettings,
-    pub(super) known: Option<Source>,
+    pub(super) known: Option<Known>,
     /// The stretches of a document that was taken in before, as far as its records go.
     pub(super) segments: Vec<Segment>,
     /// What the session goes on from, if it holds only a reference to it.
@@ -68,20 +69,37 @@ pub(super) struct Job {
     pub(super) piece: Option<Piece>,
 }
 
-/// Reads a file and hands over what becomes of it.
-pub(super) fn read(job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
-    let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
-    // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
-    if job.piece.is_some() || job.occasion.goes_on && framing == Framing::Lines {
-        return read_lines(&job, messages);
-    }
-    match Document::read(&mut Input::open(&job.path)?, &job.format)? {
-        Some(document) => read_document(&document, job, messages),
-        None => read_lines(&job, messages),
+/// What is known of a file that was taken in before.
+pub(super) struct Known {
+    pub(super) source: Source,
+    /// What is needed to go on; nothing when it cannot be read, and then the file is read anew.
+    pub(super) state: Option<State>,
+}
+
+impl From<Source> for Known {
+    fn from(mut source: Source) -> Self {
+        let state = serde_json::from_str(&mem::take(&mut source.state)).ok();
+        Self { source, state }
     }
 }
 
-fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+/// Takes what a file becomes.
+type Sink<'s> = dyn FnMut(Message) -> io::Result<()> + 's;
+
+/// Reads a file and hands over what becomes of it.
+pub(super) fn read(job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+    let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
+    // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
+    if job.piece.is_some() || job.occasion.goes_on && framing == Framing::Lines {
+        return read_lines(job, messages);
+    }
+    match Document::read(&mut Input::open(&job.path)?, &job.format)? {
+        Some(document) => read_document(&document, job, messages),
+        None => read_lines(job, messages),
+    }
+}
+
+fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
     let mut steps = job.steps(Framing::Lines)?;
@@ -128,7 +146,7 @@ fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
         size = line.start + line.bytes.len() as u64;
         if size - batched >= BATCH_BYTES {
             batched = size;
-            send(messages, Message::Batch(steps.batch(), size))?;
+            messages(Message::Batch(steps.batch(), size))?;
         }
     }
     steps.finish(job.occasion.trigger);
@@ -142,25 +160,26 @@ fn read_lines(job: &Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();
     let done = Done { batch, outcome, replaces, session, state, size, tail: tail.digest(), segments, tip, report };
-    send(messages, Message::Done(Box::new(done)))
+    messages(Message::Done(Box::new(done)))
 }
 
 /// Takes in a document: the records that follow those that are known, or all of them when those have changed.
-fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>) -> io::Result<()> {
+fn read_document(document: &Document, job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
     let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
     let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
     let mut steps = job.steps(document.framing())?;
     let is_known = job.known.is_some();
-    let known = job.known.filter(|known| known.format == job.format);
-    let state = known.as_ref().map(|known| serde_json::from_str::<State>(&known.state).unwrap_or_default());
+    let known = job.known.filter(|known| known.source.format == job.format);
+    let mark = known.as_ref().map(|known| known.source.mark());
+    let state = known.and_then(|known| known.state);
     let mut report = Report::default();
-    if known.is_some_and(|known| known.size == size && known.tail == tail) {
+    if mark == Some(Mark { size, tail }) {
         steps.resume(state.unwrap_or_default());
         report.lanes = steps.lanes() as u64;
         let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());
         let (batch, replaces, session, tip) = (steps.batch(), false, None, steps.tip());
         let done = Done { batch, outcome, replaces, session, state, size, tail, segments, tip, report };
-        return send(messages, Message::Done(Box::new(done)));
+        return messages(Message::Done(Box::new(done)));
     }
     let Records { records, damage } = document.records();
     let taken = state.as_ref().and_then(|state| state.taken.clone());
@@ -193,7 +212,7 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
         }
         if report.bytes - batched >= BATCH_BYTES {
             batched = report.bytes;
-            send(messages, Message::Batch(steps.batch(), batched))?;
+            messages(Message::Batch(steps.batch(), batched))?;
         }
     }
     steps.finish(job.occasion.trigger);
@@ -209,7 +228,7 @@ fn read_document(document: &Document, job: Job, messages: &mpsc::Sender<Message>
     let (batch, tip) = (steps.batch(), steps.tip());
     let segments = steps.into_segments();
     let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, tip, report };
-    send(messages, Message::Done(Box::new(done)))
+    messages(Message::Done(Box::new(done)))
 }
 
 impl Job {
@@ -238,18 +257,27 @@ impl Job {
 }
 
 impl Job {
+    /// Tells whether little is to be read.
+    pub(super) fn is_short(&self) -> bool {
+        let known = self.known.as_ref().map_or(0, |known| known.source.size);
+        let size = match &self.piece {
+            Some(piece) => piece.bytes.len() as u64,
+            None => fs::metadata(&self.path).map_or(u64::MAX, |file| file.len().saturating_sub(known)),
+        };
+        size <= SHORT_BYTES
+    }
+
     /// Opens the session where the last import ended, if it has only grown since.
-    fn resume(&self) -> io::Result<Resumed> {
+    fn resume(&mut self) -> io::Result<Resumed> {
         let open = || self.piece.as_ref().map_or_else(|| Input::open(&self.path), |piece| Ok(piece.clone().into()));
         let mut input = open()?;
         let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
-        let Some(known) = &self.known else {
+        let Some(Known { source, state }) = &mut self.known else {
             return Ok(fresh(input, FileOutcome::New));
         };
-        match input.skip_to(known.size)? {
-            Some(tail) if tail.digest() == known.tail && known.format == self.format => {
-                let state = Some(serde_json::from_str(&known.state).unwrap_or_default());
-                Ok(Resumed { input, from: known.size, tail, outcome: FileOutcome::Grown, state })
+        match (input.skip_to(source.size)?, state.take()) {
+            (Some(tail), state @ Some(_)) if tail.digest() == source.tail && source.format == self.format => {
+                Ok(Resumed { input, from: source.size, tail, outcome: FileOutcome::Grown, state })
             }
             _ if self.piece.is_some() => Err(io::Error::other("it does not continue what is known")),
             _ => Ok(fresh(open()?, FileOutcome::Rewritten)),
@@ -274,11 +302,6 @@ struct Resumed {
     tail: Tail,
     outcome: FileOutcome,
     state: Option<State>,
-}
-
-fn send(messages: &mpsc::Sender<Message>, message: Message) -> io::Result<()> {
-    // The receiver goes away only when storing failed, and that failure is what the caller sees.
-    messages.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
 }
 
 fn timestamp(time: SystemTime) -> Timestamp {

@@ -21,10 +21,6 @@ use crate::{
 const MAX_GROUP: usize = 256;
 /// Longest wait for writers that are expected to come back. Less than a sync takes.
 const GATHER_TIME: Duration = Duration::from_micros(200);
-/// Size of the write-ahead log, in bytes, beyond which closing the store folds it in.
-///
-/// The next program to open the store reads the whole log, so it must not be left long.
-pub(super) const MAX_LOG_LEFT: u64 = 1024 * 1024;
 
 /// A handle on the writer thread. Dropping it ends the thread after the jobs already submitted.
 pub(super) struct Writer {
@@ -67,18 +63,27 @@ impl Drop for Writer {
 fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<Box<dyn Job>>) {
     let mut last_group = 0;
     while let Ok(first) = queue.recv() {
-        let mut group = gather(first, queue, last_group);
+        let group = gather(first, queue, last_group);
         last_group = group.len();
-        let committed = match connection.poison() {
-            Some(failure) => Err(Error::Poisoned { source: failure }),
-            None => commit_group(&mut connection, &mut group),
-        };
-        for job in group {
-            job.answer(committed.as_ref().copied().map_err(Error::again));
-        }
+        serve_group(&mut connection, group);
     }
-    let log = path.with_extension("db-wal").metadata().map_or(0, |log| log.len());
-    if connection.poison().is_none() && log > MAX_LOG_LEFT {
+    fold_long_log(&mut connection, path);
+}
+
+/// Runs a group in one transaction and answers those who wait.
+pub(super) fn serve_group(connection: &mut SqliteConnection, mut group: Group) {
+    let committed = match connection.poison() {
+        Some(failure) => Err(Error::Poisoned { source: failure }),
+        None => commit_group(connection, &mut group),
+    };
+    for job in group {
+        job.answer(committed.as_ref().copied().map_err(Error::again));
+    }
+}
+
+/// Does before a store is closed what would cost the next program time.
+pub(super) fn fold_long_log(connection: &mut SqliteConnection, path: &Path) {
+    if connection.poison().is_none() && super::is_log_long(path) {
         // A log left long costs the next opener time, not data, so a failure here is not an error.
         drop(connection.fold_log());
     }
