@@ -9,6 +9,7 @@ mod entry;
 mod id;
 mod journal;
 mod name;
+pub mod packed;
 mod time;
 
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};

@@ -6,7 +6,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde::{Deserialize, Serialize};
+use contexture_core::packed;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::codec::{Link, Mark, Outline, Rewind};
 
@@ -95,8 +96,46 @@ pub enum Start {
 pub struct ThreadState {
     lanes: Vec<Lane>,
     current: usize,
-    seen: Vec<(u64, u32, u32)>,
+    seen: Vec<SeenRun>,
     opened: Option<Start>,
+}
+
+/// Records of one turn that came one after the other. Every capture of a session reads and writes hundreds of them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "SeenForm")]
+struct SeenRun {
+    lane: u32,
+    turn: u32,
+    ids: Vec<u64>,
+}
+
+/// How they are written: their lane, their turn and all their ids, or one record with its lane and turn.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum SeenForm {
+    Run(u32, u32, String),
+    One(u64, u32, u32),
+}
+
+impl TryFrom<SeenForm> for SeenRun {
+    type Error = &'static str;
+
+    fn try_from(form: SeenForm) -> Result<Self, Self::Error> {
+        match form {
+            SeenForm::Run(lane, turn, ids) => {
+                let ids = packed::unpack(&ids).ok_or("these are no ids")?;
+                Ok(Self { lane, turn, ids: ids.into_iter().map(u64::from_le_bytes).collect() })
+            }
+            SeenForm::One(id, lane, turn) => Ok(Self { lane, turn, ids: vec![id] }),
+        }
+    }
+}
+
+impl Serialize for SeenRun {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ids = packed::pack(self.ids.iter().map(|id| id.to_le_bytes()));
+        SeenForm::Run(self.lane, self.turn, ids).serialize(serializer)
+    }
 }
 
 /// Lanes and turns of records, by a hash of their id.
@@ -111,8 +150,10 @@ impl Threader {
     pub fn resume(state: ThreadState) -> Self {
         let ThreadState { lanes, current, seen, opened } = state;
         let mut threader = Self { lanes, current, seen: Seen::default(), opened };
-        for (id, lane, turn) in seen {
-            threader.seen.insert(id, lane, turn);
+        for SeenRun { lane, turn, ids } in seen {
+            for id in ids {
+                threader.seen.insert(id, lane, turn);
+            }
         }
         threader
     }
@@ -120,9 +161,14 @@ impl Threader {
     /// Returns what is needed to go on another time.
     pub fn state(&self) -> ThreadState {
         let recent = self.seen.order.iter().rev().take(REMEMBERED_LATER).rev();
-        let seen = recent.filter_map(|id| self.seen.places.get(id).map(|(lane, turn)| (*id, *lane, *turn)));
-        let opened = self.opened.clone();
-        ThreadState { lanes: self.lanes.clone(), current: self.current, seen: seen.collect(), opened }
+        let mut seen: Vec<SeenRun> = Vec::new();
+        for (id, (lane, turn)) in recent.filter_map(|id| self.seen.places.get(id).map(|place| (*id, *place))) {
+            match seen.last_mut() {
+                Some(run) if (run.lane, run.turn) == (lane, turn) => run.ids.push(id),
+                _ => seen.push(SeenRun { lane, turn, ids: vec![id] }),
+            }
+        }
+        ThreadState { lanes: self.lanes.clone(), current: self.current, seen, opened: self.opened.clone() }
     }
 
     /// Says where the next record goes.
@@ -283,6 +329,18 @@ fn hash(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_seen_is_read_in_both_forms() {
+        let state = |seen: &str| {
+            let text = format!(r#"{{"lanes":[],"current":0,"seen":{seen},"opened":null}}"#);
+            serde_json::from_str::<ThreadState>(&text).map(|state| Threader::resume(state).state())
+        };
+        let packed = state(r#"[[0,5,"AQAAAAAAAAACAAAAAAAAAA"],[1,2,"AwAAAAAAAAA"]]"#).unwrap();
+        assert_eq!(packed, state("[[1,0,5],[2,0,5],[3,1,2]]").unwrap());
+        assert_eq!(packed, serde_json::from_str(&serde_json::to_string(&packed).unwrap()).unwrap());
+        assert!(state(r#"[[0,5,"AQAAAA"]]"#).is_err());
+    }
 
     /// Threads records written as `id<parent`: `u` prompts, `a` answers, `c` compacts, `s` sums up; `@key` is a side
     /// lane, `!n` takes n turns back. Returns lanes with their records, cuts as `|` and starts in brackets.

@@ -4,6 +4,7 @@ mod lanes;
 mod open;
 mod said;
 mod state;
+mod turns;
 
 use contexture_core::{
     Annotation, Commit, CommitId, CommitKind, Count, Format, HeadName, Provenance, Session, Template, Timestamp,
@@ -35,8 +36,7 @@ pub(super) use self::{
 const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
 /// Longest prompt that is kept for those who go back to it when the rest of a file is taken in another time.
 const MAX_PROMPT_BYTES: usize = 64 * 1024;
-/// Turns of a lane whose commits are known when the rest of a file is taken in another time.
-const TURNS_KEPT: usize = 256;
+
 /// Turns records into commits.
 pub(super) struct Steps {
     format: Format,
@@ -174,7 +174,7 @@ impl Steps {
     pub(super) fn state(&self) -> State {
         let lanes = self.lanes.iter().map(|lane| {
             let mut state = lane.state.clone();
-            state.by_turn.drain(..state.by_turn.len().saturating_sub(TURNS_KEPT));
+            state.turns.forget_oldest();
             state
         });
         State {
@@ -222,7 +222,7 @@ impl Steps {
             cut_before: false,
             cut_after: true,
             is_compaction: false,
-            turn: self.lanes[0].state.by_turn.last().map_or(1, |(turn, _)| turn.saturating_add(1)),
+            turn: self.lanes[0].state.turns.newest().map_or(1, |turn| turn.saturating_add(1)),
         };
         let step = self.lanes[0].step.insert(OpenStep::new(kind, Vec::new()));
         step.add(self.framing, &place, outline, bytes, Some(0));
@@ -275,10 +275,9 @@ impl Steps {
         let mut notes = Vec::new();
         let lanes = &self.lanes;
         self.spawned.retain(|(first, lane, turn)| {
-            let by_turn = &lanes[*lane].state.by_turn;
             let is_over = lanes[*lane].step.as_ref().is_none_or(|step| step.turn > *turn);
-            let spawning = by_turn.iter().find(|(at, _)| at == turn).filter(|_| is_over);
-            let said = spawning.and_then(|(_, commit)| label(SPAWNED_BY, &commit.to_string()));
+            let spawning = lanes[*lane].state.turns.first_of(*turn).filter(|_| is_over);
+            let said = spawning.and_then(|commit| label(SPAWNED_BY, &commit.to_string()));
             notes.extend(said.map(|said| (*first, said)));
             spawning.is_none()
         });
@@ -402,7 +401,9 @@ impl Steps {
             let labels = self.labels();
             let state = &mut self.lanes[lane].state;
             state.tip = known;
-            state.by_turn.extend(known.map(|commit| (step.turn, commit)));
+            if let Some(commit) = known {
+                state.turns.add(step.turn, commit);
+            }
             (state.labels, state.follow, state.is_graft) = (labels, follow, true);
             return;
         }
@@ -459,7 +460,7 @@ impl Steps {
         let state = &mut self.lanes[lane].state;
         state.labels = labels;
         state.tip = Some(id);
-        state.by_turn.push((turn, id));
+        state.turns.add(turn, id);
         self.made.push(NewCommit {
             id,
             commit,

@@ -3,7 +3,7 @@
 use contexture_core::HeadName;
 use contexture_formats::{Framing, codec, thread::Start};
 
-use super::{Base, Steps, clean, open::OpenStep, state::LaneState};
+use super::{Base, Steps, clean, open::OpenStep, state::LaneState, turns::Turns};
 use crate::capture::fork::says_nothing;
 
 /// Most lines that are looked at for whether they say anything.
@@ -54,14 +54,13 @@ impl Steps {
                 self.moved.push((branch.clone(), tip));
             }
             lane.state.head = head;
-            let shared = self.lanes[*left].state.by_turn.iter().rev().find(|(at, _)| at <= turn);
-            lane.state.tip = shared.map(|(_, commit)| *commit);
-            lane.state.by_turn = lane.state.tip.map(|tip| (*turn, tip)).into_iter().collect();
+            lane.state.tip = self.lanes[*left].state.turns.last_until(*turn);
+            lane.state.turns = Turns::after(*turn, lane.state.tip);
             lane.state.labels = self.lanes[*left].state.labels.clone();
         }
         if let Some(Base { tip, prefix: shared }) = self.base.take().filter(|_| number == 0) {
             lane.state.tip = tip;
-            lane.state.by_turn = tip.map(|tip| (0, tip)).into_iter().collect();
+            lane.state.turns = Turns::after(0, tip);
             prefix = shared;
         }
         if matches!(start, Start::Side { .. }) {

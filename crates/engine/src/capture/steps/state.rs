@@ -4,7 +4,7 @@ use contexture_core::{CommitId, HeadName, Timestamp};
 use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
-use super::said::Labels;
+use super::{said::Labels, turns::Turns};
 
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -55,7 +55,8 @@ pub(super) struct LaneState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) follow: Option<HeadName>,
     pub(super) tip: Option<CommitId>,
-    pub(super) by_turn: Vec<(u32, CommitId)>,
+    #[serde(alias = "by_turn")]
+    pub(super) turns: Turns,
     pub(super) labels: Labels,
     /// What is asked in a turn that was taken in before it was over, for those who go back to there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
