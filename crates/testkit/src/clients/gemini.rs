@@ -8,8 +8,12 @@ use super::{client::Resume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
+    // Retention is off because it deletes more than what is old: a session that is resumed in another minute gets a second,
+    // empty file, and the next start removes that as damaged, with all files of the same session.
     let settings = json!({
-        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+        "general": {
+            "enableAutoUpdate": false, "enableAutoUpdateNotification": false, "sessionRetention": {"enabled": false},
+        },
         "privacy": {"usageStatisticsEnabled": false},
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
     });
