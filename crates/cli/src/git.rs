@@ -97,9 +97,15 @@ impl Repository {
         Ok(Some(Self { root }))
     }
 
+    /// Returns where git looks for hooks.
+    pub(crate) fn hooks(&self) -> Result<PathBuf> {
+        let path = ask(&self.root, "find its hooks", &["rev-parse", "--git-path", "hooks"])?;
+        Ok(self.root.join(path_of(path.strip_suffix(b"\n").unwrap_or(&path))))
+    }
+
     /// Returns the tops of all working trees, this one first.
     pub(crate) fn working_trees(&self) -> Result<Vec<PathBuf>> {
-        let listed = self.ask("list the working trees", &["worktree", "list", "--porcelain", "-z"])?;
+        let listed = ask(&self.root, "list the working trees", &["worktree", "list", "--porcelain", "-z"])?;
         let mut trees = vec![self.root.clone()];
         for field in listed.split(|byte| *byte == 0) {
             if let Some(tree) = field.strip_prefix(b"worktree ") {
@@ -160,15 +166,20 @@ impl Repository {
         };
         Ok(records.map(commit).collect::<Result<_, Untraced>>()?)
     }
+}
 
-    /// Asks git something and returns what it writes.
-    fn ask(&self, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
-        let asked = git(&self.root).args(arguments).output().map_err(unasked)?;
-        if asked.status.success() {
-            Ok(asked.stdout)
-        } else {
-            Err(Untraced::GitRefused { action, source: Refusal::of(&asked) }.into())
-        }
+/// Returns the top of the project that a directory lies in: of its repository, or itself where there is none or no git.
+pub(crate) fn project_around(directory: PathBuf) -> PathBuf {
+    Repository::containing(&directory).ok().flatten().map_or(directory, |repository| repository.root)
+}
+
+/// Asks git something in a directory and returns what it writes.
+pub(crate) fn ask(directory: &Path, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
+    let asked = git(directory).args(arguments).output().map_err(unasked)?;
+    if asked.status.success() {
+        Ok(asked.stdout)
+    } else {
+        Err(Untraced::GitRefused { action, source: Refusal::of(&asked) }.into())
     }
 }
 

@@ -1,10 +1,6 @@
 //! `ctx git-hook`: what the hooks of a git repository call, so that commits name the context they were made in.
 
-use std::{
-    ffi::OsString,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{ffi::OsString, path::Path, time::Duration};
 
 use clap::{Args, Subcommand};
 use contexture::{
@@ -13,12 +9,14 @@ use contexture::{
 };
 
 use crate::{
-    error::{Error, Result},
-    git::CONTEXT_TRAILER,
+    error::Result,
+    git::{self, CONTEXT_TRAILER},
     invocation::Invocation,
     live::{Bound, Recorder},
 };
 
+/// Git calls its hooks in the repository.
+const HERE: &str = ".";
 /// The label of a context that names the git commits made in it.
 const LABEL: &str = "git-commit";
 /// How long the agent may take to write down the call that makes the commit.
@@ -71,18 +69,17 @@ async fn add_trailer(invocation: &Invocation, message: OsString) -> Result<()> {
     let Some(bound) = Bound::find(invocation, None)? else { return Ok(()) };
     let Some(commit) = bound.flush(invocation, FLUSH_LIMIT).await? else { return Ok(()) };
     let trailer = format!("{CONTEXT_TRAILER}: {commit}");
-    let mut git = Command::new("git");
     // A message that is amended keeps what it names.
-    git.args(["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", &trailer]);
-    git.arg(message);
-    answer(git).map(drop)
+    let words = ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", &trailer];
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).chain([message]).collect();
+    git::ask(Path::new(HERE), "add the trailer", &words).map(drop)
 }
 
 /// Labels the contexts that the last commit names with its id.
 async fn note_commit(invocation: &Invocation) -> Result<()> {
-    let mut git = Command::new("git");
-    git.args(["log", "-1", &format!("--format=%H%n%(trailers:key={CONTEXT_TRAILER},valueonly)")]);
-    let told = answer(git)?;
+    let format = format!("--format=%H%n%(trailers:key={CONTEXT_TRAILER},valueonly)");
+    let told = git::ask(Path::new(HERE), "read the commit", &["log", "-1", "--no-color", &format])?;
+    let told = String::from_utf8_lossy(&told);
     let mut lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(made) = lines.next() else { return Ok(()) };
     let named: Vec<CommitId> = lines.filter_map(|line| line.parse().ok()).collect();
@@ -107,15 +104,4 @@ async fn label(engine: &Contexture, commit: CommitId, made: &str) -> Result<()> 
     let value = SummaryText::new(format!("{before} {made}").trim()).map_err(contexture::Error::from)?;
     engine.annotate(commit, vec![Annotation::Label { key, value }]).await?;
     Ok(())
-}
-
-/// Runs git and returns what it says.
-fn answer(mut git: Command) -> Result<String> {
-    let failed = |source| Error::Git { source };
-    let asked = git.stdin(Stdio::null()).output().map_err(failed)?;
-    if asked.status.success() {
-        Ok(String::from_utf8_lossy(&asked.stdout).into_owned())
-    } else {
-        Err(failed(std::io::Error::other(String::from_utf8_lossy(&asked.stderr).trim().to_owned())))
-    }
 }

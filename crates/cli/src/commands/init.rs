@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, Result, Unprepared},
+    git::project_around,
     input::Input,
     invocation::Invocation,
     output::{Output, Shape},
@@ -82,7 +83,7 @@ impl Init {
     pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let here = env::current_dir().map_err(unreadable)?;
-        let project = git::top_level(&here).unwrap_or_else(|| here.clone());
+        let project = project_around(here.clone());
         let program = program(invocation)?;
         let plans = self.plans(invocation, &program, &here, &project, output)?;
         let is_idle = plans.iter().all(|plan| plan.steps.is_empty());

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, ops::RangeInclusive, path::Path};
 
-use super::{GitId, Repository};
+use super::{GitId, Repository, ask};
 use crate::error::Result;
 
 /// A line and the commit that it came with.
@@ -19,7 +19,7 @@ impl Repository {
     pub(crate) fn knows(&self, file: &Path) -> Result<bool> {
         let mut arguments: Vec<OsString> = ["--literal-pathspecs", "ls-files", "-z", "--"].map(Into::into).into();
         arguments.push(file.into());
-        Ok(!self.ask("list files", &arguments)?.is_empty() && self.find("HEAD")?.is_some())
+        Ok(!ask(&self.root, "list files", &arguments)?.is_empty() && self.find("HEAD")?.is_some())
     }
 
     /// Returns the commits of some lines of a file that git knows. The lines must be there.
@@ -27,7 +27,7 @@ impl Repository {
         let range = format!("-L{},{}", lines.start(), lines.end());
         let mut arguments: Vec<OsString> = ["blame", "--porcelain", &range, "--"].map(Into::into).into();
         arguments.push(file.into());
-        Ok(blamed(&self.ask("tell where the lines come from", &arguments)?))
+        Ok(blamed(&ask(&self.root, "tell where the lines come from", &arguments)?))
     }
 }
 

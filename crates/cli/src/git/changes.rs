@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{GitId, Repository};
+use super::{GitId, Repository, ask};
 use crate::error::Result;
 
 /// Lines of a commit that are read, all files together.
@@ -30,7 +30,7 @@ impl Repository {
         let id = commit.to_string();
         let compare = |form: &[&str]| {
             let common = ["diff-tree", "--root", "-r", "--no-commit-id", "--find-renames", "--no-ext-diff"];
-            self.ask(ACTION, &[&common, form, &[id.as_str()]].concat())
+            ask(&self.root, ACTION, &[&common, form, &[id.as_str()]].concat())
         };
         let mut changes = counted(&compare(&["--numstat", "-z"])?);
         if changes.iter().filter_map(|change| change.added).sum::<u64>() <= MAX_ADDED_LINES {

@@ -3,7 +3,6 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use super::{
@@ -12,6 +11,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, Unprepared},
+    git::Repository,
     input::Input,
 };
 
@@ -27,14 +27,9 @@ enum There {
     Other,
 }
 
-/// Returns the directory that a repository's files are in; nothing outside of repositories.
-pub(crate) fn top_level(directory: &Path) -> Option<PathBuf> {
-    ask(directory, &["--show-toplevel"]).filter(|path| path.is_dir())
-}
-
 /// Plans to have the program called by the repository around a directory.
 pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>> {
-    let hooks = ask(directory, &["--git-path", "hooks"]).ok_or(Error::NoRepository)?;
+    let hooks = Repository::containing(directory)?.ok_or(Error::NoRepository)?.hooks()?;
     let plan = |(name, arguments): (&str, &str)| {
         let place = hooks.join(name);
         let after = script(name, arguments, program);
@@ -56,9 +51,11 @@ pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>>
     HOOKS.into_iter().map(plan).collect()
 }
 
-/// Plans to put the hooks of the repository around a directory back as they were; nothing outside of repositories.
+/// Plans to put the hooks of the repository around a directory back as they were; nothing outside of repositories, or
+/// without git.
 pub(crate) fn unregister(directory: &Path) -> Result<Vec<Plan>> {
-    let Some(hooks) = ask(directory, &["--git-path", "hooks"]) else { return Ok(Vec::new()) };
+    let Ok(Some(repository)) = Repository::containing(directory) else { return Ok(Vec::new()) };
+    let hooks = repository.hooks()?;
     let plan = |(name, _): (&str, &str)| {
         let place = hooks.join(name);
         let mut steps = Vec::new();
@@ -102,14 +99,4 @@ fn there(place: &Path) -> Result<There> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(There::Nothing),
         Err(source) => Err(Error::Read { input: Input::File(place.to_owned()), source }),
     }
-}
-
-/// Asks git for a path. Nothing comes from a directory that is in no repository, or without git.
-fn ask(directory: &Path, question: &[&str]) -> Option<PathBuf> {
-    let mut git = Command::new("git");
-    git.arg("rev-parse").args(question).current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null());
-    let answer = git.output().ok().filter(|answer| answer.status.success())?;
-    let path = String::from_utf8(answer.stdout).ok()?;
-    let path = path.strip_suffix('\n').unwrap_or(&path);
-    (!path.is_empty()).then(|| directory.join(path))
 }

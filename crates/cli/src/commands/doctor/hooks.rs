@@ -12,10 +12,11 @@ use super::problem::{Check, Problem};
 use crate::{
     environment::Environment,
     error::Result,
+    git,
     live::Fired,
     output,
     sessions::Candidate,
-    setup::{self, Installed, Program, State, git},
+    setup::{self, Installed, Program, State},
 };
 
 /// How long after its hook was last heard of a runtime may go on writing, in microseconds.
@@ -131,8 +132,7 @@ impl Hook {
 
 /// Returns the hooks that are there, for the user and in the project around this directory.
 fn installed(environment: &Environment) -> Vec<Installed> {
-    let here = env::current_dir().unwrap_or_default();
-    let project = git::top_level(&here).unwrap_or(here);
+    let project = git::project_around(env::current_dir().unwrap_or_default());
     let file = env::current_exe().unwrap_or_else(|_| "ctx".into());
     let path = Program::stable_path(file, environment.programs.as_deref());
     setup::installed(&environment.homes, &project, &Program { path, options: Vec::new() })
