@@ -1,4 +1,4 @@
-//! Hooks and agents that are killed at any moment: in the end every line of every session is there, and once.
+//! Hooks and wrappers that are killed at any moment: in the end every line of every session is there, and once.
 
 use std::{
     fs::{self, File},
@@ -15,6 +15,10 @@ use tempfile::TempDir;
 /// Events of agents, about a third of which end badly.
 const ROUNDS: usize = 300;
 const SESSIONS: usize = 3;
+/// Runs of a program, nearly all of whose wrappers are killed.
+const RUNS: usize = 100;
+/// Lines that each of them prints, one every few milliseconds.
+const EVENTS: usize = 24;
 
 #[test]
 fn every_line_is_taken_in_once_whatever_is_killed() {
@@ -69,14 +73,32 @@ fn every_line_is_taken_in_once_whatever_is_killed() {
         let verified: Value = serde_json::from_str(verified.lines().next().unwrap()).unwrap();
         assert_eq!((&verified["result"], &verified["left"]), (&json!("same"), &json!(0)));
         // No commit beside the chain holds anything of it a second time.
-        let commits = home.ctx(&["--json", "list", "--session", &session.id, "-n", "10000"]);
-        let count = |line: &str| serde_json::from_str::<Value>(line).unwrap()["message_count"].as_u64().unwrap();
-        assert_eq!(commits.lines().map(count).sum::<u64>(), session.lines, "session {}", session.id);
+        assert_eq!(home.messages(&session.id), session.lines, "session {}", session.id);
     }
     let spools = fs::read_dir(home.path().join(".local/state/contexture/spool")).into_iter().flatten();
     let entries = spools.flat_map(|spool| fs::read_dir(spool.unwrap().path()).unwrap());
     let left: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     assert!(!left.iter().any(|path| path.extension().is_some_and(|extension| extension == "entry")), "{left:?}");
+    home.ctx(&["fsck"]);
+}
+
+#[test]
+fn what_somebody_saw_of_a_run_is_kept_once_whenever_its_wrapper_is_killed() {
+    let home = Home::new();
+    let mut numbers = Numbers(0xacc0);
+    let runs: Vec<(String, String, usize)> = (0..RUNS).map(|number| home.broken_run(number, &mut numbers)).collect();
+    assert!(runs.iter().any(|(_, _, seen)| *seen == 0) && runs.iter().any(|(_, _, seen)| *seen == EVENTS), "{runs:?}");
+    home.ctx(&["run", "--", "true"]);
+    // One that has only begun says nothing that a head could lead to.
+    for (session, printed, seen) in runs.iter().filter(|(_, _, seen)| *seen > 1) {
+        let stored = home.ctx(&["materialize", &format!("session/{session}"), "--stop", "root"]);
+        assert!(printed.starts_with(&stored), "run {session}: {stored}");
+        let lines = stored.lines().count();
+        assert!(lines >= *seen, "run {session}: {seen} lines were seen and {lines} kept");
+        assert_eq!(home.messages(session), lines as u64, "run {session}");
+    }
+    let left = |place: &str| fs::read_dir(home.path().join(".local/state/contexture").join(place)).unwrap().count();
+    assert_eq!((left("runs"), left("sessions")), (0, 0));
     home.ctx(&["fsck"]);
 }
 
@@ -133,6 +155,48 @@ impl Home {
         // It may be gone already.
         _ = hook.stdin.take().unwrap().write_all(told.to_string().as_bytes());
         hook
+    }
+
+    /// Runs a program that tells what it does, and kills the wrapper at some moment. Returns its session, all that it would
+    /// have printed, and how many lines of that came through.
+    fn broken_run(&self, number: usize, numbers: &mut Numbers) -> (String, String, usize) {
+        let session = format!("{number:08}-0000-4000-8000-000000000000");
+        let event = |line: usize| {
+            let uuid = format!("{number}-{line}");
+            let part = match line % 4 {
+                // At each call a checkpoint is made.
+                0 => json!({"type": "tool_use", "id": uuid, "name": "Bash", "input": {}}),
+                _ => json!({"type": "text", "text": "."}),
+            };
+            let event = match line {
+                0 => json!({"type": "system", "subtype": "init", "session_id": session, "uuid": uuid}),
+                1 => {
+                    json!({"type": "user", "session_id": session, "uuid": uuid, "message": {"role": "user", "content": "?"}})
+                }
+                _ => json!({"type": "assistant", "session_id": session, "uuid": uuid,
+                            "message": {"id": uuid, "role": "assistant", "content": [part]}}),
+            };
+            event.to_string() + "\n"
+        };
+        let printed: String = (0..EVENTS).map(event).collect();
+        let file = self.path().join("printed");
+        fs::write(&file, &printed).unwrap();
+        let script = format!("while read -r line; do echo \"$line\"; sleep 0.002; done < '{}'", file.display());
+        let mut run = self.program();
+        run.args(["run", "--", "sh", "-c", &script]).env("TMPDIR", self.path());
+        let mut run = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(numbers.below(200_000) as u64));
+        // It may be done already.
+        _ = run.kill();
+        let seen = run.wait_with_output().unwrap().stdout;
+        (session, printed, seen.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count())
+    }
+
+    /// Returns how many messages the commits of a session hold, be they on its chain or not.
+    fn messages(&self, session: &str) -> u64 {
+        let commits = self.ctx(&["--json", "list", "--session", session, "-n", "10000"]);
+        let count = |line: &str| serde_json::from_str::<Value>(line).unwrap()["message_count"].as_u64().unwrap();
+        commits.lines().map(count).sum()
     }
 
     fn ctx(&self, arguments: &[&str]) -> String {

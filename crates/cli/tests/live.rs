@@ -168,6 +168,34 @@ fn an_agent_that_is_killed_leaves_its_session_whole_and_the_next_start_ends_it()
 }
 
 #[test]
+fn agents_that_are_killed_at_any_moment_leave_each_line_once() {
+    for client in [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Pi] {
+        let Some(stage) = Stage::for_client(client, "agents_that_are_killed_at_any_moment") else { continue };
+        // From before the first hook to after the last, wherever that is on this machine.
+        for (round, killed_after) in [400, 700, 1000, 1400, 1900].map(Duration::from_millis).into_iter().enumerate() {
+            let task = format!("Task {round}");
+            let (tool, input) = client.shell("cat notes.txt");
+            let look = || Step::new().text("I look once more.").call(tool, input.clone());
+            stage.server.script_for(&task, [look(), look(), look(), look(), Step::new().text("It is green.")]);
+            let mut agent = stage.start(client, &format!("{task}: look four times."));
+            thread::sleep(killed_after);
+            kill_group(&mut agent);
+        }
+        stage.server.script([Step::new().text("Hello again.")]);
+        stage.ask(client, "Hello.", Resume::No);
+        stage.drain();
+        let health: Value = serde_json::from_str(&stage.ctx(&["--json", "doctor"])).unwrap();
+        assert_eq!(health["sessions"]["incomplete"], json!([]), "{client:?}");
+        let commits = stage.ctx(&["--json", "list", "-n", "10000"]);
+        let count = |line: &str| serde_json::from_str::<Value>(line).unwrap()["message_count"].as_u64().unwrap();
+        let stored: u64 = commits.lines().map(count).sum();
+        let written = stage.session_lines();
+        // Some records belong to no conversation, so there may be fewer; what was taken in twice would make it more.
+        assert!((1..=written).contains(&stored), "{client:?}: {stored} messages of {written} lines");
+    }
+}
+
+#[test]
 fn a_store_that_is_away_disturbs_no_turn_and_loses_nothing() {
     let client = Client::ClaudeCode;
     let Some(stage) = Stage::for_client(client, "a_store_that_is_away") else { return };
@@ -302,6 +330,15 @@ impl Stage {
         let troubles = fs::read_to_string(self.workplace.home().join(".local/state/contexture/capture.log"));
         let spooled = |text: &str| text.lines().all(|line| line.contains("\"is_spooled\":true"));
         assert!(troubles.as_ref().is_ok_and(|text| spooled(text)) || troubles.is_err(), "{client:?}: {troubles:?}");
+    }
+
+    /// Counts the lines of all sessions that agents have kept.
+    fn session_lines(&self) -> u64 {
+        let mut find = self.workplace.program(Path::new("find"));
+        let files =
+            said(find.arg(self.workplace.home()).args(["-path", "*/.*/*.jsonl", "-not", "-path", "*contexture*"]));
+        let lines = |path: &str| fs::read_to_string(path).unwrap().lines().count() as u64;
+        files.lines().map(lines).sum()
     }
 
     /// Does what the next session would: on a machine that is busy a hook may have left something in the spool.

@@ -43,6 +43,10 @@ fn lineage() -> impl Iterator<Item = Known> {
     std::iter::successors(first, |known| look_up(known.parent)).take(MAX_ANCESTORS)
 }
 
+/// What tells one start of the machine from another.
+#[cfg(target_os = "linux")]
+static BOOT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+
 #[cfg(target_os = "linux")]
 fn look_up(pid: u32) -> Option<Known> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -56,7 +60,7 @@ fn look_up(pid: u32) -> Option<Known> {
     if state == "Z" {
         return None;
     }
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = BOOT.get_or_init(|| std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default());
     let started = format!("{ticks}@{}", boot.trim());
     Some(Known { process: Process { pid, started }, parent, name: name.to_owned() })
 }

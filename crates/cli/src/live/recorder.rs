@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io,
+    io::{self, BufRead as _, BufReader},
     panic::{self, AssertUnwindSafe},
     path::{self, Path, PathBuf},
     process,
@@ -18,7 +18,7 @@ use contexture::{
     core::{CommitId, Format, SpaceName, Timestamp, Trigger},
 };
 
-use super::{Log, Trouble, flush, process::is_alive};
+use super::{Log, Trouble, flush, process::is_alive, run::Dialect};
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
@@ -256,7 +256,10 @@ impl Recorder {
     /// Records the rest of the sessions whose agents are gone without a word. Returns how many there were.
     pub(crate) fn close_crashed(&self, limit: Duration) -> Result<u64> {
         let mut closed = 0;
-        for session in self.crashed() {
+        for mut session in self.crashed() {
+            if self.is_of_run(&session) {
+                tell_dialect(&mut session.file);
+            }
             let recorded = self.record_within(&session, &Occasion::ended("crash"), limit)?;
             // Nobody else has what a program printed, so that stays listed until the store has it.
             if self.is_of_run(&session) && matches!(recorded, Recorded::Spooled { .. }) {
@@ -403,6 +406,16 @@ fn named(location: &Location) -> String {
     match location {
         Location::Directory(path) => path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
         Location::Postgres(_) => location.to_string(),
+    }
+}
+
+/// Names the format of what a program has printed: whoever listed it may have been killed before the first line came.
+fn tell_dialect(file: &mut SessionFile) {
+    let mut line = Vec::new();
+    let read = File::open(&file.path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
+    if let Some(dialect) = read.ok().and_then(|_| Dialect::of_first_line(&line)) {
+        file.format = dialect.format();
+        dialect.runtime().as_str().clone_into(&mut file.settings.runtime);
     }
 }
 

@@ -152,7 +152,8 @@ impl Wrapper {
         Ok(Ended { status, made, problem: self.tap.into_problem() })
     }
 
-    /// Writes what was read to standard output, as it is, and looks at it.
+    /// Looks at what was read and writes it to standard output, as it is. What somebody has seen is kept, even if the wrapper
+    /// is killed, so that comes first.
     async fn hand_on(&mut self, pipe: &mut Pipe, read: io::Result<usize>, signals: &mut Signals, child: &Child) {
         let length = match read {
             Ok(length) if length > 0 => length,
@@ -163,6 +164,14 @@ impl Wrapper {
         };
         let Pipe { sink, buffer, source } = pipe;
         let bytes = &buffer[..length];
+        let before = self.tap.dialect();
+        let now = Instant::now();
+        match self.tap.take(bytes) {
+            Some(happened) => self.rhythm.happened(&happened, now),
+            None if self.tap.holds_text() => self.rhythm.said(now),
+            None => {}
+        }
+        self.chores.list |= self.tap.dialect() != before;
         let mut writing = Box::pin(async {
             sink.write_all(bytes).await?;
             sink.flush().await
@@ -175,14 +184,6 @@ impl Wrapper {
             }
         };
         drop(writing);
-        let before = self.tap.dialect();
-        let now = Instant::now();
-        match self.tap.take(bytes) {
-            Some(happened) => self.rhythm.happened(&happened, now),
-            None if self.tap.holds_text() => self.rhythm.said(now),
-            None => {}
-        }
-        self.chores.list |= self.tap.dialect() != before;
         if written.is_err() {
             // Nobody reads any longer, which the program learns as it would without the wrapper.
             *source = None;
