@@ -103,6 +103,7 @@ macro_rules! conformance {
             capture:
                 a_session_that_is_taken_in_as_it_grows_is_the_one_that_is_imported,
                 programs_that_take_in_a_session_at_once_take_in_each_line_once,
+                who_goes_back_over_a_turn_of_many_calls_finds_the_turn_before,
                 an_occasion_tells_the_trigger_the_ending_and_what_the_principal_does,
                 what_a_runtime_notes_after_an_answer_belongs_to_the_turn_that_follows,
                 who_goes_back_to_a_prompt_that_was_taken_in_shares_it,

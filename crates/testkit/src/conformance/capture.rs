@@ -121,6 +121,24 @@ pub async fn programs_that_take_in_a_session_at_once_take_in_each_line_once<B: B
     assert_reproduced(&stores[0], &transcript.path(), bytes.len() as u64).await;
 }
 
+pub async fn who_goes_back_over_a_turn_of_many_calls_finds_the_turn_before<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let transcript = Transcript::new("s-1");
+    transcript.user("u1", "", "Find the race").assistant("a1", "u1", "It is in resume");
+    let first = store.capture(&file(&transcript.path()), &Occasion::live(Trigger::TurnBoundary)).await.unwrap();
+    transcript.user("u2", "a1", "Mend it");
+    // More than the commits that are kept in mind between two captures.
+    for call in 0..300 {
+        let parent = if call == 0 { "u2".to_owned() } else { format!("c{}", call - 1) };
+        transcript.assistant(&format!("c{call}"), &parent, "Trying");
+        store.capture(&file(&transcript.path()), &Occasion::live(Trigger::ToolCall)).await.unwrap();
+    }
+    transcript.user("u3", "a1", "Explain it instead").assistant("a3", "u3", "Well");
+    let last = store.capture(&file(&transcript.path()), &Occasion::live(Trigger::TurnBoundary)).await.unwrap();
+    assert_eq!(store.show(last.tip.unwrap()).await.unwrap().commit.parent, first.tip);
+}
+
 pub async fn an_occasion_tells_the_trigger_the_ending_and_what_the_principal_does<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
