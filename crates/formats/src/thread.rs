@@ -13,8 +13,12 @@ use crate::codec::{Link, Mark, Outline, Rewind};
 
 /// Records whose lane is remembered. Who refers further back is taken to follow the record before.
 const MAX_REMEMBERED: usize = 1 << 20;
-/// Records whose lane is remembered when the rest of a file is read another time.
-const REMEMBERED_LATER: usize = 512;
+/// Records whose lane is remembered when the rest of a file is read another time: the newest, all of them.
+const REMEMBERED_LATER: usize = 256;
+/// Turns that are remembered then, by what they began with and the last that was said in them.
+const TURNS_REMEMBERED: usize = 128;
+/// Records that are remembered of the end of a turn. Runtimes may note something after what others refer to.
+const ENDS_REMEMBERED: usize = 3;
 
 /// Where records go.
 #[derive(Debug, Clone, Default)]
@@ -160,15 +164,8 @@ impl Threader {
 
     /// Returns what is needed to go on another time.
     pub fn state(&self) -> ThreadState {
-        let recent = self.seen.order.iter().rev().take(REMEMBERED_LATER).rev();
-        let mut seen: Vec<SeenRun> = Vec::new();
-        for (id, (lane, turn)) in recent.filter_map(|id| self.seen.places.get(id).map(|place| (*id, *place))) {
-            match seen.last_mut() {
-                Some(run) if (run.lane, run.turn) == (lane, turn) => run.ids.push(id),
-                _ => seen.push(SeenRun { lane, turn, ids: vec![id] }),
-            }
-        }
-        ThreadState { lanes: self.lanes.clone(), current: self.current, seen, opened: self.opened.clone() }
+        let (seen, opened) = (self.seen.recent(), self.opened.clone());
+        ThreadState { lanes: self.lanes.clone(), current: self.current, seen, opened }
     }
 
     /// Says where the next record goes.
@@ -302,6 +299,37 @@ impl Threader {
 }
 
 impl Seen {
+    /// Returns what somebody may still refer to. A turn of hundreds of calls must not hide the turns before it, to which
+    /// people go back.
+    fn recent(&self) -> Vec<SeenRun> {
+        let mut runs: Vec<SeenRun> = Vec::new();
+        let mut beginning = None;
+        for (count, id) in self.order.iter().rev().enumerate() {
+            let Some(&(lane, turn)) = self.places.get(id) else { continue };
+            if runs.last().is_none_or(|run| (run.lane, run.turn) != (lane, turn)) {
+                if let Some(run) = runs.last_mut() {
+                    run.ids.extend(beginning.take());
+                }
+                if runs.len() == TURNS_REMEMBERED && count >= REMEMBERED_LATER {
+                    break;
+                }
+                runs.push(SeenRun { lane, turn, ids: Vec::new() });
+            }
+            match runs.last_mut() {
+                Some(run) if count < REMEMBERED_LATER || run.ids.len() < ENDS_REMEMBERED => run.ids.push(*id),
+                _ => beginning = Some(*id),
+            }
+        }
+        if let Some(run) = runs.last_mut() {
+            run.ids.extend(beginning);
+        }
+        for run in &mut runs {
+            run.ids.reverse();
+        }
+        runs.reverse();
+        runs
+    }
+
     fn insert(&mut self, id: u64, lane: u32, turn: u32) {
         // Lines that are there twice keep their first place.
         if self.places.contains_key(&id) {
@@ -329,6 +357,15 @@ fn hash(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_that_others_go_back_to_is_known_after_one_of_many_records() {
+        let calls: Vec<String> = (0..2000).map(|number| format!("a2x{number}")).collect();
+        let script = |back: &str| threaded(&format!("u1 b1 x1 y1 z1 u2 {} u3<{back}", calls.join(" ")));
+        for back in ["u1", "x1", "z1"] {
+            assert_eq!(script(back).last().unwrap(), "0 after 1: | u3", "after {back}");
+        }
+    }
 
     #[test]
     fn what_was_seen_is_read_in_both_forms() {
