@@ -63,20 +63,25 @@ impl HeadLabels {
     }
 }
 
+/// Returns the first line of what a commit was summed up as.
+pub(crate) fn summary(stored: &StoredCommit) -> Option<String> {
+    stored.annotations.summary.as_ref().map(|text| output::first_line(text.as_str()).into_owned())
+}
+
 impl CommitText<'_> {
-    /// Tells a commit in one line.
-    pub(crate) fn line(&self, stored: &StoredCommit) -> String {
+    /// Tells a commit in one line, with its gist.
+    pub(crate) fn line(&self, stored: &StoredCommit, gist: Option<&str>) -> String {
         let faint = self.palette.faint;
         let mut line = self.title(stored);
-        if let Some(summary) = &stored.annotations.summary {
+        if let Some(gist) = gist {
             line.push(' ');
-            line.push_str(&output::first_line(summary.as_str()));
+            line.push_str(gist);
         }
         format!("{line}  {faint}{}{faint:#}", self.origin(stored))
     }
 
-    /// Tells a commit in a few lines.
-    pub(crate) fn block(&self, stored: &StoredCommit) -> String {
+    /// Tells a commit in a few lines, one of them its gist.
+    pub(crate) fn block(&self, stored: &StoredCommit, gist: Option<&str>) -> String {
         let faint = self.palette.faint;
         let messages = stored.commit.message_count;
         let messages = messages.map(|count| format!(", {}", output::counted(count.get(), "message")));
@@ -87,7 +92,7 @@ impl CommitText<'_> {
         };
         let details = format!("{faint}{}{}{occasion}{faint:#}", self.origin(stored), messages.unwrap_or_default());
         let mut lines = vec![self.title(stored), details];
-        lines.extend(stored.annotations.summary.as_ref().map(|text| output::first_line(text.as_str()).into_owned()));
+        lines.extend(gist.map(str::to_owned));
         if !stored.commit.merges.is_empty() {
             let merges: Vec<_> = stored.commit.merges.iter().map(CommitId::short).collect();
             lines.push(format!("{faint}brings back {}{faint:#}", merges.join(", ")));

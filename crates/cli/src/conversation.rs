@@ -4,6 +4,7 @@
 //! speaker or steer the terminal.
 
 mod call;
+mod gist;
 mod speaker;
 mod words;
 
@@ -22,7 +23,10 @@ use contexture::{
 };
 
 use self::speaker::{Speaker, Voice};
-pub(crate) use self::words::{clean, clip, wrap};
+pub(crate) use self::{
+    gist::gist,
+    words::{clean, clip, wrap},
+};
 use crate::output::{self, Palette};
 
 /// Lines that are shown of what a tool answers.

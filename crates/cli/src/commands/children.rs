@@ -5,6 +5,7 @@ use contexture::Reference;
 
 use crate::{
     commit_text::{CommitText, HeadLabels},
+    conversation,
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
@@ -36,7 +37,10 @@ impl Children {
         let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
         for stored in engine.children(parent, self.limit).await? {
             match output.shape() {
-                Shape::Text => output.line(text.line(&stored))?,
+                Shape::Text => {
+                    let gist = conversation::gist(&engine, &stored).await;
+                    output.line(text.line(&stored, gist.as_deref()))?;
+                }
                 Shape::Json => output.document(labels.document(stored))?,
             }
         }

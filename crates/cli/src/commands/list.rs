@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::{
     commit_text::{CommitText, HeadLabels},
+    conversation,
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
@@ -92,7 +93,10 @@ impl List {
                 let cursor = cursor(&stored);
                 after = Some(cursor.0);
                 match output.shape() {
-                    Shape::Text => output.line(text.line(&stored))?,
+                    Shape::Text => {
+                        let gist = conversation::gist(&engine, &stored).await;
+                        output.line(text.line(&stored, gist.as_deref()))?;
+                    }
                     Shape::Json => output.document(Listed { commit: labels.document(stored), cursor })?,
                 }
             }

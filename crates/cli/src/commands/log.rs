@@ -6,6 +6,7 @@ use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
 use crate::{
     commit_text::{CommitText, HeadLabels},
+    conversation,
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
@@ -74,7 +75,9 @@ impl Log {
                 if apart {
                     output.line("")?;
                 }
-                let words = if self.oneline { text.line(&stored) } else { text.block(&stored) };
+                let gist = conversation::gist(&engine, &stored).await;
+                let gist = gist.as_deref();
+                let words = if self.oneline { text.line(&stored, gist) } else { text.block(&stored, gist) };
                 let Some(graph) = &mut graph else {
                     output.line(words)?;
                     apart = !self.oneline;

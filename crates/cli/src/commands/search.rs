@@ -12,7 +12,7 @@ use contexture::{
 use serde::Serialize;
 
 use crate::{
-    commit_text::{CommitText, HeadLabels},
+    commit_text::{self, CommitText, HeadLabels},
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Palette, Shape},
@@ -214,7 +214,8 @@ async fn tell_person(engine: &Contexture, found: &[Found], output: &mut Output) 
         // The head of a session says which it is.
         let session = commit.commit.provenance.session.as_ref().filter(|_| labels.of(&commit.id).is_empty());
         let session = session.map(|session| format!("{0}, session {session}{0:#}", palette.faint));
-        output.line(format_args!("{}{}", text.line(commit), session.unwrap_or_default()))?;
+        let words = text.line(commit, commit_text::summary(commit).as_deref());
+        output.line(format_args!("{words}{}", session.unwrap_or_default()))?;
         for passage in passages {
             output.line(format_args!("  {}", told(passage, &palette)))?;
         }

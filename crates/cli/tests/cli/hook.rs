@@ -11,9 +11,17 @@ const SESSION: &str = "0c3f0000-0000-4000-8000-000000000000";
 impl User {
     /// Writes a line of a session of Claude Code.
     pub(crate) fn session_line(&self, kind: &str, uuid: &str, parent: Option<&str>, text: &str) {
+        let content = match kind {
+            "user" => json!(text),
+            _ => json!([{"type": "text", "text": text}]),
+        };
+        self.session_message(kind, uuid, parent, &content);
+    }
+
+    fn session_message(&self, kind: &str, uuid: &str, parent: Option<&str>, content: &Value) {
         let message = match kind {
-            "user" => json!({"role": "user", "content": text}),
-            _ => json!({"role": "assistant", "model": "m", "id": uuid, "content": [{"type": "text", "text": text}]}),
+            "user" => json!({"role": "user", "content": content}),
+            _ => json!({"role": "assistant", "model": "m", "id": uuid, "content": content}),
         };
         let line = json!({
             "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "message": message,
@@ -50,6 +58,28 @@ impl User {
         let trigger = |line: &str| serde_json::from_str::<Value>(line).unwrap()["trigger"].as_str().unwrap().to_owned();
         log.lines().map(trigger).collect()
     }
+}
+
+#[test]
+fn the_log_says_what_was_done_where_nobody_has_summed_it_up() {
+    let user = User::new();
+    let call = |id: &str, name: &str, input: Value| json!({"type": "tool_use", "id": id, "name": name, "input": input});
+    user.session_line("user", "u1", None, "Find the race");
+    user.session_line("assistant", "a1", Some("u1"), "I look.");
+    user.hear("PostToolUse", &json!({}));
+    let edit = call("t1", "Edit", json!({"file_path": "/w/resume.rs", "old_string": "a", "new_string": "b"}));
+    user.session_message("assistant", "a2", Some("a1"), &json!([{"type": "text", "text": "I mend it."}, edit]));
+    user.hear("PostToolUse", &json!({}));
+    let run = |id| call(id, "Bash", json!({"command": "cargo test \u{1b}[2J", "description": "Runs the tests"}));
+    user.session_message("assistant", "a3", Some("a2"), &json!([run("t2"), run("t3"), run("t4")]));
+    user.hear("PostToolUse", &json!({}));
+    user.session_line("assistant", "a4", Some("a3"), "\nIt is mended.\nAll tests pass.");
+    user.hear("Stop", &json!({}));
+    let log = user.done(&["log", "--oneline", &format!("session/{SESSION}")]);
+    let gist = |line: &str| line.split_once("  ada").unwrap().0.split_once(' ').unwrap().1.to_owned();
+    let gists: Vec<String> = log.lines().skip(1).map(gist).collect();
+    assert_eq!(log.lines().next().unwrap().split(") ").last(), Some("It is mended.  ada@laptop, 10 minutes ago"));
+    assert_eq!(gists, ["▸ Bash cargo test \u{fffd}[2J and 2 more calls", "▸ Edit /w/resume.rs", "Find the race"]);
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! The gist of a commit that nobody has summed up: what was done in it, in one line.
+
+use contexture::{
+    CommitContent, Contexture, Said, Stop, StoredCommit,
+    core::{Entry, Part, Role},
+    formats::{Told, told},
+};
+
+use super::{call, clip};
+use crate::{commit_text, output};
+
+/// Longest line that says it.
+const MAX_COLUMNS: usize = 72;
+
+/// Returns what a commit does: its summary, else the first tool that it calls, else the last that its agent says in it.
+///
+/// What cannot be read has none: whoever looks at many commits wants to see the others.
+pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<String> {
+    if let Some(summary) = commit_text::summary(stored) {
+        return Some(summary);
+    }
+    let mut entries = engine.entries(Some(stored.id), Stop::At(stored.id)).await.ok()?;
+    of_content(entries.next().await.ok()??)
+}
+
+fn of_content(content: CommitContent) -> Option<String> {
+    let Said::Steps { steps, .. } = content.said else { return None };
+    let entries: Vec<Entry> = told(steps).into_iter().filter_map(answer).collect();
+    let parts = || entries.iter().flat_map(|entry| &entry.parts);
+    let mut calls = parts().filter_map(|part| match part {
+        Part::ToolCall { name, input, .. } => Some(format!("{name} {}", call::telling(input))),
+        _ => None,
+    });
+    let gist = match (calls.next(), calls.count()) {
+        (Some(call), 0) => format!("▸ {}", clipped(&call, MAX_COLUMNS)),
+        (Some(call), more) => {
+            let more = format!(" and {}", output::counted(more as u64, "more call"));
+            format!("▸ {}{more}", clipped(&call, MAX_COLUMNS - more.len()))
+        }
+        (None, _) => {
+            let mut said = parts().rev().filter_map(|part| match part {
+                Part::Text { text } => Some(clipped(text, MAX_COLUMNS)),
+                _ => None,
+            });
+            said.find(|text| !text.is_empty())?
+        }
+    };
+    Some(gist)
+}
+
+/// Returns what an agent says, be it words or calls.
+fn answer(told: Told) -> Option<Entry> {
+    match told {
+        Told::Entry(entry) if entry.role == Role::Assistant => Some(*entry),
+        Told::Entry(_) | Told::Rewind(_) => None,
+    }
+}
+
+fn clipped(text: &str, columns: usize) -> String {
+    clip(&output::first_line(text), columns)
+}
