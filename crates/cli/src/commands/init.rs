@@ -1,7 +1,9 @@
 //! `ctx init`: agents and git are told to call this program.
 
 use std::{
-    env, io,
+    env,
+    ffi::OsStr,
+    io,
     io::{BufRead as _, IsTerminal as _, Write as _},
     path::{self, Path},
 };
@@ -91,6 +93,11 @@ impl Init {
             let steps = plans.iter().flat_map(|plan| &plan.steps);
             let lines: Vec<_> = steps.flat_map(|step| step.shown(&output.palette)).collect();
             lines.iter().try_for_each(|line| output.line(line))?;
+        }
+        if !is_idle && !self.remove && names_password(invocation) {
+            output.status(
+                "The password of the store will be readable in these files. Leave it out of --store and set PGPASSWORD where your agents start if that is not wanted.",
+            );
         }
         if !is_idle && !self.consent.dry_run && !self.consent.is_given(output)? {
             output.status("Nothing was changed.");
@@ -230,6 +237,13 @@ fn caution(place: &Place) -> Option<&'static str> {
         (Runtime::Pi, Scope::Project) => Some("pi loads what is in a project only if you trust the project."),
         (Runtime::ClaudeCode | Runtime::Gemini | Runtime::Pi, _) => None,
     }
+}
+
+/// Tells whether the place of the store, as it was given, holds a password.
+fn names_password(invocation: &Invocation) -> bool {
+    let flag = invocation.globals.store.as_deref().and_then(OsStr::to_str);
+    let location = flag.and_then(|text| text.parse().ok());
+    matches!(location, Some(Location::Postgres(url)) if url.has_password())
 }
 
 /// Returns the command to register: this very program, with the store and the space that were named on its command line.

@@ -125,6 +125,16 @@ fn the_store_and_the_space_that_were_named_are_registered() {
 }
 
 #[test]
+fn who_writes_a_password_into_settings_is_told_so() {
+    let user = with_agents(&[".claude"]);
+    let told = |store: &str| user.run(&["--store", store, "init", "--dry-run"]).stderr;
+    assert!(
+        told("postgres://ada:secret@db/team").starts_with("The password of the store will be readable in these files.")
+    );
+    assert_eq!((told("postgres://ada@db/team"), told("store")), (String::new(), String::new()));
+}
+
+#[test]
 fn a_project_has_settings_of_its_own() {
     let user = with_agents(&[".claude"]);
     fs::create_dir(user.path("project")).unwrap();

@@ -65,6 +65,11 @@ pub enum UrlError {
 }
 
 impl PostgresUrl {
+    /// Tells whether it lets in whoever reads it.
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
     /// Returns the same URL with a password, unless it has one.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
@@ -267,6 +272,8 @@ mod tests {
             String::from_utf8(url.config.get_password().unwrap().to_vec()).unwrap()
         };
         assert_eq!((password("postgres://a:own@h"), password("postgres://a@h")), ("own".into(), "other".into()));
+        let has_password = |url: &str| url.parse::<PostgresUrl>().unwrap().has_password();
+        assert!(has_password("postgres://a:own@h") && !has_password("postgres://a@h"));
     }
 
     #[test]
