@@ -3,6 +3,10 @@
 mod cli;
 #[path = "cli/postgres.rs"]
 mod postgres;
+#[path = "cli/postgres_check.rs"]
+mod postgres_check;
+#[path = "cli/postgres_hook.rs"]
+mod postgres_hook;
 
 use std::path::Path;
 
