@@ -4,19 +4,18 @@ use std::{
     fs,
     io::Write as _,
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume, Run, Workplace},
-    model_server::{ModelServer, Step},
+    clients::{Client, Resume, Run},
+    model_server::Step,
 };
 use serde_json::{Value, json};
 
-const QUESTION: &str = "What colour is the door?";
-const SUMMARY: &str = "Ada wanted to know the colour of the door.";
+use crate::stage::{CTX, QUESTION, SUMMARY, Stage, name, said};
 
 #[test]
 fn hooks_of_claude_code_take_in_each_turn() {
@@ -60,7 +59,7 @@ fn a_commit_that_gemini_makes_is_led_back_to_its_context() {
         Step::new().call(tool, input),
         Step::new().text("It is noted."),
     ]);
-    let session = stage.ask(client, "Note that the window is blue.", Resume::No).session().to_owned();
+    let session = stage.prompt(client, "Note that the window is blue.", Resume::No).session().to_owned();
     stage.assert_complete(client, &session);
     let story = stage.ctx(&["why-commit", "HEAD"]);
     assert!(story.contains("Note that the window is blue."), "{story}");
@@ -77,12 +76,12 @@ fn a_commit_that_pi_makes_names_its_context() {
 fn a_compaction_in_the_middle_is_taken_in_after_what_it_sums_up() {
     for client in Client::ALL {
         let Some(stage) = Stage::for_client(client, "a_compaction_in_the_middle") else { continue };
-        let session = stage.have_session(client);
+        let session = stage.look_once(client);
         stage.server.summarize_as(SUMMARY);
         let (tool, input) = client.shell("cat notes.txt");
         let full = Step::new().text("Again.").call(tool, input).context_tokens(990_000);
         stage.server.script([full, Step::new().text("Still green.")]);
-        stage.ask(client, "Look again.", Resume::Id(&session));
+        stage.prompt(client, "Look again.", Resume::Id(&session));
         stage.assert_complete(client, &session);
         let commits = stage.log(&format!("session/{session}"));
         let compactions: Vec<&Value> = commits.iter().filter(|commit| commit["type"] == "compaction").collect();
@@ -104,7 +103,7 @@ fn an_agent_that_another_starts_is_taken_in_and_tied_to_it() {
     );
     let task = json!({"description": "Read", "prompt": "Read the notes.", "subagent_type": "general-purpose"});
     stage.server.script([Step::new().text("I ask.").call("Agent", task), Step::new().text("It is green.")]);
-    let session = stage.ask(client, QUESTION, Resume::No).session().to_owned();
+    let session = stage.prompt(client, QUESTION, Resume::No).session().to_owned();
     stage.assert_complete(client, &session);
     let heads = stage.ctx(&["head", "list"]);
     let agent = heads.split_whitespace().find(|word| word.contains("/agent-")).expect("the agent has a head");
@@ -131,7 +130,7 @@ fn two_sessions_at_once_in_one_project_keep_apart() {
     let sessions: Vec<String> = thread::scope(|scope| {
         let ask = |name: &'static str| {
             let stage = &stage;
-            scope.spawn(move || stage.ask(client, &format!("The word is {name}."), Resume::No).session().to_owned())
+            scope.spawn(move || stage.prompt(client, &format!("The word is {name}."), Resume::No).session().to_owned())
         };
         ["anise", "basil"].map(ask).into_iter().map(|asked| asked.join().unwrap()).collect()
     });
@@ -154,7 +153,7 @@ fn an_agent_that_is_killed_leaves_its_session_whole_and_the_next_start_ends_it()
         wait_until(|| stage.workplace.home().join("started").exists());
         kill_group(&mut agent);
         stage.server.script([Step::new().text("Hello again.")]);
-        stage.ask(client, "Hello.", Resume::No);
+        stage.prompt(client, "Hello.", Resume::No);
         let sessions = stage.ctx(&["--json", "head", "list"]);
         let heads = sessions.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let heads = heads.filter(|head| head["name"].as_str().unwrap().starts_with("session/"));
@@ -182,7 +181,7 @@ fn agents_that_are_killed_at_any_moment_leave_each_line_once() {
             kill_group(&mut agent);
         }
         stage.server.script([Step::new().text("Hello again.")]);
-        stage.ask(client, "Hello.", Resume::No);
+        stage.prompt(client, "Hello.", Resume::No);
         stage.drain();
         let health: Value = serde_json::from_str(&stage.ctx(&["--json", "doctor"])).unwrap();
         assert_eq!(health["sessions"]["incomplete"], json!([]), "{client:?}");
@@ -203,7 +202,7 @@ fn a_store_that_is_away_disturbs_no_turn_and_loses_nothing() {
     let store = stage.workplace.home().join(".local/share/contexture");
     fs::create_dir_all(store.parent().unwrap()).unwrap();
     fs::write(&store, "in the way").unwrap();
-    let session = stage.have_session(client);
+    let session = stage.look_once(client);
     let transcript = client.transcripts(&stage.workplace, &session).remove(0);
     let text = fs::read_to_string(&transcript).unwrap();
     assert!(!text.contains("hook_non_blocking_error") && !text.contains("hook_blocking_error"), "{text}");
@@ -212,7 +211,7 @@ fn a_store_that_is_away_disturbs_no_turn_and_loses_nothing() {
     let kept = fs::read(&transcript).unwrap();
     fs::remove_file(&transcript).unwrap();
     stage.server.script([Step::new().text("Hello again.")]);
-    stage.ask(client, "Hello.", Resume::No);
+    stage.prompt(client, "Hello.", Resume::No);
     let stored = stage.ctx(&["materialize", &format!("session/{session}"), "--stop", "root"]);
     assert_eq!(stored, String::from_utf8(kept.clone()).unwrap());
     fs::write(&transcript, kept).unwrap();
@@ -221,7 +220,7 @@ fn a_store_that_is_away_disturbs_no_turn_and_loses_nothing() {
 
 fn hooks_take_in_each_turn(client: Client) {
     let Some(stage) = Stage::for_client(client, "hooks_take_in_each_turn") else { return };
-    let session = stage.have_session(client);
+    let session = stage.look_once(client);
     stage.assert_complete(client, &session);
     let head = format!("session/{session}");
     let commits = stage.log(&head);
@@ -238,7 +237,7 @@ fn hooks_take_in_each_turn(client: Client) {
     assert!(principal.lines().any(|line| is_principal(&line)), "{client:?}: {principal}");
     // A resumed session goes on with its chain.
     stage.server.script([Step::new().text("Nothing else.")]);
-    stage.ask(client, "What else?", Resume::Id(&session));
+    stage.prompt(client, "What else?", Resume::Id(&session));
     stage.assert_complete(client, &session);
     let later = stage.log(&head);
     assert!(later.iter().any(|commit| commit["id"] == commits[0]["id"]), "{client:?}");
@@ -252,7 +251,7 @@ fn a_commit_names_its_context(client: Client) {
         Step::new().thinking("Somebody must write it down.").text("I note it.").call(tool, input),
         Step::new().text("It is noted."),
     ]);
-    let session = stage.ask(client, "Note that the window is blue.", Resume::No).session().to_owned();
+    let session = stage.prompt(client, "Note that the window is blue.", Resume::No).session().to_owned();
     let trailer = stage.git(&["log", "-1", "--format=%(trailers:key=Context-Id,valueonly)"]);
     let context = trailer.trim();
     assert!(context.starts_with("ctx-"), "{client:?}: {}", stage.git(&["log", "-1"]));
@@ -270,19 +269,14 @@ fn a_commit_names_its_context(client: Client) {
     assert_eq!(stage.git(&["log", "-1", "--format=%(trailers:key=Context-Id,valueonly)"]).trim(), "");
 }
 
-/// Ada's home with the hooks installed, the model and the program.
-struct Stage {
-    workplace: Workplace,
-    server: ModelServer,
-}
-
 impl Stage {
+    /// Makes one on which a client calls the hooks; nothing, if the client is not there.
     fn for_client(client: Client, test: &str) -> Option<Self> {
         if !client.available_or_skip(test) {
             return None;
         }
-        let stage = Self { workplace: Workplace::new(), server: ModelServer::start() };
-        stage.workplace.put_on_path(Path::new(env!("CARGO_BIN_EXE_ctx")));
+        let stage = Self::new();
+        stage.workplace.put_on_path(Path::new(CTX));
         stage.git(&["config", "user.name", "Ada"]);
         stage.git(&["config", "user.email", "ada@example.org"]);
         // Its settings are there before the hooks are added to them.
@@ -292,18 +286,18 @@ impl Stage {
     }
 
     /// Has a session of one turn, with a tool call.
-    fn have_session(&self, client: Client) -> String {
+    fn look_once(&self, client: Client) -> String {
         let (tool, input) = client.shell("cat notes.txt");
         self.server.script([
             Step::new().thinking("The notes may say.").text("I look.").call(tool, input),
             Step::new().text("The notes say green."),
         ]);
-        let session = self.ask(client, QUESTION, Resume::No).session().to_owned();
+        let session = self.prompt(client, QUESTION, Resume::No).session().to_owned();
         assert_eq!(self.server.remaining_steps(), 0);
         session
     }
 
-    fn ask(&self, client: Client, prompt: &str, resume: Resume<'_>) -> Run {
+    fn prompt(&self, client: Client, prompt: &str, resume: Resume<'_>) -> Run {
         client.run_with(&self.workplace, &self.server, prompt, resume, options(client))
     }
 
@@ -343,36 +337,16 @@ impl Stage {
 
     /// Does what the next session would: on a machine that is busy a hook may have left something in the spool.
     fn drain(&self) {
-        let mut hook = self.workplace.program(Path::new(env!("CARGO_BIN_EXE_ctx")));
+        let mut hook = self.workplace.program(Path::new(CTX));
         let mut hook = hook.args(["hook", "claude-code"]).stdin(Stdio::piped()).spawn().unwrap();
         let event = json!({"hook_event_name": "SessionStart", "session_id": "next", "transcript_path": "/nowhere"});
         hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
         assert!(hook.wait().unwrap().success());
     }
 
-    fn log(&self, reference: &str) -> Vec<Value> {
-        self.ctx(&["--json", "log", reference]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    fn show(&self, reference: &str) -> Value {
-        serde_json::from_str(&self.ctx(&["--json", "show", reference])).unwrap()
-    }
-
     fn git(&self, arguments: &[&str]) -> String {
         said(self.workplace.program(Path::new("git")).args(arguments))
     }
-
-    /// Runs the program as Ada and returns what it says.
-    fn ctx(&self, arguments: &[&str]) -> String {
-        said(self.workplace.program(Path::new(env!("CARGO_BIN_EXE_ctx"))).args(arguments))
-    }
-}
-
-fn said(command: &mut Command) -> String {
-    let Output { status, stdout, stderr } = command.output().expect("the program starts");
-    let (said, told) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?} ended with {status}:\n{said}{told}");
-    said.into_owned()
 }
 
 /// What a client needs to call hooks without asking a person.
@@ -380,15 +354,6 @@ fn options(client: Client) -> &'static [&'static str] {
     match client {
         Client::Codex => &["--dangerously-bypass-hook-trust"],
         Client::ClaudeCode | Client::Gemini | Client::Pi => &[],
-    }
-}
-
-fn name(client: Client) -> &'static str {
-    match client {
-        Client::ClaudeCode => "claude-code",
-        Client::Codex => "codex",
-        Client::Gemini => "gemini",
-        Client::Pi => "pi",
     }
 }
 

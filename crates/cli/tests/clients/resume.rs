@@ -3,17 +3,17 @@
 use std::{
     fs,
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume, Workplace},
-    model_server::{ModelServer, Request, Role, Step, Utterance},
+    clients::{Client, Resume},
+    model_server::{Request, Role, Step, Utterance},
 };
 use serde_json::Value;
 
-const QUESTION: &str = "What colour is the door?";
-const SUMMARY: &str = "Ada wanted to know the colour of the door.";
+use crate::stage::{QUESTION, SUMMARY, Stage, name};
+
 const SECOND: &str = "And the “window”?";
 
 #[test]
@@ -126,7 +126,7 @@ fn the_agent_is_started_and_what_it_adds_is_kept() {
     let stage = Stage::new();
     let session = stage.have_session(client);
     stage.ctx(&["import"]);
-    stage.put_on_path(client, "claude");
+    stage.put_on_path(client);
     stage.server.script([Step::new().text("About the door.")]);
     let head = format!("session/{session}");
     let before = stage.commit(&head);
@@ -185,7 +185,7 @@ fn comes_back(origin: Client, other: Client) {
     let tip = stage.commit(&format!("session/{session}"));
     let (tool, input) = other.shell("echo hinge");
     let looks = Step::new().text("I look at the hinge.").call(tool, input);
-    let away = stage.ask(other, &tip, "Does it squeak?", [looks, Step::new().text("It squeaks.")]);
+    let away = stage.go_on_by(other, &tip, "Does it squeak?", [looks, Step::new().text("It squeaks.")]);
     stage.ctx(&["import"]);
     let head = format!("session/{}", away.session);
     let back = stage.go_on(origin, &head, "What did I ask?");
@@ -289,15 +289,6 @@ fn tell(origin: Client, target: Client, kept: &Kept) {
     told.expect("standard error can be written");
 }
 
-fn name(client: Client) -> &'static str {
-    match client {
-        Client::ClaudeCode => "claude-code",
-        Client::Codex => "codex",
-        Client::Gemini => "gemini",
-        Client::Pi => "pi",
-    }
-}
-
 /// A session that `ctx resume` has written, as it was then.
 struct Resumed {
     session: String,
@@ -305,17 +296,7 @@ struct Resumed {
     report: Value,
 }
 
-/// Ada's home, the model and the program.
-struct Stage {
-    workplace: Workplace,
-    server: ModelServer,
-}
-
 impl Stage {
-    fn new() -> Self {
-        Self { workplace: Workplace::new(), server: ModelServer::start() }
-    }
-
     /// Has a session of two turns, with tool calls of which one fails.
     fn have_session(&self, client: Client) -> String {
         let call = |command| client.shell(command);
@@ -336,11 +317,11 @@ impl Stage {
 
     /// Goes on with a commit in a client, which is asked something.
     fn go_on(&self, client: Client, commit: &str, prompt: &str) -> Resumed {
-        self.ask(client, commit, prompt, [Step::new().text("About the door.")])
+        self.go_on_by(client, commit, prompt, [Step::new().text("About the door.")])
     }
 
     /// Goes on with a commit in a client, which is asked something that the model takes these steps to answer.
-    fn ask<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [Step; N]) -> Resumed {
+    fn go_on_by<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [Step; N]) -> Resumed {
         let written = self.ctx(&["--json", "resume", commit, "--in", name(client), "--print"]);
         let written: Value = serde_json::from_str(&written).unwrap();
         let session = written["session"].as_str().unwrap().to_owned();
@@ -354,50 +335,11 @@ impl Stage {
         resumed
     }
 
-    /// Imports everything and returns how many commits are new.
-    fn newly_imported(&self) -> u64 {
-        let summary: Value = serde_json::from_str(self.ctx(&["--json", "import"]).lines().last().unwrap()).unwrap();
-        summary["runtimes"].as_object().unwrap().values().map(|sum| sum["new_commits"].as_u64().unwrap()).sum()
-    }
-
     fn transcript(&self, client: Client, session: &str) -> PathBuf {
         client.transcripts(&self.workplace, session).remove(0)
     }
 
     fn last_request(&self) -> Request {
         self.server.turns().pop().expect("the client had a turn")
-    }
-
-    fn commit(&self, reference: &str) -> String {
-        let shown: Value = serde_json::from_str(&self.ctx(&["--json", "show", reference])).unwrap();
-        shown["id"].as_str().unwrap().to_owned()
-    }
-
-    /// Lets Ada start a client by its name.
-    fn put_on_path(&self, client: Client, name: &str) {
-        let command = client.command(&self.workplace, &self.server);
-        let variables = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
-        let exports = variables.map(|(key, value)| format!("export {}='{}'\n", key.display(), value.display()));
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let words = words.map(|word| format!("'{}' ", word.display()));
-        let (exports, words): (String, String) = (exports.collect(), words.collect());
-        let script = format!("#!/bin/sh\n{exports}exec {words}\"$@\"\n");
-        let place = self.workplace.home().join("bin");
-        fs::create_dir_all(&place).unwrap();
-        let path = place.join(name);
-        fs::write(&path, script).unwrap();
-        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-        fs::set_permissions(&path, mode).unwrap();
-    }
-
-    /// Runs the program as Ada and returns what it says.
-    fn ctx(&self, arguments: &[&str]) -> String {
-        let mut command = self.workplace.program(Path::new(env!("CARGO_BIN_EXE_ctx")));
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.workplace.home().join("bin").display());
-        command.env("PATH", path).args(arguments);
-        let output = command.output().expect("the program starts");
-        let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "ctx {arguments:?} ended with {}:\n{said}{told}", output.status);
-        said.into_owned()
     }
 }

@@ -1,26 +1,14 @@
 //! `ctx run` with the real agents: what they say is what they would say without it, and all of it is captured.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Output,
-};
+use std::{fs, process::Output};
 
 use contexture_testkit::{
-    clients::{Client, Workplace},
-    model_server::{ModelServer, Role, Step},
+    clients::Client,
+    model_server::{Role, Step},
 };
 use serde_json::{Value, json};
 
-/// The program, for tools.
-const CTX: &str = env!("CARGO_BIN_EXE_ctx");
-const QUESTION: &str = "What colour is the door?";
-
-/// Ada's home, the model and the program.
-struct Stage {
-    workplace: Workplace,
-    server: ModelServer,
-}
+use crate::stage::{CTX, QUESTION, Stage, id_of};
 
 #[test]
 fn a_run_of_claude_code_is_its_session() {
@@ -50,7 +38,7 @@ fn a_run_of_an_agent_that_tells_nothing_is_its_session_too() {
         let ran = stage.run(&[], &words);
         assert!(String::from_utf8_lossy(&ran.stdout).contains("It is green."), "{client:?}");
         let session = stage.only_session();
-        assert_eq!(stage.ctx(&["materialize", &session]), stage.transcript(client, &session), "{client:?}");
+        assert_eq!(stage.ctx(&["materialize", &session]), stage.kept(client, &session), "{client:?}");
     }
 }
 
@@ -96,8 +84,7 @@ fn a_run_goes_on_where_a_chain_ends_in_the_same_agent_and_in_others() {
         let request = stage.server.turns().pop().unwrap();
         assert!(request.mentions(Role::User, QUESTION), "{target:?}: {:?}", request.conversation());
         // The head has moved along, and what the tool was told is on the way.
-        let chain = stage.ctx(&["--json", "log", "work"]);
-        let chain: Vec<String> = chain.lines().map(|line| id_of(&serde_json::from_str(line).unwrap())).collect();
+        let chain: Vec<String> = stage.log("work").iter().map(id_of).collect();
         let asked = fs::read_to_string(stage.workplace.project().join("current.txt")).unwrap();
         let place = |id: &str| chain.iter().position(|known| known == id.trim());
         assert!(place(&asked) > Some(0) && place(&asked) < place(&before), "{target:?}: {asked} in {chain:?}");
@@ -126,7 +113,7 @@ fn hooks_and_the_wrapper_capture_one_session() {
     stage.server.script([Step::new().text("I look.").call(tool, input), Step::new().text("It is green.")]);
     stage.run(&[], &ask(client, QUESTION, Told::Events));
     let session = stage.only_session();
-    assert_eq!(stage.ctx(&["materialize", &session]), stage.transcript(client, &session));
+    assert_eq!(stage.ctx(&["materialize", &session]), stage.kept(client, &session));
     assert_eq!(stage.newly_imported(), 0);
     let asked: Value =
         serde_json::from_str(&fs::read_to_string(stage.workplace.project().join("current.txt")).unwrap()).unwrap();
@@ -150,7 +137,7 @@ fn is_its_session(client: Client) {
     let lines = String::from_utf8(ran.stdout).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{lines}");
     let session = stage.only_session();
-    assert_eq!(stage.ctx(&["materialize", &session]), stage.transcript(client, &session), "{client:?}");
+    assert_eq!(stage.ctx(&["materialize", &session]), stage.kept(client, &session), "{client:?}");
     stage.ctx(&["import", "--verify"]);
     assert_eq!(stage.newly_imported(), 0, "{client:?}");
     // What the tool was told ends with the call that asked.
@@ -191,18 +178,10 @@ fn ask(client: Client, prompt: &'static str, told: Told) -> Vec<&'static str> {
     words
 }
 
-fn id_of(commit: &Value) -> String {
-    commit["id"].as_str().unwrap().to_owned()
-}
-
 impl Stage {
-    fn new() -> Self {
-        Self { workplace: Workplace::new(), server: ModelServer::start() }
-    }
-
     /// Wraps an agent and returns what came of it.
     fn run(&self, flags: &[&str], words: &[&str]) -> Output {
-        let ran = self.output(&[&["run"], flags, &["--"], words].concat());
+        let ran = self.command(&[&["run"], flags, &["--"], words].concat()).output().expect("the program starts");
         let (said, told) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert!(ran.status.success(), "{words:?} ended with {}:\n{said}{told}", ran.status);
         assert_eq!(self.server.remaining_steps(), 0, "{words:?}:\n{said}{told}");
@@ -219,59 +198,9 @@ impl Stage {
         sessions.remove(0)
     }
 
-    fn transcript(&self, client: Client, head: &str) -> String {
+    /// Returns what a client has kept of the session that a head names.
+    fn kept(&self, client: Client, head: &str) -> String {
         let session = head.trim_start_matches("session/");
         fs::read_to_string(client.transcripts(&self.workplace, session).remove(0)).unwrap()
-    }
-
-    fn newly_imported(&self) -> u64 {
-        let summary: Value = serde_json::from_str(self.ctx(&["--json", "import"]).lines().last().unwrap()).unwrap();
-        summary["runtimes"].as_object().unwrap().values().map(|sum| sum["new_commits"].as_u64().unwrap()).sum()
-    }
-
-    fn commit(&self, reference: &str) -> String {
-        id_of(&serde_json::from_str(&self.ctx(&["--json", "show", reference])).unwrap())
-    }
-
-    /// Lets Ada start a client by its name.
-    fn put_on_path(&self, client: Client) {
-        let name = match client {
-            Client::ClaudeCode => "claude",
-            Client::Codex => "codex",
-            Client::Gemini => "gemini",
-            Client::Pi => "pi",
-        };
-        let command = client.command(&self.workplace, &self.server);
-        let variables = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
-        let exports = variables.map(|(key, value)| format!("export {}='{}'\n", key.display(), value.display()));
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let words = words.map(|word| format!("'{}' ", word.display()));
-        let (exports, words): (String, String) = (exports.collect(), words.collect());
-        let script = format!("#!/bin/sh\n{exports}exec {words}\"$@\"\n");
-        let place = self.bin();
-        fs::create_dir_all(&place).unwrap();
-        let path = place.join(name);
-        fs::write(&path, script).unwrap();
-        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-        fs::set_permissions(&path, mode).unwrap();
-    }
-
-    fn bin(&self) -> PathBuf {
-        self.workplace.home().join("bin")
-    }
-
-    /// Runs the program as Ada and returns what it says.
-    fn ctx(&self, arguments: &[&str]) -> String {
-        let output = self.output(arguments);
-        let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "ctx {arguments:?} ended with {}:\n{said}{told}", output.status);
-        said.into_owned()
-    }
-
-    fn output(&self, arguments: &[&str]) -> Output {
-        let mut command = self.workplace.program(Path::new(CTX));
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin().display());
-        command.env("PATH", path).args(arguments).stdin(std::process::Stdio::null());
-        command.output().expect("the program starts")
     }
 }

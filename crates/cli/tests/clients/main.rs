@@ -1,0 +1,6 @@
+//! What only the real agents can prove: they run as their users run them, with a model that says what a script says.
+
+mod live;
+mod resume;
+mod run;
+mod stage;
