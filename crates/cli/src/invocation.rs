@@ -84,9 +84,23 @@ impl Invocation {
         Ok(Contexture::open(self.options(principal)?).await?)
     }
 
-    /// Opens the store for one thing to be done in it, after which the program ends.
+    /// Opens the store for somebody who keeps what it cannot take: a server that is away is not waited for.
+    pub(crate) async fn open_promptly(&self) -> Result<Contexture> {
+        Ok(Contexture::open(self.prompt_options()?).await?)
+    }
+
+    /// Does the same for one thing to be done, after which the program ends.
     pub(crate) async fn open_alone(&self) -> Result<Contexture> {
-        Ok(Contexture::open_alone(self.options(None)?).await?)
+        Ok(Contexture::open_alone(self.prompt_options()?).await?)
+    }
+
+    fn prompt_options(&self) -> Result<Options> {
+        let options = self.options(None)?;
+        let location = match options.location {
+            Location::Postgres(url) => Location::Postgres(Box::new(url.without_retries())),
+            directory @ Location::Directory(_) => directory,
+        };
+        Ok(Options { location, ..options })
     }
 
     fn options(&self, principal: Option<&Principal>) -> Result<Options> {

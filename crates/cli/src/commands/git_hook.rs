@@ -88,7 +88,7 @@ async fn note_commit(invocation: &Invocation) -> Result<()> {
     }
     let bound = Bound::find(invocation, None)?;
     let invocation = bound.map_or_else(|| invocation.clone(), |bound| invocation.for_session(&bound.session));
-    let engine = invocation.open().await?;
+    let engine = invocation.open_promptly().await?;
     for commit in named {
         label(&engine, commit, made).await?;
     }

@@ -99,7 +99,7 @@ impl Bound {
             Recorded::Spooled { problem } => return Err(Error::NotStored { problem }),
         };
         match agent_file {
-            Some(path) => agent_tip(&invocation.open().await?, &self.session, path).await,
+            Some(path) => agent_tip(&invocation.open_promptly().await?, &self.session, path).await,
             None => Ok(tip),
         }
     }

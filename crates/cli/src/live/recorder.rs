@@ -320,7 +320,7 @@ impl Recorder {
     }
 
     async fn store_session(&self, session: &LiveSession, occasion: &Occasion) -> Result<Kept> {
-        let engine = self.invocation.open().await?;
+        let engine = self.invocation.open_promptly().await?;
         self.store_in(&engine, session, occasion).await
     }
 

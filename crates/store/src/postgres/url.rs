@@ -70,6 +70,12 @@ impl PostgresUrl {
         self.config.get_password().is_some()
     }
 
+    /// Returns the same URL for somebody who does not wait for a server that is away.
+    #[must_use]
+    pub fn without_retries(self) -> Self {
+        Self { retry: Duration::ZERO, ..self }
+    }
+
     /// Returns the same URL with a password, unless it has one.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
