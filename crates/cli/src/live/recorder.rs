@@ -27,6 +27,9 @@ use crate::{
 /// How long a store that did not answer in time is left alone.
 const STALL: Duration = Duration::from_secs(20);
 
+/// Nobody takes so long to list a session.
+const DEBRIS_AGE: Duration = Duration::from_mins(10);
+
 /// What became of what a session held.
 #[derive(Debug)]
 pub(crate) enum Recorded {
@@ -268,6 +271,7 @@ impl Recorder {
             self.forget(&session)?;
             closed += 1;
         }
+        self.registry.tidy(SystemTime::now() - DEBRIS_AGE);
         Ok(closed)
     }
 

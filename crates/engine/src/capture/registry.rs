@@ -7,6 +7,7 @@ use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use contexture_core::{SpaceName, Timestamp};
@@ -119,6 +120,17 @@ impl Registry {
         Ok(())
     }
 
+    /// Removes what writers have left that were killed: files that list no session and were not touched since a time.
+    pub fn tidy(&self, since: SystemTime) {
+        for path in self.directory.read_dir().into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let is_old = fs::metadata(&path).and_then(|file| file.modified()).is_ok_and(|touched| touched < since);
+            if is_old && !path.with_extension("json").exists() {
+                // Somebody else may do the same.
+                _ = fs::remove_file(path);
+            }
+        }
+    }
+
     /// Ids are other people's; only their digest is fit to be a file's name.
     fn place(&self, session: &str) -> PathBuf {
         let digest = blake3::hash(session.as_bytes()).to_hex();
@@ -130,4 +142,44 @@ fn read(path: &Path) -> Option<LiveSession> {
     // A draft of another process has another name.
     let is_listed = path.extension().is_some_and(|extension| extension == "json");
     serde_json::from_slice(&fs::read(path).ok().filter(|_| is_listed)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::ImportSettings;
+    use contexture_core::{Format, Machine};
+
+    fn session(id: &str) -> LiveSession {
+        let settings = ImportSettings::new(Machine::new("laptop").unwrap(), "claude-code");
+        LiveSession {
+            session: id.to_owned(),
+            file: SessionFile { path: "s.jsonl".into(), format: Format::new("claude-code-v1").unwrap(), settings },
+            directory: "/".into(),
+            agent: None,
+            run: None,
+            store: "store".to_owned(),
+            space: SpaceName::new("default").unwrap(),
+            captured: 0,
+            agents: BTreeMap::new(),
+            calls: Vec::new(),
+            event: "Stop".to_owned(),
+            heard_at: "2026-11-15T20:10:00Z".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn only_what_lists_no_session_and_is_old_is_tidied_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let registry = Registry::at(directory.path());
+        registry.update("s-1", |_| session("s-1")).unwrap();
+        for debris in [".tmpAbCdEf", "0123.lock"] {
+            fs::write(directory.path().join(debris), "{").unwrap();
+        }
+        let files = || fs::read_dir(directory.path()).unwrap().count();
+        registry.tidy(SystemTime::UNIX_EPOCH);
+        assert_eq!(files(), 4);
+        registry.tidy(SystemTime::now() + std::time::Duration::from_mins(1));
+        assert_eq!((files(), registry.find("s-1")), (2, Some(session("s-1"))));
+    }
 }
