@@ -31,7 +31,9 @@ use crate::{
     invocation::Invocation,
     live::{
         self, Recorder,
-        run::{Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper},
+        run::{
+            Dialect, Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper,
+        },
     },
     output::Output,
     shell, values,
@@ -59,8 +61,6 @@ const FILE_TICK: Duration = Duration::from_millis(20);
 /// made of the session that the agent keeps, or of what it prints if it keeps none, and a last one with how it ended.
 /// What the program starts finds the run in CTX_SESSION and CTX_SOCKET, so `ctx current`, hooks and git name its context.
 /// When the store cannot be used, what was said is kept in a spool on disk, and the next run takes it in.
-///
-/// A program that is no known agent has no terminal for its output here.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Run {
@@ -114,10 +114,10 @@ impl Run {
         let words = line.into_words();
         let tap = Tap::new(recorder.place_of_run(&run)?, inner.environment.clock()?, told(&words), dialect);
         let is_silent = runtime.is_some() && dialect.is_none();
-        let outlet = if is_silent && io::stdout().is_terminal() { Outlet::Inherited } else { Outlet::Piped };
+        let outlet = outlet(is_silent, dialect);
         let tap = match (is_silent, outlet) {
             (true, Outlet::Inherited) => tap.of_text().closed(),
-            (true, Outlet::Piped) => tap.of_text(),
+            (true, _) => tap.of_text(),
             (false, _) => tap,
         };
         let mut scribe = Scribe::new(recorder, inner.environment.homes.clone(), plan);
@@ -206,6 +206,17 @@ fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&So
         command.env("CTX_SPACE", space.as_str());
     }
     Ok(command)
+}
+
+/// Chooses how a program prints. One that is used at a terminal finds one.
+fn outlet(is_silent: bool, dialect: Option<Dialect>) -> Outlet {
+    let is_used_at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
+    match dialect {
+        // An agent whose session is captured from its file has the user's own.
+        None if is_silent && io::stdout().is_terminal() => Outlet::Inherited,
+        None if is_used_at_terminal => Outlet::Terminal,
+        _ => Outlet::Piped,
+    }
 }
 
 /// Writes a command line as a person would.

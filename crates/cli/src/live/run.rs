@@ -6,6 +6,7 @@ mod rhythm;
 mod scribe;
 mod socket;
 mod tap;
+mod terminal;
 mod wrapper;
 
 pub(crate) use self::{

@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _},
-    process::{Command, Output},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    process::{Command, Output, Stdio},
     time::{Duration, SystemTime},
 };
 
@@ -91,6 +91,29 @@ fn the_current_context_is_known_without_the_socket_too() {
     let (first, second) = told.trim_end().split_once('\n').unwrap();
     let second: Value = serde_json::from_str(second).unwrap();
     assert_eq!((&second["commit"], &second["by"]), (&first.into(), &"variable".into()));
+}
+
+#[test]
+fn a_program_that_is_used_at_a_terminal_finds_one() {
+    let user = User::new();
+    user.file(
+        "agent.sh",
+        "test -t 0 && test -t 1 && test -t 2 && echo seen; read name; echo \"Hello $name\"; exit 3\n",
+    );
+    let run = user.command(&[]);
+    // It gives the wrapper a terminal, and passes on how the wrapper ends.
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &format!("{CTX} run -- sh agent.sh"), "/dev/null"]).current_dir(user.path("")).env_clear();
+    terminal.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("PATH", "/usr/bin:/bin");
+    let mut terminal = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    terminal.stdin.as_mut().unwrap().write_all(b"Ada\n").unwrap();
+    let ran = terminal.wait_with_output().unwrap();
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(ran.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("seen\r\n") && shown.contains("Hello Ada\r\n"), "{shown}");
+    let kept = text(&user, LIVE);
+    assert!(kept.contains("  seen\n") && kept.ends_with("  Hello Ada") && !kept.contains('\r'), "{kept}");
+    assert_eq!(ending(&user, LIVE), "exit 3");
 }
 
 #[test]

@@ -204,7 +204,8 @@ impl Tap {
             return;
         }
         self.write_question();
-        self.write_entry(Role::Assistant, String::from_utf8_lossy(text).into_owned());
+        // Terminals end lines in two letters.
+        self.write_entry(Role::Assistant, String::from_utf8_lossy(text).replace("\r\n", "\n"));
     }
 
     fn write_question(&mut self) {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use contexture::{capture::Occasion, core::Trigger};
+use pty_process::OwnedReadPty;
 use rustix::process::{Pid, Signal};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, Stdout},
@@ -23,6 +24,7 @@ use super::{
     scribe::{Checkpoint, Made, Missing, Scribe},
     socket::{Answer, Asked, Socket},
     tap::Tap,
+    terminal::Terminal,
 };
 use crate::error::Result;
 
@@ -80,6 +82,8 @@ pub(crate) enum Outlet {
     Inherited,
     /// Through the wrapper.
     Piped,
+    /// Through the wrapper, from a terminal of the program's own.
+    Terminal,
 }
 
 impl Wrapper {
@@ -104,16 +108,16 @@ impl Wrapper {
 
     /// Runs a program to its end.
     pub(crate) async fn run(mut self, mut command: Command, outlet: Outlet) -> io::Result<Ended> {
-        command.stdout(if outlet == Outlet::Piped { Stdio::piped() } else { Stdio::inherit() });
         let mut signals = Signals::listen(outlet)?;
-        let mut child = match command.spawn() {
-            Ok(child) => child,
+        // The terminal is held until the program has ended.
+        let (mut child, source, _terminal) = match start(&mut command, outlet) {
+            Ok(started) => started,
             Err(error) => {
                 self.desk.abandon();
                 return Err(error);
             }
         };
-        let mut pipe = Pipe { source: child.stdout.take(), sink: tokio::io::stdout(), buffer: vec![0; BUFFER_BYTES] };
+        let mut pipe = Pipe { source, sink: tokio::io::stdout(), buffer: vec![0; BUFFER_BYTES] };
         self.desk.start(Task::CloseCrashed);
         let mut ticks = time::interval_at(Instant::now() + TICK, TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -283,9 +287,31 @@ impl Wrapper {
     }
 }
 
+/// Where a program prints to.
+enum Source {
+    Pipe(ChildStdout),
+    Terminal(OwnedReadPty),
+}
+
+/// Starts a program. Returns where it prints to, if that is not where the wrapper would.
+fn start(command: &mut Command, outlet: Outlet) -> io::Result<(Child, Option<Source>, Option<Terminal>)> {
+    match outlet {
+        Outlet::Inherited => Ok((command.spawn()?, None, None)),
+        Outlet::Piped => {
+            let mut child = command.stdout(Stdio::piped()).spawn()?;
+            let source = child.stdout.take().map(Source::Pipe);
+            Ok((child, source, None))
+        }
+        Outlet::Terminal => {
+            let (child, prints, terminal) = Terminal::start(command)?;
+            Ok((child, Some(Source::Terminal(prints)), Some(terminal)))
+        }
+    }
+}
+
 /// What a program prints, and where that goes.
 struct Pipe {
-    source: Option<ChildStdout>,
+    source: Option<Source>,
     sink: Stdout,
     buffer: Vec<u8>,
 }
@@ -293,7 +319,8 @@ struct Pipe {
 impl Pipe {
     async fn read(&mut self) -> io::Result<usize> {
         match &mut self.source {
-            Some(source) => source.read(&mut self.buffer).await,
+            Some(Source::Pipe(source)) => source.read(&mut self.buffer).await,
+            Some(Source::Terminal(source)) => source.read(&mut self.buffer).await,
             None => std::future::pending().await,
         }
     }
@@ -312,10 +339,12 @@ impl Signals {
     fn listen(outlet: Outlet) -> io::Result<Self> {
         use std::io::IsTerminal as _;
 
-        let is_on_terminal = outlet == Outlet::Inherited
-            || io::stdin().is_terminal()
-            || io::stdout().is_terminal()
-            || io::stderr().is_terminal();
+        let is_on_terminal = match outlet {
+            Outlet::Inherited => true,
+            Outlet::Piped => io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal(),
+            // The program's own terminal makes its signals.
+            Outlet::Terminal => false,
+        };
         Ok(Self {
             is_on_terminal,
             interrupt: unix::signal(SignalKind::interrupt())?,
