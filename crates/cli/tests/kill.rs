@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use contexture_testkit::Numbers;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -250,15 +251,5 @@ impl Session {
     fn write(&self, text: &str) {
         let mut file = File::options().create(true).append(true).open(&self.path).unwrap();
         file.write_all(text.as_bytes()).unwrap();
-    }
-}
-
-/// Numbers that look random and are the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
     }
 }

@@ -44,6 +44,8 @@ Examples:
       looks only at how long each session is and at its end
   ctx doctor --json | jq '.problems'";
 
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
 /// Proves that all that agents have said is in the store, or says what to do
 ///
 /// It looks at the store, at every session that the agents of this user have on disk, at the hooks by which agents tell of

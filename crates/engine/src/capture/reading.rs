@@ -254,9 +254,7 @@ impl Job {
         }
         Ok(steps)
     }
-}
 
-impl Job {
     /// Tells whether little is to be read.
     pub(super) fn is_short(&self) -> bool {
         let known = self.known.as_ref().map_or(0, |known| known.source.size);

@@ -14,7 +14,7 @@ use contexture_core::{CommitId, Format, SpaceName, Timestamp, Trigger};
 use futures_util::future;
 
 use super::import::{Transcript, line, settings};
-use crate::{Backend, Harness, assert_whole, head, heads, materialized, walked};
+use crate::{Backend, Harness, Numbers, assert_whole, head, heads, materialized, walked};
 
 fn file(path: &Path) -> SessionFile {
     SessionFile { path: path.to_owned(), format: Format::new("claude-code-v1").unwrap(), settings: settings() }
@@ -52,16 +52,6 @@ async fn conversations(store: &Contexture, format: &Format, file: &str) -> Vec<(
         found.push((head.name.to_string(), text.lines().filter(says_something).map(number).collect()));
     }
     found
-}
-
-/// Numbers that look random and are the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
 }
 
 pub async fn a_session_that_is_taken_in_as_it_grows_is_the_one_that_is_imported<B: Backend>() {

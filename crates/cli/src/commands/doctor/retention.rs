@@ -9,12 +9,12 @@ use contexture::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    DAY_MICROS,
     completeness::{Completeness, Incomplete},
     problem::{Check, FIX, Problem},
 };
 use crate::output;
 
-const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// How long runtimes keep sessions when their settings do not say.
 const USUAL_DAYS: i64 = 30;
 /// How soon a deletion is to be feared.

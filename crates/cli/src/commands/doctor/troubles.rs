@@ -6,6 +6,7 @@ use contexture::core::Timestamp;
 use serde::Serialize;
 
 use super::{
+    DAY_MICROS,
     completeness::Completeness,
     problem::{Check, FIX, Problem},
     spool::SpoolState,
@@ -17,7 +18,6 @@ use crate::{
 
 /// How far back the log is read.
 const DAYS_BACK: i64 = 7;
-const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// What went wrong, by its message.
 #[derive(Debug, Serialize)]
