@@ -7,7 +7,7 @@ use contexture_formats::{Checker, Concatenation, JoinError};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
     artifact::{self, ArtifactReader, Encoded, Encoding, Payload},
-    commit::{self, Segment, StoredCommit},
+    commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
@@ -21,7 +21,7 @@ const COMMITS_PER_PAGE: u32 = 64;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Route {
     /// The stretches, oldest first.
-    pub(crate) segments: VecDeque<Segment>,
+    pub(crate) segments: VecDeque<LineSegment>,
     /// How many commits there are.
     pub(crate) commits: u64,
     /// Whether older commits come before the first, which then is no beginning.
@@ -68,7 +68,7 @@ impl Route {
                 break;
             }
             let first = segment.first.max(segment.last - left + 1);
-            segments.push_front(Segment { first, ..*segment });
+            segments.push_front(LineSegment { first, ..*segment });
             left -= segment.last - first + 1;
         }
         Self { segments, commits: self.commits, begins_inside: commits < self.commits }
@@ -102,7 +102,7 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
     let mut formats: Vec<Format> = Vec::new();
     let mut parts = 0;
     if let Some(oldest) = route.segments.front() {
-        let first = commit::at(tx, commit::Place { line: oldest.line, position: oldest.first }).await?;
+        let first = commit::at(tx, commit::CommitPlace { line: oldest.line, position: oldest.first }).await?;
         if first.commit.kind != CommitKind::Delta {
             formats.push(first.commit.format);
             parts += 1;
@@ -160,8 +160,8 @@ type Page = JoinHandle<contexture_store::Result<Vec<(Payload, Option<StoredCommi
 pub(crate) struct Parts {
     store: Store,
     scope: Scope,
-    whole: VecDeque<Segment>,
-    left: VecDeque<Segment>,
+    whole: VecDeque<LineSegment>,
+    left: VecDeque<LineSegment>,
     detail: Detail,
     ready: std::vec::IntoIter<(Payload, Option<StoredCommit>)>,
     coming: Option<Page>,
@@ -171,7 +171,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    fn new(store: Store, scope: Scope, segments: VecDeque<Segment>, detail: Detail) -> Self {
+    fn new(store: Store, scope: Scope, segments: VecDeque<LineSegment>, detail: Detail) -> Self {
         Self {
             store,
             scope,
@@ -279,7 +279,7 @@ impl Drop for Parts {
 
 async fn read_page(
     tx: &mut Tx<'_>,
-    page: Segment,
+    page: LineSegment,
     detail: Detail,
 ) -> contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>> {
     let payloads = artifact::payloads(tx, page, COMMITS_PER_PAGE).await?;

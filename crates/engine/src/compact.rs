@@ -6,7 +6,7 @@ use contexture_core::{
 use contexture_formats::{self as formats, Checker, Concatenation};
 use contexture_store::{
     Tx, artifact,
-    commit::{self, Totals},
+    commit::{self, SegmentTotals},
 };
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
@@ -106,7 +106,7 @@ async fn covered(tx: &mut Tx<'_>, id: CommitId) -> Result<(Format, Coverage)> {
         None => Some(commit::segments(tx, last.place).await?),
     };
     let segments = segments.unwrap_or_default();
-    let mut sum = Totals::default();
+    let mut sum = SegmentTotals::default();
     for segment in &segments {
         let part = commit::totals(tx, *segment).await?;
         sum.commits += part.commits;
@@ -114,7 +114,7 @@ async fn covered(tx: &mut Tx<'_>, id: CommitId) -> Result<(Format, Coverage)> {
         sum.messages += part.messages;
     }
     let first = match segments.last() {
-        Some(oldest) => commit::at(tx, commit::Place { line: oldest.line, position: oldest.first }).await?.id,
+        Some(oldest) => commit::at(tx, commit::CommitPlace { line: oldest.line, position: oldest.first }).await?.id,
         None => id,
     };
     let coverage = Coverage {

@@ -8,7 +8,7 @@ use std::{
 use contexture_core::CommitId;
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    commit::{self, Segment, StoredCommit},
+    commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::FutureExt as _;
 
@@ -53,7 +53,7 @@ struct Ahead {
     /// The commits, the next one last. Never empty.
     ready: Vec<StoredCommit>,
     /// What of the line is not read yet.
-    rest: Option<Segment>,
+    rest: Option<LineSegment>,
 }
 
 impl Lines {
@@ -62,7 +62,7 @@ impl Lines {
         let mut ahead = BinaryHeap::new();
         for (line, last) in reach {
             // One commit is enough to rank a line, and there may be many lines.
-            ahead.extend(direction.read(tx, Segment { line: *line, first: 0, last: *last }, 1).await?);
+            ahead.extend(direction.read(tx, LineSegment { line: *line, first: 0, last: *last }, 1).await?);
         }
         Ok(Self { direction, ahead })
     }
@@ -86,20 +86,20 @@ impl Lines {
 }
 
 impl Direction {
-    async fn read(self, tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<Option<Ahead>, StoreError> {
+    async fn read(self, tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Option<Ahead>, StoreError> {
         let mut ready = match self {
             Self::NewestFirst => commit::page_back(tx, segment, limit).await?,
             Self::OldestFirst => commit::page_forward(tx, segment, limit).await?,
         };
         ready.reverse();
         let rest = ready.first().map(|furthest| match self {
-            Self::NewestFirst => Segment { last: furthest.place.position - 1, ..segment },
-            Self::OldestFirst => Segment { first: furthest.place.position + 1, ..segment },
+            Self::NewestFirst => LineSegment { last: furthest.place.position - 1, ..segment },
+            Self::OldestFirst => LineSegment { first: furthest.place.position + 1, ..segment },
         });
         Ok(self.rank(ready, rest.filter(|rest| rest.first <= rest.last)))
     }
 
-    fn rank(self, ready: Vec<StoredCommit>, rest: Option<Segment>) -> Option<Ahead> {
+    fn rank(self, ready: Vec<StoredCommit>, rest: Option<LineSegment>) -> Option<Ahead> {
         let seq = ready.last()?.seq.cast_signed();
         let rank = match self {
             Self::NewestFirst => seq,

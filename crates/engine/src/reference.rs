@@ -105,7 +105,7 @@ async fn ancestor(tx: &mut Tx<'_>, id: CommitId, back: u64) -> Result<CommitId> 
     let mut left = i64::try_from(back).unwrap_or(i64::MAX);
     for segment in commit::segments(tx, tip.place).await? {
         if left <= segment.last {
-            let place = commit::Place { line: segment.line, position: segment.last - left };
+            let place = commit::CommitPlace { line: segment.line, position: segment.last - left };
             return Ok(commit::at(tx, place).await?.id);
         }
         left -= segment.last + 1;

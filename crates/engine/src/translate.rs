@@ -8,7 +8,7 @@ use contexture_formats::{
 };
 use contexture_store::{
     Tx,
-    commit::{self, Segment, StoredCommit},
+    commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 
@@ -355,13 +355,13 @@ fn told(dialogue: &Dialogue, target: &Target, losses: &mut Losses) -> Dialogue {
 }
 
 /// Returns what the last commits up to a place say about directory, branch and model; the newest word counts.
-async fn labelled(tx: &mut Tx<'_>, from: commit::Place) -> contexture_store::Result<[Option<String>; 3]> {
+async fn labelled(tx: &mut Tx<'_>, from: commit::CommitPlace) -> contexture_store::Result<[Option<String>; 3]> {
     let keys = ["cwd", "branch", "model"].map(|key| LabelKey::new(key).ok());
     let mut found = [const { None }; 3];
     let mut left = MAX_LABELLED_COMMITS;
-    for Segment { line, first, mut last } in commit::segments(tx, from).await? {
+    for LineSegment { line, first, mut last } in commit::segments(tx, from).await? {
         while last >= first && left > 0 && found.iter().any(Option::is_none) {
-            for stored in commit::page_back(tx, Segment { line, first, last }, LABELS_PER_PAGE).await? {
+            for stored in commit::page_back(tx, LineSegment { line, first, last }, LABELS_PER_PAGE).await? {
                 for (found, key) in found.iter_mut().zip(&keys) {
                     let label = key.as_ref().and_then(|key| stored.annotations.labels.get(key));
                     *found = found.take().or_else(|| label.map(|value| value.as_str().to_owned()));

@@ -4,7 +4,7 @@ use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, Mut
 
 use crate::{
     Error, Result,
-    commit::{Place, require},
+    commit::{CommitPlace, require},
     journal,
     space::{stored, time},
     sql::{Row, Tx},
@@ -35,7 +35,7 @@ pub async fn restore(tx: &mut Tx<'_>, commit: &CommitId, notes: &[Noted]) -> Res
     Ok(added)
 }
 
-async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: Place, noted: &Noted) -> Result<()> {
+async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: CommitPlace, noted: &Noted) -> Result<()> {
     let text = serde_json::to_string(&noted.annotation)
         .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
     let seq = journal::append(tx, Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), noted)).await?;
@@ -55,7 +55,7 @@ async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: Place, noted: &Noted)
 }
 
 /// Returns everything that was ever said about a commit, oldest first.
-pub async fn history(tx: &mut Tx<'_>, place: Place) -> Result<Vec<Noted>> {
+pub async fn history(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Vec<Noted>> {
     let rows = between(tx, place.line, place.position, place.position).await?;
     Ok(rows.into_iter().map(|(_, noted)| noted).collect())
 }

@@ -15,7 +15,7 @@ pub use stream::{ArtifactReader, Part, StoredArtifact, put_alone, put_stream};
 
 use crate::{
     Error, Result,
-    commit::{Inserted, Segment, commit_id},
+    commit::{Inserted, LineSegment, commit_id},
     journal,
     space::stored,
     sql::{Param, Row, Tx},
@@ -214,7 +214,7 @@ pub(crate) async fn parts(tx: &mut Tx<'_>, artifact: i64, from: u64, limit: u32)
 }
 
 /// Returns the artifacts of up to `limit` commits of a stretch, oldest first.
-pub async fn payloads(tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<Vec<Payload>> {
+pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<Payload>> {
     // The artifact is taken to be what the commit says it is; decoding proves it.
     let sql = "SELECT c.id, c.kind, a.key, c.artifact, a.size, a.encoding, a.body \
                FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \

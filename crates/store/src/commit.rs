@@ -14,7 +14,8 @@ use serde::Serialize;
 
 pub use query::{Filter, PageAfter, list, resolve};
 pub use walk::{
-    Segment, Totals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments, tips, totals,
+    LineSegment, SegmentTotals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments,
+    tips, totals,
 };
 
 use crate::{
@@ -25,14 +26,14 @@ pub(crate) use row::{COLUMNS, commit_id, decode, place};
 
 /// Where a commit lies: its line and its position on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
+pub struct CommitPlace {
     /// Key of the line.
     pub line: i64,
     /// Position on the line, from 0.
     pub position: i64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CommitPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, position {}", self.line, self.position)
     }
@@ -50,9 +51,9 @@ pub struct StoredCommit {
     /// How many commits come before it.
     pub depth: u64,
     /// Where it lies.
-    pub place: Place,
+    pub place: CommitPlace,
     /// The nearest compaction or snapshot at or before it.
-    pub reset: Option<Place>,
+    pub reset: Option<CommitPlace>,
     /// What is said about it.
     pub annotations: Annotations,
 }
@@ -91,9 +92,9 @@ pub enum Inserted {
 /// Where a new commit goes and what it inherits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
-    place: Place,
+    place: CommitPlace,
     depth: i64,
-    reset: Option<Place>,
+    reset: Option<CommitPlace>,
 }
 
 /// What the store knows of a commit before it is stored, asked in one statement: this is the hot path.
@@ -157,13 +158,13 @@ async fn survey(tx: &mut Tx<'_>, id: &CommitId, commit: &Commit) -> Result<Surve
 
 async fn site(tx: &mut Tx<'_>, commit: &Commit, parent: Option<Tip>) -> Result<Site> {
     let (place, depth, inherited) = match (&commit.parent, parent) {
-        (None, _) => (Place { line: open_line(tx, None).await?, position: 0 }, 0, None),
+        (None, _) => (CommitPlace { line: open_line(tx, None).await?, position: 0 }, 0, None),
         (Some(missing), None) => return Err(Error::NoParent(*missing)),
         (Some(_), Some(Tip { site, is_continued })) => {
             let place = if is_continued {
-                Place { line: open_line(tx, Some(site.place)).await?, position: 0 }
+                CommitPlace { line: open_line(tx, Some(site.place)).await?, position: 0 }
             } else {
-                Place { line: site.place.line, position: site.place.position + 1 }
+                CommitPlace { line: site.place.line, position: site.place.position + 1 }
             };
             (place, site.depth + 1, site.reset)
         }
@@ -172,7 +173,7 @@ async fn site(tx: &mut Tx<'_>, commit: &Commit, parent: Option<Tip>) -> Result<S
     Ok(Site { place, depth, reset })
 }
 
-async fn open_line(tx: &mut Tx<'_>, fork: Option<Place>) -> Result<i64> {
+async fn open_line(tx: &mut Tx<'_>, fork: Option<CommitPlace>) -> Result<i64> {
     let space = tx.space;
     let sql = "INSERT INTO lines (space, fork_line, fork_position) VALUES (?1, ?2, ?3) RETURNING key";
     let params = [space.into(), fork.map(|at| at.line).into(), fork.map(|at| at.position).into()];
@@ -180,18 +181,18 @@ async fn open_line(tx: &mut Tx<'_>, fork: Option<Place>) -> Result<i64> {
 }
 
 /// Returns where a commit lies.
-pub async fn find_place(tx: &mut Tx<'_>, id: &CommitId) -> Result<Option<Place>> {
+pub async fn find_place(tx: &mut Tx<'_>, id: &CommitId) -> Result<Option<CommitPlace>> {
     if let Some(tip) = tx.known.tip(id) {
         return Ok(Some(tip.site.place));
     }
     let space = tx.space;
     let sql = "SELECT line, position FROM commits WHERE space = ?1 AND id = ?2";
     let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.map(|row| Ok(Place { line: row.integer(0)?, position: row.integer(1)? })).transpose()
+    row.map(|row| Ok(CommitPlace { line: row.integer(0)?, position: row.integer(1)? })).transpose()
 }
 
 /// Returns where a commit lies, or the error that says there is none.
-pub async fn require(tx: &mut Tx<'_>, id: &CommitId) -> Result<Place> {
+pub async fn require(tx: &mut Tx<'_>, id: &CommitId) -> Result<CommitPlace> {
     find_place(tx, id).await?.ok_or(Error::NoCommit(*id))
 }
 
@@ -202,7 +203,7 @@ pub async fn show(tx: &mut Tx<'_>, id: &CommitId) -> Result<StoredCommit> {
 }
 
 /// Returns the commit at a place.
-pub async fn at(tx: &mut Tx<'_>, place: Place) -> Result<StoredCommit> {
+pub async fn at(tx: &mut Tx<'_>, place: CommitPlace) -> Result<StoredCommit> {
     let mut page = walk::between(tx, place.line, place.position, place.position, 1).await?;
     page.pop().ok_or_else(|| Error::damaged(format!("line {} has no position {}", place.line, place.position)))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result, artifact,
-    commit::{self, Inserted, Place, commit_id},
+    commit::{self, CommitPlace, Inserted, commit_id},
     journal,
     space::{stored, time},
     sql::{Param, Row, Tx},
@@ -184,7 +184,7 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
 }
 
 /// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.
-pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredEnvelope, Option<Place>)>> {
+pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredEnvelope, Option<CommitPlace>)>> {
     let space = tx.space;
     // Not a join: PostgreSQL, which knows nothing of a young table, would compare each envelope with all commits.
     let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, \

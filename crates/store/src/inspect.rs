@@ -10,14 +10,14 @@ use crate::{Error, Location, Result, postgres, sqlite, stats::Footprint};
 #[serde(tag = "engine", rename_all = "kebab-case")]
 pub enum Inspection {
     /// A directory of this machine.
-    Sqlite(Place),
+    Sqlite(StoreCondition),
     /// A schema of a PostgreSQL database.
     Postgres(Box<Database>),
 }
 
 /// What every place tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct StoreCondition {
     /// Whether there is a store.
     pub store: Presence,
     /// What may be done there.
@@ -80,7 +80,7 @@ pub enum Obstacle {
 pub struct Database {
     /// What every place tells.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: StoreCondition,
     /// The server's address, as the URL has it.
     pub server: String,
     /// The server's version, in its own words.
@@ -155,7 +155,7 @@ pub struct Timings {
 
 impl Inspection {
     /// Returns what every place tells.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StoreCondition {
         match self {
             Self::Sqlite(place) => place,
             Self::Postgres(database) => &database.place,
@@ -163,7 +163,7 @@ impl Inspection {
     }
 }
 
-impl Place {
+impl StoreCondition {
     /// Tells whether a store is there or can be made.
     pub fn is_usable(&self) -> bool {
         matches!(self.store, Presence::Present(_)) || self.access == Access::ReadWrite

@@ -34,7 +34,7 @@ pub(crate) type Group = Vec<Box<dyn Job>>;
 /// A connection that opens transactions and nests them: what a group of jobs needs beside statements.
 ///
 /// Each engine implements it once; [`run_group`] calls it.
-pub(crate) trait Session: Connection {
+pub(crate) trait GroupConnection: Connection {
     /// Opens a transaction that keeps other writers out.
     fn begin_write(&mut self) -> impl Future<Output = Result<()>> + Send;
     /// Forgets what the transaction did.
@@ -73,7 +73,7 @@ impl Kept {
 /// Jobs fail nearly always before they change anything, so they run bare first; nested transactions, which cost, are
 /// for a group in which one failed after a change. `entrance` is what is known of the space before the first of them.
 pub(crate) async fn run_group(
-    session: &mut impl Session,
+    session: &mut impl GroupConnection,
     group: &mut Group,
     mut entrance: Option<Entrance>,
 ) -> Result<Kept> {
@@ -98,7 +98,7 @@ pub(crate) async fn run_group(
 }
 
 /// Runs each job in a transaction of its own inside the group's.
-async fn run_nested(session: &mut impl Session, group: &mut Group, before: JournalTip) -> Result<Kept> {
+async fn run_nested(session: &mut impl GroupConnection, group: &mut Group, before: JournalTip) -> Result<Kept> {
     let (mut kept, mut entrance) = (Kept::Nothing, None);
     for job in group {
         session.begin_job().await?;

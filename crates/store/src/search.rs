@@ -18,7 +18,7 @@ pub use words::{Passage, Words, passages};
 
 use crate::{
     Result,
-    commit::Place,
+    commit::CommitPlace,
     sql::{Dialect, Row, Tx},
 };
 
@@ -83,7 +83,7 @@ pub enum Change {
     /// A passage comes in.
     Add {
         /// Where its commit lies.
-        place: Place,
+        place: CommitPlace,
         /// Where in the commit it is.
         spot: Spot,
         /// Its words.
@@ -92,7 +92,7 @@ pub enum Change {
     /// What was said about a commit goes out, because all of it comes again.
     ForgetNotes {
         /// Where the commit lies.
-        place: Place,
+        place: CommitPlace,
     },
 }
 
@@ -189,7 +189,7 @@ pub async fn advance(tx: &mut Tx<'_>, from: &Cursor, (seq, inside): (u64, u64), 
     Ok(Moved::Here)
 }
 
-async fn add(tx: &mut Tx<'_>, place: Place, spot: &Spot, passage: &Passage) -> Result<()> {
+async fn add(tx: &mut Tx<'_>, place: CommitPlace, spot: &Spot, passage: &Passage) -> Result<()> {
     let params = [
         tx.space.into(),
         place.line.into(),
@@ -218,7 +218,7 @@ async fn add(tx: &mut Tx<'_>, place: Place, spot: &Spot, passage: &Passage) -> R
     }
 }
 
-async fn forget_notes(tx: &mut Tx<'_>, place: Place) -> Result<()> {
+async fn forget_notes(tx: &mut Tx<'_>, place: CommitPlace) -> Result<()> {
     let notes = "SELECT key FROM passages WHERE line = ?1 AND position = ?2 AND entry IS NULL";
     let params = [place.line.into(), place.position.into()];
     if tx.dialect() == Dialect::Sqlite {

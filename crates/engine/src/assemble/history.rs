@@ -10,7 +10,7 @@ use contexture_assembly::{
     standard::{ContextKind, ItemId, OverflowStrategy},
 };
 use contexture_core::{CommitId, Entry, Part, Role};
-use contexture_store::commit::{self, Place as CommitPlace, StoredCommit};
+use contexture_store::commit::{self, CommitPlace, StoredCommit};
 use futures_util::FutureExt as _;
 
 use super::source::{Gathering, Placed};
@@ -96,7 +96,7 @@ impl Contexture {
         for stretch in route.segments.iter().rev() {
             let length = stretch.last - stretch.first + 1;
             if left < length {
-                before = Some(commit::Segment { last: stretch.last - left, ..*stretch });
+                before = Some(commit::LineSegment { last: stretch.last - left, ..*stretch });
                 break;
             }
             left -= length;

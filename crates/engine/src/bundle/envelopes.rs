@@ -6,7 +6,7 @@ use contexture_core::EnvelopeId;
 use contexture_store::{
     Error as StoreError, Scope, Tx,
     artifact::ArtifactReader,
-    commit::{Inserted, Place},
+    commit::{CommitPlace, Inserted},
     envelope::{self, Envelope, StoredEnvelope},
     event::{self, Event},
     injection::{self, Injection},
@@ -62,7 +62,7 @@ impl Coverage {
         }
     }
 
-    fn includes(&self, envelope: &StoredEnvelope, place: Option<Place>) -> bool {
+    fn includes(&self, envelope: &StoredEnvelope, place: Option<CommitPlace>) -> bool {
         let belongs = match (envelope.commit, place) {
             (None, _) => self.loose == Loose::Included,
             (Some(_), Some(at)) => self.reach.get(&at.line).is_some_and(|last| at.position <= *last),

@@ -6,7 +6,7 @@ use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
     Error as StoreError, Scope, Tx, annotation,
     artifact::{self, ArtifactReader, Encoded},
-    commit::{self, Segment, StoredCommit},
+    commit::{self, LineSegment, StoredCommit},
     head,
 };
 use futures_util::FutureExt as _;
@@ -211,7 +211,7 @@ async fn with_merged(tx: &mut Tx<'_>, mut starts: Vec<CommitId>) -> Result<Reach
             let first = covered.get(&line).map_or(0, |covered| covered + 1);
             if first <= last {
                 covered.insert(line, last);
-                merged.extend(commit::merged_in(tx, Segment { line, first, last }).await?);
+                merged.extend(commit::merged_in(tx, LineSegment { line, first, last }).await?);
             }
         }
         starts = merged;

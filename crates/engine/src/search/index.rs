@@ -6,7 +6,7 @@ use contexture_core::{CommitId, CommitKind, Format, JournalKind, JournalRecord};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
     artifact::{self, ArtifactReader, Encoding},
-    commit::{self, Place},
+    commit::{self, CommitPlace},
     journal,
     search::{self, Change, Cursor, Moved, RULES, Spot},
 };
@@ -98,9 +98,9 @@ enum Subject {
     /// Nothing that is searched.
     Nothing,
     /// The content of a commit.
-    Content { place: Place, format: Format, row: artifact::Encoded },
+    Content { place: CommitPlace, format: Format, row: artifact::Encoded },
     /// What is said about a commit now.
-    Notes { place: Place, documents: Vec<Document> },
+    Notes { place: CommitPlace, documents: Vec<Document> },
     /// A commit whose content is not there.
     Absent,
 }
@@ -166,7 +166,7 @@ impl Indexer<'_> {
     async fn take_large(
         &mut self,
         cursor: &mut Cursor,
-        place: Place,
+        place: CommitPlace,
         format: &Format,
         row: artifact::Encoded,
     ) -> Result<bool> {
@@ -231,7 +231,7 @@ enum Cut {
     Changes(Vec<Change>),
     /// Content that is taken in piece by piece.
     Large {
-        place: Place,
+        place: CommitPlace,
         format: Format,
         row: artifact::Encoded,
     },
@@ -264,7 +264,7 @@ fn cut_news(store: &Store, subject: Subject) -> Cut {
 }
 
 /// Cuts documents into passages.
-fn cut(store: &Store, place: Place, documents: &[Document], changes: &mut Vec<Change>) {
+fn cut(store: &Store, place: CommitPlace, documents: &[Document], changes: &mut Vec<Change>) {
     for Document { entry, part, role, kind, text } in documents {
         for (passage, number) in search::passages(store, text).into_iter().zip(0..) {
             let spot = Spot { entry: *entry, part: *part, passage: number, role: *role, kind: *kind };

@@ -7,7 +7,7 @@ use contexture_core::{
     Thread, Ticket, Trigger,
 };
 
-use super::{Place, Site, StoredCommit};
+use super::{CommitPlace, Site, StoredCommit};
 use crate::{
     Error, Result,
     artifact::artifact_id,
@@ -102,17 +102,17 @@ pub(crate) fn decode(row: &Row) -> Result<StoredCommit> {
         commit,
         seq: row.integer(18)?.cast_unsigned(),
         depth: row.integer(19)?.cast_unsigned(),
-        place: Place { line: row.integer(0)?, position: row.integer(1)? },
+        place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
         reset: place(row, 20)?,
         annotations: Annotations::default(),
     })
 }
 
 /// Reads a place from two columns that are both set or both not.
-pub(crate) fn place(row: &Row, column: usize) -> Result<Option<Place>> {
+pub(crate) fn place(row: &Row, column: usize) -> Result<Option<CommitPlace>> {
     let line = row.optional_integer(column)?;
     let position = row.optional_integer(column + 1)?;
-    Ok(line.zip(position).map(|(line, position)| Place { line, position }))
+    Ok(line.zip(position).map(|(line, position)| CommitPlace { line, position }))
 }
 
 pub(crate) fn commit_id(bytes: &[u8]) -> Result<CommitId> {

@@ -2,7 +2,7 @@
 
 use contexture_core::{CommitId, CommitKind, Format};
 
-use super::{Place, StoredCommit, row};
+use super::{CommitPlace, StoredCommit, row};
 use crate::{
     Error, Result, annotation,
     space::stored,
@@ -11,7 +11,7 @@ use crate::{
 
 /// A stretch of one line: the commits from `first` to `last`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
+pub struct LineSegment {
     /// Key of the line.
     pub line: i64,
     /// Position of the oldest commit.
@@ -22,7 +22,7 @@ pub struct Segment {
 
 /// Measures of a stretch of history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct SegmentTotals {
     /// Commits in it.
     pub commits: u64,
     /// Bytes of their artifacts.
@@ -31,19 +31,19 @@ pub struct Totals {
     pub messages: u64,
 }
 
-impl Segment {
+impl LineSegment {
     /// Tells whether a place lies on this stretch.
-    pub fn contains(&self, place: Place) -> bool {
+    pub fn contains(&self, place: CommitPlace) -> bool {
         self.line == place.line && (self.first..=self.last).contains(&place.position)
     }
 }
 
 /// Returns the stretches that make up the history of a place, newest first, back to the root.
-pub async fn segments(tx: &mut Tx<'_>, from: Place) -> Result<Vec<Segment>> {
+pub async fn segments(tx: &mut Tx<'_>, from: CommitPlace) -> Result<Vec<LineSegment>> {
     let mut segments = Vec::new();
     let mut next = Some(from);
     while let Some(place) = next {
-        segments.push(Segment { line: place.line, first: 0, last: place.position });
+        segments.push(LineSegment { line: place.line, first: 0, last: place.position });
         let row = tx.row("SELECT fork_line, fork_position FROM lines WHERE key = ?1", &[place.line.into()]).await?;
         let row = row.ok_or_else(|| Error::damaged(format!("line {} is missing", place.line)))?;
         next = row::place(&row, 0)?;
@@ -55,7 +55,7 @@ pub async fn segments(tx: &mut Tx<'_>, from: Place) -> Result<Vec<Segment>> {
 }
 
 /// Returns the stretches from a place back to an ancestor, newest first; nothing when it is not an ancestor.
-pub async fn ancestry(tx: &mut Tx<'_>, from: Place, stop: Place) -> Result<Option<Vec<Segment>>> {
+pub async fn ancestry(tx: &mut Tx<'_>, from: CommitPlace, stop: CommitPlace) -> Result<Option<Vec<LineSegment>>> {
     let mut stretches = Vec::new();
     for mut segment in segments(tx, from).await? {
         if segment.contains(stop) {
@@ -69,13 +69,13 @@ pub async fn ancestry(tx: &mut Tx<'_>, from: Place, stop: Place) -> Result<Optio
 }
 
 /// Returns up to `limit` commits of a stretch, oldest first, with their annotations.
-pub async fn page_forward(tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<Vec<StoredCommit>> {
+pub async fn page_forward(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<StoredCommit>> {
     let last = segment.last.min(segment.first.saturating_add(i64::from(limit) - 1));
     between(tx, segment.line, segment.first, last, limit).await
 }
 
 /// Returns up to `limit` commits of a stretch, newest first, with their annotations.
-pub async fn page_back(tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<Vec<StoredCommit>> {
+pub async fn page_back(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<StoredCommit>> {
     let first = segment.first.max(segment.last.saturating_sub(i64::from(limit) - 1));
     let mut page = between(tx, segment.line, first, segment.last, limit).await?;
     page.reverse();
@@ -83,7 +83,7 @@ pub async fn page_back(tx: &mut Tx<'_>, segment: Segment, limit: u32) -> Result<
 }
 
 /// Returns how many deltas of a stretch there are in each format.
-pub async fn deltas_by_format(tx: &mut Tx<'_>, segment: Segment) -> Result<Vec<(Format, u64)>> {
+pub async fn deltas_by_format(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<(Format, u64)>> {
     let sql = "SELECT format, count(*) FROM commits \
                WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND kind = ?4 GROUP BY format";
     let delta = CommitKind::Delta.as_str();
@@ -92,7 +92,7 @@ pub async fn deltas_by_format(tx: &mut Tx<'_>, segment: Segment) -> Result<Vec<(
 }
 
 /// Returns the commits that the commits of a stretch merge.
-pub async fn merged_in(tx: &mut Tx<'_>, segment: Segment) -> Result<Vec<CommitId>> {
+pub async fn merged_in(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<CommitId>> {
     let sql = "SELECT merges FROM commits WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND length(merges) > 0";
     let rows = tx.rows(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;
     let mut merged = Vec::new();
@@ -105,13 +105,13 @@ pub async fn merged_in(tx: &mut Tx<'_>, segment: Segment) -> Result<Vec<CommitId
 }
 
 /// Adds up the commits of a stretch.
-pub async fn totals(tx: &mut Tx<'_>, segment: Segment) -> Result<Totals> {
+pub async fn totals(tx: &mut Tx<'_>, segment: LineSegment) -> Result<SegmentTotals> {
     let sql = "SELECT count(*), CAST(coalesce(sum(a.size), 0) AS BIGINT), \
                CAST(coalesce(sum(c.message_count), 0) AS BIGINT) \
                FROM commits c JOIN artifacts a ON a.key = c.artifact_key \
                WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3";
     let row = tx.one(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;
-    Ok(Totals {
+    Ok(SegmentTotals {
         commits: row.integer(0)?.cast_unsigned(),
         bytes: row.integer(1)?.cast_unsigned(),
         messages: row.integer(2)?.cast_unsigned(),
@@ -119,7 +119,7 @@ pub async fn totals(tx: &mut Tx<'_>, segment: Segment) -> Result<Totals> {
 }
 
 /// Returns up to `limit` commits whose parent is the given one, in the order they were made.
-pub async fn children(tx: &mut Tx<'_>, place: Place, limit: u32) -> Result<Vec<StoredCommit>> {
+pub async fn children(tx: &mut Tx<'_>, place: CommitPlace, limit: u32) -> Result<Vec<StoredCommit>> {
     let mut children = between(tx, place.line, place.position + 1, place.position + 1, 1).await?;
     let sql = "SELECT key FROM lines WHERE fork_line = ?1 AND fork_position = ?2 ORDER BY key LIMIT ?3";
     let forks = tx.rows(sql, &[place.line.into(), place.position.into(), i64::from(limit).into()]).await?;
@@ -131,14 +131,15 @@ pub async fn children(tx: &mut Tx<'_>, place: Place, limit: u32) -> Result<Vec<S
 }
 
 /// Returns the last commits of lines after a line key, at most `limit`: every history of the space ends in one of them.
-pub async fn tips(tx: &mut Tx<'_>, after_line: i64, limit: u32) -> Result<Vec<(Place, CommitId)>> {
+pub async fn tips(tx: &mut Tx<'_>, after_line: i64, limit: u32) -> Result<Vec<(CommitPlace, CommitId)>> {
     let space = tx.space;
     let sql = "SELECT c.line, c.position, c.id FROM lines l JOIN commits c ON c.line = l.key \
                WHERE l.space = ?1 AND l.key > ?2 \
                AND c.position = (SELECT max(position) FROM commits WHERE line = l.key) ORDER BY l.key LIMIT ?3";
     let rows = tx.rows(sql, &[space.into(), after_line.into(), i64::from(limit).into()]).await?;
-    let decode =
-        |row: &Row| Ok((Place { line: row.integer(0)?, position: row.integer(1)? }, row::commit_id(row.blob(2)?)?));
+    let decode = |row: &Row| {
+        Ok((CommitPlace { line: row.integer(0)?, position: row.integer(1)? }, row::commit_id(row.blob(2)?)?))
+    };
     rows.iter().map(decode).collect()
 }
 

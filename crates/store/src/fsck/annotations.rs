@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result, annotation,
-    commit::{Place, commit_id},
+    commit::{CommitPlace, commit_id},
     sql::{Row, Tx},
 };
 
@@ -24,7 +24,7 @@ pub enum AnnotationFault {
     #[error("is about {place}, where no commit is")]
     NoCommit {
         /// Where the commit should be.
-        place: Place,
+        place: CommitPlace,
     },
     /// Its row cannot be read.
     #[error("about {commit} cannot be read: {what}")]
@@ -50,7 +50,7 @@ pub enum AnnotationFault {
 
 #[derive(Clone)]
 pub(super) struct Scan {
-    after: (Place, i64),
+    after: (CommitPlace, i64),
 }
 
 impl Default for Scan {
@@ -75,7 +75,7 @@ impl checker::Scan for Scan {
         let rows = tx.rows(sql, &params).await?;
         for row in &rows {
             found.checked.annotations += 1;
-            let place = Place { line: row.integer(4)?, position: row.integer(0)? };
+            let place = CommitPlace { line: row.integer(4)?, position: row.integer(0)? };
             let seq = row.integer(5)?;
             self.after = (place, seq);
             if let Some(fault) = fault(row, place)? {
@@ -96,7 +96,7 @@ impl checker::Scan for Scan {
     }
 }
 
-fn fault(row: &Row, place: Place) -> Result<Option<AnnotationFault>> {
+fn fault(row: &Row, place: CommitPlace) -> Result<Option<AnnotationFault>> {
     let Some(commit) = row.optional_blob(6)? else {
         return Ok(Some(AnnotationFault::NoCommit { place }));
     };

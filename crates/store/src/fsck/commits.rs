@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Result, artifact,
-    commit::{self, Place, StoredCommit, commit_id},
+    commit::{self, CommitPlace, StoredCommit, commit_id},
     sql::{Row, Tx},
 };
 use site::{Carried, Origin, Parent, Site};
@@ -28,21 +28,21 @@ const ARTIFACT_DIGEST: usize = FORK + 2;
 const JOURNAL: usize = ARTIFACT_DIGEST + 1;
 
 /// A place before every commit: keys of lines start at 1.
-pub(super) const START: Place = Place { line: 0, position: 0 };
+pub(super) const START: CommitPlace = CommitPlace { line: 0, position: 0 };
 
 /// Returns a place further on: first along the line, then along the lines.
-pub(super) fn stride(from: Place, doublings: u32) -> Place {
+pub(super) fn stride(from: CommitPlace, doublings: u32) -> CommitPlace {
     let along_line = MAX_DOUBLINGS / 2;
     if doublings < along_line {
-        Place { position: from.position.saturating_add(1 << doublings), ..from }
+        CommitPlace { position: from.position.saturating_add(1 << doublings), ..from }
     } else {
-        Place { line: from.line.saturating_add(1 << (doublings - along_line)), position: -1 }
+        CommitPlace { line: from.line.saturating_add(1 << (doublings - along_line)), position: -1 }
     }
 }
 
 #[derive(Clone)]
 pub(super) struct Scan {
-    after: Place,
+    after: CommitPlace,
     /// The commit there; nothing when it was not read.
     site: Option<Site>,
 }
@@ -67,11 +67,11 @@ impl checker::Scan for Scan {
              LEFT JOIN artifacts a ON a.key = c.artifact_key AND a.space = ?1 \
              LEFT JOIN journal j ON j.space = ?1 AND j.seq = c.seq ORDER BY c.line, c.position"
         );
-        let (space, Place { line, position }) = (tx.space, self.after);
+        let (space, CommitPlace { line, position }) = (tx.space, self.after);
         let rows = tx.rows(&sql, &[space.into(), line.into(), position.into(), i64::from(limit).into()]).await?;
         for row in &rows {
             found.checked.commits += 1;
-            let place = Place { line: row.integer(0)?, position: row.integer(1)? };
+            let place = CommitPlace { line: row.integer(0)?, position: row.integer(1)? };
             let origin = self.origin(tx, row, place, found).await?;
             let site = check(tx, row, place, &origin, found).await?;
             *self = Self { after: place, site: Some(site) };
@@ -90,8 +90,8 @@ impl checker::Scan for Scan {
 
 impl Scan {
     /// Returns what comes before a place, noting what is wrong with the line on the way there.
-    async fn origin(&self, tx: &mut Tx<'_>, row: &Row, place: Place, found: &mut Found) -> Result<Origin> {
-        let Place { line, position } = place;
+    async fn origin(&self, tx: &mut Tx<'_>, row: &Row, place: CommitPlace, found: &mut Found) -> Result<Origin> {
+        let CommitPlace { line, position } = place;
         let starts_line = line != self.after.line;
         let expected = if starts_line { 0 } else { self.after.position + 1 };
         let listed_in = row.optional_integer(LINE_SPACE)?;
@@ -109,14 +109,14 @@ impl Scan {
         }
         match (row.optional_integer(FORK)?, row.optional_integer(FORK + 1)?) {
             (None, None) if listed_in.is_some() => Ok(Origin::Nothing),
-            (Some(line), Some(position)) => fork_point(tx, Place { line, position }).await,
+            (Some(line), Some(position)) => fork_point(tx, CommitPlace { line, position }).await,
             // The check of the lines says that such a fork point is none.
             (None, _) | (Some(_), None) => Ok(Origin::Unknown),
         }
     }
 }
 
-async fn fork_point(tx: &mut Tx<'_>, place: Place) -> Result<Origin> {
+async fn fork_point(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Origin> {
     let sql = "SELECT id, depth, reset_line, reset_position FROM commits WHERE line = ?1 AND position = ?2";
     let Some(row) = tx.row(sql, &[place.line.into(), place.position.into()]).await? else {
         return Ok(Origin::Unknown);
@@ -129,7 +129,7 @@ async fn fork_point(tx: &mut Tx<'_>, place: Place) -> Result<Origin> {
 }
 
 /// Checks a commit and returns what the next one takes over from it.
-async fn check(tx: &mut Tx<'_>, row: &Row, place: Place, origin: &Origin, found: &mut Found) -> Result<Site> {
+async fn check(tx: &mut Tx<'_>, row: &Row, place: CommitPlace, origin: &Origin, found: &mut Found) -> Result<Site> {
     let stored_depth = row.integer(19)?;
     let (depth, wrong_depth) = origin.depth().unwrap_or(Carried::sure(stored_depth)).settle(stored_depth);
     let mut site = Site { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    commit::Place,
+    commit::CommitPlace,
     journal,
     search::{self, Kind},
     space::stored,
@@ -25,7 +25,7 @@ pub enum PassageFault {
     #[error("is of {place}, where no commit is")]
     NoCommit {
         /// Where the commit should be.
-        place: Place,
+        place: CommitPlace,
     },
     /// Its words are gone, so that it is never found.
     #[error("has no words")]
@@ -81,7 +81,7 @@ impl checker::Scan for Scan {
 }
 
 fn fault(row: &Row) -> Result<Option<PassageFault>> {
-    let place = Place { line: row.integer(1)?, position: row.integer(2)? };
+    let place = CommitPlace { line: row.integer(1)?, position: row.integer(2)? };
     if row.optional_integer(5)?.is_none() {
         return Ok(Some(PassageFault::NoCommit { place }));
     }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    job::Session,
+    job::GroupConnection,
     sql::{Connection, Dialect, Param, Row, Value},
 };
 
@@ -307,7 +307,7 @@ impl Connection for PgConnection {
     }
 }
 
-impl Session for PgConnection {
+impl GroupConnection for PgConnection {
     async fn begin_write(&mut self) -> Result<()> {
         self.trouble = None;
         drop(self.delayed.take());

@@ -8,13 +8,15 @@ use super::{
     FOOTPRINT, Server,
     connection::PgConnection,
     rights::Right,
-    schema::{self, Found},
+    schema::{self, SchemaContents},
     trouble::Trouble,
     url::{self, PostgresUrl},
 };
 use crate::{
     Error, Result,
-    inspect::{Access, Connections, Database, Durability, Encryption, Measures, Obstacle, Place, Presence, Timings},
+    inspect::{
+        Access, Connections, Database, Durability, Encryption, Measures, Obstacle, Presence, StoreCondition, Timings,
+    },
     sql::{Param, Row},
     stats::Footprint,
 };
@@ -115,15 +117,19 @@ impl Look<'_> {
         described().map_err(Trouble::hopeless)
     }
 
-    async fn place(&mut self, server: &Row) -> Result<Place, Trouble> {
+    async fn place(&mut self, server: &Row) -> Result<StoreCondition, Trouble> {
         let found = schema::find(self.connection, self.url).await?;
         let version = schema::known(&found, self.url)?;
         let schema = [self.url.schema().into()];
         let (store, is_allowed, right) = match found {
-            Found::NoSchema => (Presence::Absent, self.number(MAY_MAKE_SCHEMA, &[]).await? == 1, Right::MakeSchema),
-            Found::Nothing => (Presence::Absent, self.number(MAY_MAKE_TABLES, &schema).await? == 1, Right::MakeTables),
+            SchemaContents::NoSchema => {
+                (Presence::Absent, self.number(MAY_MAKE_SCHEMA, &[]).await? == 1, Right::MakeSchema)
+            }
+            SchemaContents::Nothing => {
+                (Presence::Absent, self.number(MAY_MAKE_TABLES, &schema).await? == 1, Right::MakeTables)
+            }
             // What is not ours was refused above.
-            Found::Foreign | Found::Version(_) => {
+            SchemaContents::Foreign | SchemaContents::Version(_) => {
                 let measures = self.measures(version).await?;
                 (Presence::Present(measures), self.number(UNWRITABLE, &schema).await? == 0, Right::UseTables)
             }
@@ -136,7 +142,7 @@ impl Look<'_> {
             (_, _, false) => Access::ReadOnly(Obstacle::Rights { grant: right.grant(self.url) }),
             (false, false, true) => Access::ReadWrite,
         };
-        Ok(Place { store, access })
+        Ok(StoreCondition { store, access })
     }
 
     async fn measures(&mut self, version: usize) -> Result<Measures, Trouble> {

@@ -17,7 +17,7 @@ pub(super) const NEWEST: usize = MIGRATIONS.len();
 const MIGRATION_LOCK: i64 = 0x4354_5852;
 
 /// What a schema holds.
-pub(super) enum Found {
+pub(super) enum SchemaContents {
     /// It does not exist.
     NoSchema,
     /// Nothing yet.
@@ -40,7 +40,7 @@ pub(super) async fn migrate(connection: &mut PgConnection, url: &PostgresUrl) ->
     let found = find(connection, url).await?;
     let done = known(&found, url)?;
     if done < MIGRATIONS.len() {
-        if matches!(found, Found::NoSchema) {
+        if matches!(found, SchemaContents::NoSchema) {
             let made = connection.batch("make its schema", &format!("CREATE SCHEMA {}", url.schema())).await;
             made.map_err(|trouble| trouble.lacking(Right::MakeSchema, url))?;
         }
@@ -56,14 +56,14 @@ pub(super) async fn migrate(connection: &mut PgConnection, url: &PostgresUrl) ->
 }
 
 /// Returns how many migrations a store has had.
-pub(super) fn known(found: &Found, url: &PostgresUrl) -> Result<usize, Trouble> {
+pub(super) fn known(found: &SchemaContents, url: &PostgresUrl) -> Result<usize, Trouble> {
     match found {
-        Found::NoSchema | Found::Nothing => Ok(0),
-        Found::Foreign => {
+        SchemaContents::NoSchema | SchemaContents::Nothing => Ok(0),
+        SchemaContents::Foreign => {
             let store = format!("schema {} of database {} at {}", url.schema(), url.database(), url.server());
             Err(Trouble::hopeless(Error::Foreign { store }))
         }
-        Found::Version(version) => match usize::try_from(*version) {
+        SchemaContents::Version(version) => match usize::try_from(*version) {
             Ok(version) if version <= MIGRATIONS.len() => Ok(version),
             _ => {
                 let (store, found, known) = (url.to_string(), *version, MIGRATIONS.len());
@@ -74,22 +74,22 @@ pub(super) fn known(found: &Found, url: &PostgresUrl) -> Result<usize, Trouble> 
 }
 
 /// Looks what a schema holds.
-pub(super) async fn find(connection: &mut PgConnection, url: &PostgresUrl) -> Result<Found, Trouble> {
+pub(super) async fn find(connection: &mut PgConnection, url: &PostgresUrl) -> Result<SchemaContents, Trouble> {
     let sql = "SELECT count(c.oid), count(CASE WHEN c.relname = 'contexture_store' THEN 1 END) \
                FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid WHERE n.nspname = ?1 GROUP BY n.oid";
     let Some(row) = first_row(connection, sql, &[url.schema().into()]).await? else {
-        return Ok(Found::NoSchema);
+        return Ok(SchemaContents::NoSchema);
     };
     match (number(&row, 0)?, number(&row, 1)?) {
-        (0, _) => return Ok(Found::Nothing),
-        (_, 0) => return Ok(Found::Foreign),
+        (0, _) => return Ok(SchemaContents::Nothing),
+        (_, 0) => return Ok(SchemaContents::Foreign),
         _ => {}
     }
     // With the schema's name: who may not use it is told so.
     let sql = format!("SELECT version FROM {}.contexture_store", url.schema());
     match first_row(connection, &sql, &[]).await? {
-        None => Ok(Found::Foreign),
-        Some(row) => Ok(Found::Version(number(&row, 0)?)),
+        None => Ok(SchemaContents::Foreign),
+        Some(row) => Ok(SchemaContents::Version(number(&row, 0)?)),
     }
 }
 

@@ -159,7 +159,7 @@ fn is_timeout(error: &tokio_postgres::Error) -> bool {
 /// Returns what the server or the system said, without the driver's words around it.
 fn cause(error: tokio_postgres::Error) -> Cause {
     match error.as_db_error().cloned() {
-        Some(said) => Arc::new(Said(said)),
+        Some(said) => Arc::new(ServerMessage(said)),
         None if std::error::Error::source(&error).is_some() => {
             error.into_source().map_or_else(|| Arc::new(Error::Closed) as Cause, Arc::from)
         }
@@ -169,16 +169,16 @@ fn cause(error: tokio_postgres::Error) -> Cause {
 
 /// What a server said, in one line and without the names of its parts.
 #[derive(Debug)]
-struct Said(DbError);
+struct ServerMessage(DbError);
 
-impl fmt::Display for Said {
+impl fmt::Display for ServerMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.message())?;
         self.0.detail().map_or(Ok(()), |detail| write!(f, ": {}", detail.replace('\n', " ")))
     }
 }
 
-impl std::error::Error for Said {}
+impl std::error::Error for ServerMessage {}
 
 /// How long and how often to try again.
 pub(super) struct Patience {

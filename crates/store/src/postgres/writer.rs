@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Foresight, Result,
-    job::{self, Group, Job, Kept, Pending, Session as _},
+    job::{self, Group, GroupConnection as _, Job, Kept, Pending},
     sql::{Connection as _, Param, Scope, Tx},
 };
 

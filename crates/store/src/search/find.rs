@@ -7,7 +7,7 @@ use contexture_core::{Annotation, CommitId, Format, LabelKey, Principal, Role, S
 use super::{Kind, Query, Spot};
 use crate::{
     Error, Result,
-    commit::{self, COLUMNS, PageAfter, Place, StoredCommit},
+    commit::{self, COLUMNS, CommitPlace, PageAfter, StoredCommit},
     space::stored,
     sql::{Dialect, Param, Row, Tx},
 };
@@ -54,7 +54,7 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Where its commit lies.
-    pub place: Place,
+    pub place: CommitPlace,
     /// Where in the commit it is.
     pub spot: Spot,
     /// How well it matches, in millionths; only comparable with others of the same search.
@@ -243,7 +243,7 @@ fn label_texts(key: &LabelKey, value: &SummaryText) -> Result<(String, String)> 
 fn decode(row: &Row) -> Result<Hit> {
     let number = |column| row.integer(column).map(i64::cast_unsigned);
     Ok(Hit {
-        place: Place { line: row.integer(0)?, position: row.integer(1)? },
+        place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
         spot: Spot {
             entry: row.optional_integer(2)?.map(i64::cast_unsigned),
             part: number(3)?,

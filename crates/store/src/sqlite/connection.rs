@@ -12,7 +12,7 @@ use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, types::ValueRef};
 use super::log_file;
 use crate::{
     Error, Result,
-    job::Session,
+    job::GroupConnection,
     sql::{Connection, Dialect, Param, Row, Value},
 };
 
@@ -142,7 +142,7 @@ impl SqliteConnection {
     }
 }
 
-impl Session for SqliteConnection {
+impl GroupConnection for SqliteConnection {
     async fn begin_write(&mut self) -> Result<()> {
         self.control("begin writing", "BEGIN IMMEDIATE")
     }

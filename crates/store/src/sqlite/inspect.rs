@@ -8,11 +8,11 @@ use std::{
 use super::{DATABASE_FILE, connection::SqliteConnection, footprint, schema};
 use crate::{
     Error, Result,
-    inspect::{Access, Measures, Obstacle, Place, Presence},
+    inspect::{Access, Measures, Obstacle, Presence, StoreCondition},
 };
 
 /// Looks at the store in a directory, or at where it would be made.
-pub(crate) fn look(directory: &Path) -> Result<Place> {
+pub(crate) fn look(directory: &Path) -> Result<StoreCondition> {
     let open_error = |source| Error::Open { path: directory.to_owned(), source };
     let nearest = nearest(directory).map_err(open_error)?;
     let file = directory.join(DATABASE_FILE);
@@ -25,7 +25,7 @@ pub(crate) fn look(directory: &Path) -> Result<Place> {
             Err(_) => Access::ReadOnly(Obstacle::Files),
         },
     };
-    Ok(Place { store, access })
+    Ok(StoreCondition { store, access })
 }
 
 fn read(directory: &Path, file: &Path) -> Result<Presence> {

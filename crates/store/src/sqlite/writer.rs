@@ -13,7 +13,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use super::connection::SqliteConnection;
 use crate::{
     Error, Foresight, Result,
-    job::{self, Group, Job, Kept, Pending, Session as _},
+    job::{self, Group, GroupConnection as _, Job, Kept, Pending},
     sql::{Scope, Tx},
 };
 

@@ -2,7 +2,7 @@
 
 use contexture_core::{CommitId, CommitKind, Format, JournalKind};
 use contexture_store::{
-    commit::Place,
+    commit::CommitPlace,
     fsck::{CommitFault, JournalFault, LineFault, Phase, Problem},
 };
 
@@ -102,7 +102,7 @@ async fn a_wrong_reset_is_found() {
     let problems = fixture
         .problems_after("UPDATE commits SET reset_line = NULL, reset_position = NULL WHERE line = 1 AND position = 2")
         .await;
-    let own = Place { line: 1, position: 2 };
+    let own = CommitPlace { line: 1, position: 2 };
     let fault = CommitFault::WrongReset { found: None, expected: Some(own) };
     assert_eq!(problems, [commit(fixture.compaction, fault)]);
 
@@ -112,7 +112,7 @@ async fn a_wrong_reset_is_found() {
              UPDATE commits SET reset_line = 1, reset_position = 1 WHERE line = 1 AND position = 3",
         )
         .await;
-    let fault = CommitFault::WrongReset { found: Some(Place { line: 1, position: 1 }), expected: Some(own) };
+    let fault = CommitFault::WrongReset { found: Some(CommitPlace { line: 1, position: 1 }), expected: Some(own) };
     assert_eq!(problems, [commit(fixture.merge, fault)]);
 }
 

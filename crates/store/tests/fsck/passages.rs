@@ -1,7 +1,7 @@
 //! Damage to the index that searches ask.
 
 use contexture_store::{
-    commit::Place,
+    commit::CommitPlace,
     fsck::{PassageFault, Problem},
     search::{self, Change, Cursor, Kind, Moved, Spot},
 };
@@ -14,7 +14,7 @@ async fn indexed() -> Fixture {
     let fixture = Fixture::new().await;
     let passage = search::passages(&fixture.store, "some words").remove(0);
     let spot = Spot { entry: Some(1), part: 0, passage: 0, role: None, kind: Kind::Text };
-    let add = Change::Add { place: Place { line: 1, position: 0 }, spot, passage };
+    let add = Change::Add { place: CommitPlace { line: 1, position: 0 }, spot, passage };
     let writing = fixture.store.write(fixture.scope.clone(), move |tx| {
         let add = add.clone();
         let start = Cursor { seq: 0, inside: 0, rules: search::RULES, passages: 0, bytes: 0 };
@@ -41,7 +41,7 @@ async fn a_whole_index_is_counted() {
 #[tokio::test]
 async fn a_passage_of_no_commit_is_found() {
     let problems = indexed().await.problems_after("UPDATE passages SET line = 77").await;
-    assert_eq!(problems, [passage(PassageFault::NoCommit { place: Place { line: 77, position: 0 } })]);
+    assert_eq!(problems, [passage(PassageFault::NoCommit { place: CommitPlace { line: 77, position: 0 } })]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use contexture_core::{CommitId, IdempotencyKey, JournalKind};
 use contexture_store::{
-    commit::Place,
+    commit::CommitPlace,
     fsck::{AnnotationFault, JournalFault, Phase, Problem, RequestFault},
 };
 
@@ -39,7 +39,7 @@ async fn an_annotation_of_nothing_is_found_and_missed_by_the_journal() {
     let subject = fixture.second.to_string();
     let expected = [
         Problem::Journal { seq: 13, fault: JournalFault::NoSubject { kind: JournalKind::CommitAnnotated, subject } },
-        annotation(AnnotationFault::NoCommit { place: Place { line: 77, position: 1 } }),
+        annotation(AnnotationFault::NoCommit { place: CommitPlace { line: 77, position: 1 } }),
     ];
     assert_eq!(problems, expected);
 }

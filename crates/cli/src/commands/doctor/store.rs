@@ -2,7 +2,7 @@
 
 use contexture::{
     Contexture,
-    inspect::{Access, Inspection, Place, Presence},
+    inspect::{Access, Inspection, Presence, StoreCondition},
 };
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub(super) struct StoreState {
 enum State {
     Found {
         #[serde(flatten)]
-        place: Place,
+        place: StoreCondition,
         warnings: Vec<&'static str>,
     },
     Unusable {
@@ -74,16 +74,16 @@ impl StoreState {
 
     /// Tells whether something can be taken in.
     pub(super) fn is_writable(&self) -> bool {
-        matches!(&self.state, State::Found { place: Place { access: Access::ReadWrite, .. }, .. })
+        matches!(&self.state, State::Found { place: StoreCondition { access: Access::ReadWrite, .. }, .. })
     }
 
     pub(super) fn line(&self) -> String {
         let what = match &self.state {
             State::Unusable { .. } => "it cannot be used".to_owned(),
-            State::Found { place: Place { store: Presence::Absent, .. }, .. } => {
+            State::Found { place: StoreCondition { store: Presence::Absent, .. }, .. } => {
                 "none yet; the first command that stores something makes it".to_owned()
             }
-            State::Found { place: Place { store: Presence::Present(measures), .. }, .. } => {
+            State::Found { place: StoreCondition { store: Presence::Present(measures), .. }, .. } => {
                 format!("{}, {}", check::store(measures), stats::files(&measures.footprint))
             }
         };

@@ -6,7 +6,8 @@ use clap::Args;
 use contexture::{
     Contexture, Location,
     inspect::{
-        Access, Connections, Database, Durability, Encryption, Inspection, Measures, Obstacle, Place, Presence, Timings,
+        Access, Connections, Database, Durability, Encryption, Inspection, Measures, Obstacle, Presence,
+        StoreCondition, Timings,
     },
 };
 use serde::Serialize;
@@ -96,7 +97,7 @@ fn tell(location: &Location, inspection: &Inspection, output: &mut Output) -> Re
 }
 
 /// Returns what every engine tells.
-fn of_place(place: &Place) -> Vec<Field> {
+fn of_place(place: &StoreCondition) -> Vec<Field> {
     let obstacle = match &place.access {
         Access::ReadWrite => None,
         Access::ReadOnly(obstacle) => Some(told(obstacle)),

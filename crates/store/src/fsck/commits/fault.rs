@@ -3,7 +3,7 @@
 use contexture_core::{ArtifactId, CommitId};
 use serde::Serialize;
 
-use crate::commit::Place;
+use crate::commit::CommitPlace;
 
 /// What is wrong with a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -47,9 +47,9 @@ pub enum CommitFault {
     #[error("has its reset at {} where {} belongs", placed(found.as_ref()), placed(expected.as_ref()))]
     WrongReset {
         /// The place that it names.
-        found: Option<Place>,
+        found: Option<CommitPlace>,
         /// Its own place, or the reset of the commit before it.
-        expected: Option<Place>,
+        expected: Option<CommitPlace>,
     },
     /// Its artifact is not stored.
     #[error("has lost its artifact {artifact}")]
@@ -87,6 +87,6 @@ fn named(commit: Option<&CommitId>) -> String {
     commit.map_or_else(|| "no commit".to_owned(), CommitId::to_string)
 }
 
-fn placed(place: Option<&Place>) -> String {
-    place.map_or_else(|| "no commit".to_owned(), Place::to_string)
+fn placed(place: Option<&CommitPlace>) -> String {
+    place.map_or_else(|| "no commit".to_owned(), CommitPlace::to_string)
 }

@@ -2,14 +2,14 @@
 
 use contexture_core::CommitId;
 
-use crate::commit::Place;
+use crate::commit::CommitPlace;
 
 /// What the next commit derives its own from.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     pub(super) id: Option<CommitId>,
     pub(super) depth: Carried<i64>,
-    pub(super) reset: Carried<Option<Place>>,
+    pub(super) reset: Carried<Option<CommitPlace>>,
 }
 
 /// What comes before a commit.
@@ -45,7 +45,7 @@ impl Origin {
     }
 
     /// Returns the nearest reset of what comes before; nothing when it cannot be known.
-    pub(super) fn reset(&self) -> Option<Carried<Option<Place>>> {
+    pub(super) fn reset(&self) -> Option<Carried<Option<CommitPlace>>> {
         match self {
             Self::Nothing => Some(Carried::sure(None)),
             Self::Commit(site) => Some(site.reset),
