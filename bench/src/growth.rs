@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Instant};
 
-use contexture::{Content, Contexture, LogStart, core::HeadName};
+use contexture::{CheckpointContent, Contexture, LogStart, core::HeadName};
 
 use crate::{
     Result,
@@ -70,11 +70,11 @@ async fn probe(store: &Contexture, payloads: &Payloads, commits: u64, curves: &m
     for n in 0..PROBES {
         let id = commits * 1000 + n;
         let start = Instant::now();
-        store.checkpoint(subject::checkpoint(Some("main"), None)?, Content::Bytes(payloads.line(id))).await?;
+        store.checkpoint(subject::checkpoint(Some("main"), None)?, CheckpointContent::Bytes(payloads.line(id))).await?;
         checkpoint.push(start.elapsed());
         let start = Instant::now();
         let request = subject::checkpoint(Some(&format!("fork-{id}")), Some(tip))?;
-        store.checkpoint(request, Content::Bytes(payloads.line(id + PROBES))).await?;
+        store.checkpoint(request, CheckpointContent::Bytes(payloads.line(id + PROBES))).await?;
         fork.push(start.elapsed());
         resolve.push(workload::resolve(store, newest, n).await?);
         let start = Instant::now();

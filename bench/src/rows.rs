@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use contexture::{Content, core::HeadName};
+use contexture::{CheckpointContent, core::HeadName};
 use serde::Serialize;
 
 use crate::{
@@ -169,16 +169,16 @@ pub(crate) async fn depth_and_fork(scratch: &Path, payloads: &Payloads, rounds: 
             let head = format!("{}-{round}-{}", shallow[usize::try_from(n % 10)?], n / 100);
             let line = payloads.line(1_000_000 + id);
             let start = Instant::now();
-            store.checkpoint(subject::checkpoint(Some(&head), None)?, Content::Bytes(line)).await?;
+            store.checkpoint(subject::checkpoint(Some(&head), None)?, CheckpointContent::Bytes(line)).await?;
             shallow_samples.push(start.elapsed());
             let line = payloads.line(2_000_000 + id);
             let start = Instant::now();
-            store.checkpoint(subject::checkpoint(Some("deep"), None)?, Content::Bytes(line)).await?;
+            store.checkpoint(subject::checkpoint(Some("deep"), None)?, CheckpointContent::Bytes(line)).await?;
             deep_samples.push(start.elapsed());
             let line = payloads.line(3_000_000 + id);
             let branch = format!("fork-{id}");
             let start = Instant::now();
-            store.checkpoint(subject::checkpoint(Some(&branch), Some(tip))?, Content::Bytes(line)).await?;
+            store.checkpoint(subject::checkpoint(Some(&branch), Some(tip))?, CheckpointContent::Bytes(line)).await?;
             fork_samples.push(start.elapsed());
         }
         depth_ratios.push(deep_samples.median() / shallow_samples.median());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contexture::{
-    Checkpoint, Content, Contexture, Location, Options,
+    Checkpoint, CheckpointContent, Contexture, Location, Options,
     core::{
         Actor, CommitId, Format, HeadName, Machine, Principal, Provenance, Session, SpaceName, Template, Timestamp,
         Trigger,
@@ -58,7 +58,7 @@ pub(crate) async fn grow(
         tasks.spawn(async move {
             for n in (writer..count).step_by(usize::try_from(WRITERS)?) {
                 let request = checkpoint(Some(&head), None)?;
-                store.checkpoint(request, Content::Bytes(payloads.line(from + n))).await?;
+                store.checkpoint(request, CheckpointContent::Bytes(payloads.line(from + n))).await?;
             }
             Result::Ok(())
         });

@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture::{
-    Content, Contexture, Moment, Stop,
+    CheckpointContent, Contexture, Moment, Stop,
     core::{CommitId, HeadName, Principal, Timestamp},
 };
 
@@ -19,7 +19,7 @@ pub(crate) const PER_WRITER: u64 = 200;
 /// Makes one checkpoint on the head `main`.
 pub(crate) async fn checkpoint(store: &Contexture, line: Vec<u8>) -> Result<Duration> {
     let start = Instant::now();
-    store.checkpoint(subject::checkpoint(Some("main"), None)?, Content::Bytes(line)).await?;
+    store.checkpoint(subject::checkpoint(Some("main"), None)?, CheckpointContent::Bytes(line)).await?;
     Ok(start.elapsed())
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn write_at_once(store: &Contexture, shares: Vec<Vec<Vec<u8>>>)
         tasks.spawn(async move {
             let head = format!("session/{writer}");
             for line in lines {
-                store.checkpoint(subject::checkpoint(Some(&head), None)?, Content::Bytes(line)).await?;
+                store.checkpoint(subject::checkpoint(Some(&head), None)?, CheckpointContent::Bytes(line)).await?;
             }
             Result::Ok(())
         });

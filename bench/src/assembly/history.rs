@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use contexture::{
-    Checkpoint, Content, Contexture,
+    Checkpoint, CheckpointContent, Contexture,
     core::{Annotation, CommitId, Format, LabelKey, SummaryText},
 };
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl History {
                 request.annotations.push(Annotation::Label { key, value });
             }
         }
-        let made = self.store.checkpoint(request, Content::Bytes(turn(n).to_string().into_bytes())).await?;
+        let made = self.store.checkpoint(request, CheckpointContent::Bytes(turn(n).to_string().into_bytes())).await?;
         self.commits.push(made.id);
         Ok(made.id)
     }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use anstyle::Style;
 use contexture::{
-    CommitContent, Said, StoredCommit,
+    CommitContent, ContentMeaning, StoredCommit,
     core::{BlobSource, CommitId, CommitKind, Entry, Part, Role, Timestamp, ToolInput},
     formats::{
         Told,
@@ -95,7 +95,7 @@ impl Conversation {
     pub(crate) fn tell(&mut self, content: CommitContent) -> Vec<String> {
         let CommitContent { commit, size, said } = content;
         match said {
-            Said::Steps { steps, unreadable } => {
+            ContentMeaning::Steps { steps, unreadable } => {
                 let told = told(steps);
                 self.answers = answers(&told);
                 for told in told {
@@ -112,14 +112,14 @@ impl Conversation {
                     self.note(&commit, &format!("[{} cannot be read]", output::counted(unreadable, "record")));
                 }
             }
-            Said::Text { text, .. } if commit.commit.kind == CommitKind::Compaction => {
+            ContentMeaning::Text { text, .. } if commit.commit.kind == CommitKind::Compaction => {
                 self.summary(&commit, None, &text);
             }
-            Said::Text { text, .. } => {
+            ContentMeaning::Text { text, .. } => {
                 self.heading(&commit, None, Speaker::content_of(&commit));
                 self.prose(&text, Style::new());
             }
-            Said::Opaque => {
+            ContentMeaning::Opaque => {
                 let (format, artifact) = (&commit.commit.format, commit.commit.artifact);
                 self.heading(&commit, None, Speaker::content_of(&commit));
                 let size = output::size(size);

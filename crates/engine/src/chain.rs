@@ -6,7 +6,7 @@ use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{Checker, Concatenation, JoinError};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, Encoded, Encoding, Payload},
+    artifact::{self, ArtifactReader, CommitArtifact, EncodedArtifact, Encoding},
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::FutureExt as _;
@@ -120,7 +120,7 @@ async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
 }
 
 /// A commit whose bytes are part of the result.
-pub(crate) struct Part {
+pub(crate) struct ChainPart {
     pub(crate) commit: CommitId,
     /// The whole commit, where [`Detail::Commits`] asks for it.
     pub(crate) stored: Option<StoredCommit>,
@@ -132,7 +132,7 @@ pub(crate) enum Body {
     /// All of them, decoded and checked.
     Whole(Vec<u8>),
     /// Too many to hold: the row that lists the parts.
-    Large(Encoded),
+    Large(EncodedArtifact),
 }
 
 impl Body {
@@ -154,7 +154,7 @@ pub(crate) enum Detail {
     Commits,
 }
 
-type Page = JoinHandle<contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>>>;
+type Page = JoinHandle<contexture_store::Result<Vec<(CommitArtifact, Option<StoredCommit>)>>>;
 
 /// The parts of a route, read page by page: the next page is fetched while one is decoded and checked.
 pub(crate) struct Parts {
@@ -163,7 +163,7 @@ pub(crate) struct Parts {
     whole: VecDeque<LineSegment>,
     left: VecDeque<LineSegment>,
     detail: Detail,
-    ready: std::vec::IntoIter<(Payload, Option<StoredCommit>)>,
+    ready: std::vec::IntoIter<(CommitArtifact, Option<StoredCommit>)>,
     coming: Option<Page>,
     at_start: bool,
     /// Whether compactions and snapshots in the middle are parts too.
@@ -197,7 +197,7 @@ impl Parts {
     }
 
     /// Returns the next commit whose bytes belong to the result, with its bytes.
-    pub(crate) async fn next(&mut self) -> Result<Option<Part>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<ChainPart>> {
         loop {
             if let Some((payload, stored)) = self.ready.next() {
                 let keep = payload.kind == CommitKind::Delta || self.at_start || self.with_resets;
@@ -229,7 +229,7 @@ impl Parts {
         Ok(bytes)
     }
 
-    pub(crate) fn reader(&self, row: Encoded) -> ArtifactReader {
+    pub(crate) fn reader(&self, row: EncodedArtifact) -> ArtifactReader {
         ArtifactReader::of(&self.store, &self.scope, row)
     }
 
@@ -251,7 +251,7 @@ impl Parts {
     /// Counts the elements of all parts, which a CBOR array must announce.
     pub(crate) async fn count_elements(mut self) -> Result<u64> {
         let mut elements = 0;
-        while let Some(Part { commit, body, .. }) = self.next().await? {
+        while let Some(ChainPart { commit, body, .. }) = self.next().await? {
             let unjoinable = |source| Error::Unjoinable { commit, source: JoinError::Part { part: 1, source } };
             let mut checker = Checker::new(Concatenation::CborArray);
             match body {
@@ -281,13 +281,13 @@ async fn read_page(
     tx: &mut Tx<'_>,
     page: LineSegment,
     detail: Detail,
-) -> contexture_store::Result<Vec<(Payload, Option<StoredCommit>)>> {
+) -> contexture_store::Result<Vec<(CommitArtifact, Option<StoredCommit>)>> {
     let payloads = artifact::payloads(tx, page, COMMITS_PER_PAGE).await?;
     if detail == Detail::Ids {
         return Ok(payloads.into_iter().map(|payload| (payload, None)).collect());
     }
     let mut commits = commit::page_forward(tx, page, COMMITS_PER_PAGE).await?.into_iter().peekable();
-    let described = |payload: Payload| {
+    let described = |payload: CommitArtifact| {
         let stored = commits.next_if(|stored| stored.id == payload.commit);
         (payload, stored)
     };
@@ -296,12 +296,12 @@ async fn read_page(
 
 /// Decodes and checks a commit's bytes. Here and not where they are read: buffers that are filled on one thread and
 /// freed on another cost more than the second thread gains.
-fn part(payload: Payload, stored: Option<StoredCommit>) -> Result<Part> {
-    let Payload { commit, artifact, content, .. } = payload;
+fn part(payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
+    let CommitArtifact { commit, artifact, content, .. } = payload;
     let row = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
     let body = match row.encoding {
         Encoding::Parts => Body::Large(row),
         Encoding::Raw | Encoding::Lz4 => Body::Whole(row.decode()?),
     };
-    Ok(Part { commit, stored, body })
+    Ok(ChainPart { commit, stored, body })
 }

@@ -68,7 +68,7 @@ pub enum Check {
 }
 
 /// The bytes to check in.
-pub enum Content {
+pub enum CheckpointContent {
     /// Bytes at hand.
     Bytes(Vec<u8>),
     /// Bytes of unknown number, read to the end.
@@ -83,12 +83,12 @@ pub struct Checkpointed {
     /// Its id.
     pub id: CommitId,
     /// Whether this request made it.
-    pub outcome: Outcome,
+    pub outcome: CreateOutcome,
 }
 
 /// What became of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CreateOutcome {
     /// It made a commit.
     Created,
     /// The same commit was there, or the same request had made it.
@@ -124,7 +124,7 @@ impl Checkpoint {
     }
 
     /// Returns the digest of everything asked for. An implied time is left out: a retry happens later.
-    fn payload(&self, artifact: &ArtifactId) -> request::Payload {
+    fn payload(&self, artifact: &ArtifactId) -> request::RequestDigest {
         #[derive(Serialize)]
         struct Payload<'r> {
             artifact: &'r ArtifactId,
@@ -164,7 +164,7 @@ impl Checkpoint {
 
 impl Contexture {
     /// Makes a commit of the content, durable when this returns.
-    pub async fn checkpoint(&self, request: Checkpoint, content: Content) -> Result<Checkpointed> {
+    pub async fn checkpoint(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
         let mut prepared = self.prepare(&request, content).await?;
         prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
         let foresight = Foresight { head: request.head.clone(), parent: request.parent };
@@ -177,18 +177,18 @@ impl Contexture {
     }
 
     /// Checks the content and stores what is too large for the commit's own transaction.
-    async fn prepare(&self, request: &Checkpoint, content: Content) -> Result<Prepared> {
+    async fn prepare(&self, request: &Checkpoint, content: CheckpointContent) -> Result<Prepared> {
         let rule = match request.check {
             Check::WellFormed => Concatenation::of(&request.format),
             Check::Nothing => Concatenation::Bytes,
         };
         let malformed = |source| Error::Malformed { format: request.format.clone(), source };
         match content {
-            Content::Stored(id) => Ok(Prepared { artifact: Artifact::Stored(id), messages: None, key: None }),
-            Content::Bytes(bytes) if bytes.len() > MAX_HOT_BYTES => {
+            CheckpointContent::Stored(id) => Ok(Prepared { artifact: Artifact::Stored(id), messages: None, key: None }),
+            CheckpointContent::Bytes(bytes) if bytes.len() > MAX_HOT_BYTES => {
                 self.prepare_stream(request, rule, Box::new(io::Cursor::new(bytes))).await
             }
-            Content::Bytes(bytes) => {
+            CheckpointContent::Bytes(bytes) => {
                 if bytes.is_empty() && request.check == Check::WellFormed {
                     return Err(Error::Empty);
                 }
@@ -196,7 +196,7 @@ impl Contexture {
                 let measure = checker.push(&bytes).and_then(|()| checker.finish()).map_err(malformed)?;
                 Ok(Prepared { artifact: Artifact::Hot(Hot::encode(bytes)), messages: measure.messages, key: None })
             }
-            Content::Stream(reader) => self.prepare_reader(request, rule, reader).await,
+            CheckpointContent::Stream(reader) => self.prepare_reader(request, rule, reader).await,
         }
     }
 
@@ -209,7 +209,7 @@ impl Contexture {
     ) -> Result<Prepared> {
         let (start, reader) = pieces::read_start(reader).await?;
         if start.len() <= MAX_HOT_BYTES {
-            return Box::pin(self.prepare(request, Content::Bytes(start))).await;
+            return Box::pin(self.prepare(request, CheckpointContent::Bytes(start))).await;
         }
         self.prepare_stream(request, rule, Box::new(io::Cursor::new(start).chain(reader))).await
     }
@@ -239,7 +239,7 @@ struct Prepared {
     artifact: Artifact,
     messages: Option<u64>,
     /// The idempotency key with the digest of what was asked for.
-    key: Option<(IdempotencyKey, request::Payload)>,
+    key: Option<(IdempotencyKey, request::RequestDigest)>,
 }
 
 enum Artifact {
@@ -262,7 +262,7 @@ async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Re
     if let Some((key, payload)) = &prepared.key
         && let Some(id) = request::find(tx, key, payload).await?
     {
-        return Ok(Checkpointed { id, outcome: Outcome::AlreadyThere });
+        return Ok(Checkpointed { id, outcome: CreateOutcome::AlreadyThere });
     }
     let origin = match &request.head {
         Some(name) => head::find(tx, name).await?,
@@ -298,8 +298,8 @@ async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Re
         request::remember(tx, key, payload, &id).await?;
     }
     let outcome = match inserted {
-        Inserted::New => Outcome::Created,
-        Inserted::AlreadyThere => Outcome::AlreadyThere,
+        Inserted::New => CreateOutcome::Created,
+        Inserted::AlreadyThere => CreateOutcome::AlreadyThere,
     };
     Ok(Checkpointed { id, outcome })
 }

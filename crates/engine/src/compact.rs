@@ -12,8 +12,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use crate::{
-    Checkpoint, Checkpointed, Content, Contexture, Error, Result, Stop,
-    materialize::{Materialization, Piece},
+    Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Result, Stop,
+    materialize::{Materialization, MaterializedPiece},
     pieces::PieceReader,
 };
 
@@ -71,7 +71,7 @@ impl Contexture {
             annotations,
             ..Checkpoint::new(format)
         };
-        self.checkpoint(request, Content::Bytes(summary)).await
+        self.checkpoint(request, CheckpointContent::Bytes(summary)).await
     }
 
     /// Stores what a commit materializes to as one artifact, so that later materializations start there.
@@ -94,7 +94,7 @@ impl Contexture {
             annotations,
             ..Checkpoint::new(format)
         };
-        self.checkpoint(request, Content::Stored(artifact)).await
+        self.checkpoint(request, CheckpointContent::Stored(artifact)).await
     }
 }
 
@@ -153,8 +153,8 @@ async fn send_pieces(
 ) -> Result<(Format, Option<u64>)> {
     loop {
         let (bytes, end) = match materialization.next().await? {
-            Piece::Bytes(bytes) => (bytes, None),
-            Piece::End(tail, counted) => (tail, Some(counted)),
+            MaterializedPiece::Bytes(bytes) => (bytes, None),
+            MaterializedPiece::End(tail, counted) => (tail, Some(counted)),
         };
         // When the storing side is gone, its own error is what the caller sees.
         let sent = pieces.send(bytes).await;

@@ -18,14 +18,14 @@ use contexture_formats::{
 use contexture_store::{
     Error as StoreError,
     commit::{PageAfter, StoredCommit},
-    search::{self, Filter, Kind, Query},
+    search::{self, Filter, PassageKind, Query},
 };
 use futures_util::FutureExt as _;
 
 pub use file::{Nearness, TracedFile};
 pub use occasion::{Occasion, Reasoning, Request, Thought};
 
-use crate::{CommitContent, Contexture, Error, LogStart, Result, Said, Stop, Walk};
+use crate::{CommitContent, ContentMeaning, Contexture, Error, LogStart, Result, Stop, Walk};
 use settle::Settling;
 
 /// Commits that are asked for at once.
@@ -137,7 +137,7 @@ impl Contexture {
                         .max_by_key(|until| until.map_or(i64::MAX, Timestamp::as_micros));
                     let until = until.flatten().map(|until| until.as_micros().saturating_add(LONGEST_TURN_MICROS));
                     let until = until.and_then(Timestamp::from_micros);
-                    let filter = Filter { kind: Some(Kind::ToolCall), until, ..Filter::default() };
+                    let filter = Filter { kind: Some(PassageKind::ToolCall), until, ..Filter::default() };
                     Candidates::Named { query: Box::new((query, filter)), after: None }
                 }
                 // A name without words is in no index.
@@ -220,9 +220,9 @@ impl Contexture {
     async fn steps_of(&self, commit: CommitId) -> Result<Option<Vec<contexture_formats::codec::Step>>> {
         let reading = async { self.entries(Some(commit), Stop::At(commit)).await?.next().await };
         match reading.await {
-            Ok(Some(CommitContent { said: Said::Steps { steps, .. }, .. })) => Ok(Some(steps)),
+            Ok(Some(CommitContent { said: ContentMeaning::Steps { steps, .. }, .. })) => Ok(Some(steps)),
             // Nobody understands it, or a check of the store says what is wrong.
-            Ok(Some(CommitContent { said: Said::Text { .. } | Said::Opaque, .. }) | None)
+            Ok(Some(CommitContent { said: ContentMeaning::Text { .. } | ContentMeaning::Opaque, .. }) | None)
             | Err(
                 Error::AbsentArtifact { .. }
                 | Error::Store(StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) | StoreError::NoArtifact(_)),

@@ -6,7 +6,7 @@ use contexture_store::{Error as StoreError, commit::StoredCommit};
 
 use crate::{
     Contexture, Result, Stop,
-    chain::{Body, Detail, Part, Parts, Route},
+    chain::{Body, ChainPart, Detail, Parts, Route},
     excerpt::Excerpt,
 };
 
@@ -26,12 +26,12 @@ pub struct CommitContent {
     /// How many bytes its content has.
     pub size: u64,
     /// What its content says.
-    pub said: Said,
+    pub said: ContentMeaning,
 }
 
 /// What content says, as far as it can be told.
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum ContentMeaning {
     /// It is understood.
     Steps {
         /// What its records say, in order.
@@ -81,7 +81,7 @@ impl Entries {
 
     /// Returns the next commit with its content.
     pub(crate) async fn next_commit(&mut self) -> Result<Option<(StoredCommit, Body)>> {
-        let Some(Part { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
+        let Some(ChainPart { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
         // Both rows were read in one transaction, so one without the other means that the store is damaged.
         let commit = stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?;
         Ok(Some((commit, body)))
@@ -102,7 +102,7 @@ impl Entries {
         Ok(CommitContent { commit, size, said })
     }
 
-    async fn excerpt(&self, body: Body) -> Result<Said> {
+    async fn excerpt(&self, body: Body) -> Result<ContentMeaning> {
         let mut excerpt = Excerpt::new(MAX_TEXT_CHARS);
         match body {
             Body::Whole(bytes) => excerpt.push(&bytes),
@@ -114,13 +114,13 @@ impl Entries {
             }
         }
         Ok(match excerpt.finish() {
-            Some((text, left_out)) => Said::Text { text, left_out },
-            None => Said::Opaque,
+            Some((text, left_out)) => ContentMeaning::Text { text, left_out },
+            None => ContentMeaning::Opaque,
         })
     }
 }
 
-fn read(codec: &dyn formats::Codec, content: &[u8]) -> Said {
+fn read(codec: &dyn formats::Codec, content: &[u8]) -> ContentMeaning {
     let (mut steps, mut unreadable) = (Vec::new(), 0);
     let ended = formats::read(codec, content, &mut |Reading { step, .. }| match step {
         Ok(step) => steps.push(step),
@@ -128,5 +128,5 @@ fn read(codec: &dyn formats::Codec, content: &[u8]) -> Said {
     });
     // What comes after a place where no further record can be told apart counts as one.
     unreadable += u64::from(ended.is_err());
-    Said::Steps { steps, unreadable }
+    ContentMeaning::Steps { steps, unreadable }
 }

@@ -21,7 +21,7 @@ use futures_util::FutureExt as _;
 pub use attach::Attachment;
 
 use crate::{
-    Contexture, Outcome, Result,
+    Contexture, CreateOutcome, Result,
     reference::{MAX_CANDIDATES, only},
 };
 use attach::Attached;
@@ -78,7 +78,7 @@ pub struct KeptEnvelope {
     /// Its id.
     pub id: EnvelopeId,
     /// Whether this request made it.
-    pub outcome: Outcome,
+    pub outcome: CreateOutcome,
 }
 
 impl NewMissing {
@@ -191,9 +191,9 @@ async fn write(tx: &mut Tx<'_>, prepared: &Prepared) -> Result<KeptEnvelope> {
     let outcome = match inserted {
         Inserted::New => {
             event::append(tx, &prepared.events).await?;
-            Outcome::Created
+            CreateOutcome::Created
         }
-        Inserted::AlreadyThere => Outcome::AlreadyThere,
+        Inserted::AlreadyThere => CreateOutcome::AlreadyThere,
     };
     Ok(KeptEnvelope { id, outcome })
 }

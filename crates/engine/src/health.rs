@@ -12,7 +12,7 @@ impl Contexture {
     }
 
     /// Checks everything in the space and says what is damaged.
-    pub async fn fsck(&self, progress: &mut (dyn FnMut(fsck::Progress) + Send)) -> Result<fsck::Report> {
+    pub async fn fsck(&self, progress: &mut (dyn FnMut(fsck::Progress) + Send)) -> Result<fsck::FsckReport> {
         Ok(fsck::check(&self.store, &self.scope(), progress).await?)
     }
 

@@ -11,7 +11,7 @@ use contexture_formats::{
 use contexture_store::commit::StoredCommit;
 
 use crate::{
-    Contexture, Error, Loss, Materialized, Result, Stretch, Tier,
+    Contexture, Error, Materialized, Result, Stretch, Tier, TranslationLoss,
     chain::{Body, Plan},
     entries::Entries,
     translate::{self, Gathered},
@@ -153,7 +153,7 @@ impl<'s> Session<'s> {
     }
 
     /// Ends the session and returns what was counted in it.
-    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<Loss>) -> Led {
+    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<TranslationLoss>) -> Led {
         let measure = self.joiner.finish().expect("lines join whatever they hold").measure;
         let report = Materialized::new(Some(self.format.clone()), plan.route.commits, measure, segments, losses);
         Led { report, ends: self.ends }

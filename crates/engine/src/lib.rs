@@ -40,7 +40,7 @@ pub use assemble::{
     Trigger, Why,
 };
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
-pub use checkpoint::{Check, Checkpoint, Checkpointed, Content, Outcome};
+pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
 pub use compact::{Compaction, Snapshot};
 pub use contexture_assembly as assembly;
 pub use contexture_core as core;
@@ -55,8 +55,8 @@ pub use contexture_store::{
     head::{Expect, Head, HeadMove},
     injection::{Injection, StoredInjection},
     inspect,
-    missing::{Change as MissingChange, Filter as MissingFilter, Missing, StoredMissing},
-    search::{Filter as SearchFilter, Kind as PassageKind, Query, QueryError, Request as SearchRequest},
+    missing::{Filter as MissingFilter, Missing, MissingChange, StoredMissing},
+    search::{Filter as SearchFilter, PassageKind, Query, QueryError, SearchRequest},
     spaces::Space,
     stats,
     token_count::TextDigest,
@@ -64,12 +64,12 @@ pub use contexture_store::{
 pub use edits::{
     FoundEdit, Nearness, Occasion, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
 };
-pub use entries::{CommitContent, Entries, Said};
+pub use entries::{CommitContent, ContentMeaning, Entries};
 pub use envelope::{Attachment, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};
 pub use error::{BundleProblem, Error, Result};
 pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
-pub use materialize::{Loss, Materialization, Materialized, Piece, Stop, Stretch, Tier};
+pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, Stretch, Tier, TranslationLoss};
 pub use reference::Reference;
 pub use resume::{Resume, Resumed};
 pub use search::{Found, FoundPassage, Indexed, Indexing, Snippet};

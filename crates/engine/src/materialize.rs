@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     Contexture, Error, Result,
-    chain::{Body, Detail, Part, Parts, Plan},
+    chain::{Body, ChainPart, Detail, Parts, Plan},
     translate::Translation,
 };
 
@@ -72,7 +72,7 @@ pub struct Stretch {
 
 /// Something that was in the chain and is not in the result, or not as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Loss {
+pub struct TranslationLoss {
     /// What.
     pub kind: LossKind,
     /// How often.
@@ -86,9 +86,9 @@ pub struct Loss {
 ///
 /// In the chain's own format the stored bytes are the result; nothing is copied to make it, so it starts at once at any
 /// length. A translation is held whole, like what a model is given.
-pub struct Materialization(Source);
+pub struct Materialization(ContentOrigin);
 
-enum Source {
+enum ContentOrigin {
     Stored(Box<Stored>),
     /// Taken once it was returned.
     Translated(Option<Translation>),
@@ -115,7 +115,7 @@ pub struct Materialized {
     /// What it was made of, oldest first.
     pub segments: Vec<Stretch>,
     /// What it leaves out or changes.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<TranslationLoss>,
     /// Commits that were walked.
     pub commits: u64,
     /// Messages, where the format says what a message is.
@@ -145,7 +145,7 @@ impl Contexture {
         let format = plan.wanted(commit, format)?;
         match format {
             Some(format) if !plan.is_in(&format) => self.materialize_translated(commit, stop, &format, None).await,
-            format => Ok(Materialization(Source::Stored(Box::new(self.stored(plan, format).await?)))),
+            format => Ok(Materialization(ContentOrigin::Stored(Box::new(self.stored(plan, format).await?)))),
         }
     }
 
@@ -167,7 +167,7 @@ impl Contexture {
             (Some(format), Some(_), Tier::Mapped | Tier::Rendered | Tier::Raw) => {
                 self.materialize_translated(commit, stop, &format, Some(best)).await
             }
-            (format, _, _) => Ok(Materialization(Source::Stored(Box::new(self.stored(plan, format).await?)))),
+            (format, _, _) => Ok(Materialization(ContentOrigin::Stored(Box::new(self.stored(plan, format).await?)))),
         }
     }
 
@@ -181,7 +181,7 @@ impl Contexture {
         let target = self.target_of(commit).await?;
         let best = best.unwrap_or(Tier::Native);
         let translation = self.translate_as(commit, stop, format, &target, best).await?;
-        Ok(Materialization(Source::Translated(Some(translation))))
+        Ok(Materialization(ContentOrigin::Translated(Some(translation))))
     }
 
     /// Starts to join the stored bytes of a chain that is in one format.
@@ -206,7 +206,7 @@ impl Contexture {
     pub(crate) async fn stored_whole(&self, plan: Plan, format: Format) -> Result<Translation> {
         let stored = self.stored(plan, Some(format)).await?;
         let mut bytes = Vec::new();
-        let report = Materialization(Source::Stored(Box::new(stored))).write_to(&mut bytes).await?;
+        let report = Materialization(ContentOrigin::Stored(Box::new(stored))).write_to(&mut bytes).await?;
         Ok(Translation { bytes, report })
     }
 }
@@ -231,12 +231,12 @@ impl Plan {
 impl Materialization {
     /// Returns the next bytes of the conversation, in pieces of bounded size where they were stored so, or what was
     /// counted at the end.
-    pub async fn next(&mut self) -> Result<Piece> {
+    pub async fn next(&mut self) -> Result<MaterializedPiece> {
         match &mut self.0 {
-            Source::Stored(stored) => stored.next().await,
-            Source::Translated(translation) => {
+            ContentOrigin::Stored(stored) => stored.next().await,
+            ContentOrigin::Translated(translation) => {
                 let Translation { bytes, report } = translation.take().expect("the end is returned once");
-                Ok(Piece::End(bytes, report))
+                Ok(MaterializedPiece::End(bytes, report))
             }
         }
     }
@@ -246,8 +246,8 @@ impl Materialization {
         let failed = |source| Error::Io { attempt: "write the conversation", source };
         loop {
             match self.next().await? {
-                Piece::Bytes(bytes) => sink.write_all(&bytes).map_err(failed)?,
-                Piece::End(tail, counted) => {
+                MaterializedPiece::Bytes(bytes) => sink.write_all(&bytes).map_err(failed)?,
+                MaterializedPiece::End(tail, counted) => {
                     sink.write_all(&tail).and_then(|()| sink.flush()).map_err(failed)?;
                     return Ok(counted);
                 }
@@ -257,7 +257,7 @@ impl Materialization {
 }
 
 impl Stored {
-    async fn next(&mut self) -> Result<Piece> {
+    async fn next(&mut self) -> Result<MaterializedPiece> {
         loop {
             if let Some((commit, reader)) = &mut self.open {
                 let commit = *commit;
@@ -269,10 +269,10 @@ impl Stored {
             }
             match self.parts.next().await? {
                 None => return self.end(),
-                Some(Part { commit, body: Body::Large(row), .. }) => {
+                Some(ChainPart { commit, body: Body::Large(row), .. }) => {
                     self.open = Some((commit, self.parts.reader(row)));
                 }
-                Some(Part { commit, body: Body::Whole(bytes), .. }) => {
+                Some(ChainPart { commit, body: Body::Whole(bytes), .. }) => {
                     let piece = self.join(commit, bytes)?;
                     self.end_part(commit)?;
                     return Ok(piece);
@@ -282,9 +282,9 @@ impl Stored {
     }
 
     /// Adds bytes of a commit to the conversation.
-    fn join(&mut self, commit: CommitId, bytes: Vec<u8>) -> Result<Piece> {
+    fn join(&mut self, commit: CommitId, bytes: Vec<u8>) -> Result<MaterializedPiece> {
         let joined = self.joiner().push(&bytes).map_err(|source| Error::Unjoinable { commit, source })?;
-        Ok(Piece::Bytes(if joined.glue.is_empty() && joined.body.len() == bytes.len() {
+        Ok(MaterializedPiece::Bytes(if joined.glue.is_empty() && joined.body.len() == bytes.len() {
             bytes
         } else {
             [&*joined.glue, joined.body].concat()
@@ -299,13 +299,13 @@ impl Stored {
         self.joiner.as_mut().expect("the conversation goes on until its end is returned")
     }
 
-    fn end(&mut self) -> Result<Piece> {
+    fn end(&mut self) -> Result<MaterializedPiece> {
         let joiner = self.joiner.take().expect("the end is returned once");
         // The plan counted the parts and they never change, so a miscount means that rows went missing.
         let ending = joiner.finish().map_err(|error| StoreError::Damaged { what: error.to_string() })?;
         let stretches = std::mem::take(&mut self.stretches);
         let counted = Materialized::new(self.format.clone(), self.commits, ending.measure, stretches, Vec::new());
-        Ok(Piece::End(ending.glue.to_vec(), counted))
+        Ok(MaterializedPiece::End(ending.glue.to_vec(), counted))
     }
 }
 
@@ -315,7 +315,7 @@ impl Materialized {
         commits: u64,
         measure: Measure,
         segments: Vec<Stretch>,
-        losses: Vec<Loss>,
+        losses: Vec<TranslationLoss>,
     ) -> Self {
         let Measure { messages, bytes, chars } = measure;
         Self {
@@ -337,7 +337,7 @@ impl Materialized {
         content: &[u8],
         commits: u64,
         segments: Vec<Stretch>,
-        losses: Vec<Loss>,
+        losses: Vec<TranslationLoss>,
     ) -> Self {
         let measured = |rule| {
             let mut checker = Checker::new(rule);
@@ -352,7 +352,7 @@ impl Materialized {
 }
 
 /// What a materialization yields next.
-pub enum Piece {
+pub enum MaterializedPiece {
     /// Bytes of the conversation.
     Bytes(Vec<u8>),
     /// The last bytes and what was counted in all.

@@ -6,11 +6,11 @@ use contexture_core::{EnvelopeId, MissingId};
 use contexture_store::{
     commit::Inserted,
     event::{self, Event},
-    missing::{self, Change, Filter, StoredMissing},
+    missing::{self, Filter, MissingChange, StoredMissing},
 };
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, NewMissing, Outcome, Result};
+use crate::{Contexture, CreateOutcome, NewMissing, Result};
 
 impl Contexture {
     /// Records that something is missing, now, and what happened with it.
@@ -21,7 +21,7 @@ impl Contexture {
         missing: NewMissing,
         envelope: Option<EnvelopeId>,
         events: Vec<Event>,
-    ) -> Result<Outcome> {
+    ) -> Result<CreateOutcome> {
         let record = Arc::new((missing.since(envelope, self.now()), events));
         let writing = self.store.write(self.scope(), move |tx| {
             let record = Arc::clone(&record);
@@ -29,9 +29,9 @@ impl Contexture {
                 Ok(match missing::put(tx, &record.0).await? {
                     Inserted::New => {
                         event::append(tx, &record.1).await?;
-                        Outcome::Created
+                        CreateOutcome::Created
                     }
-                    Inserted::AlreadyThere => Outcome::AlreadyThere,
+                    Inserted::AlreadyThere => CreateOutcome::AlreadyThere,
                 })
             }
             .boxed()
@@ -40,7 +40,7 @@ impl Contexture {
     }
 
     /// Replaces the state of missing context, and records what happened with it.
-    pub async fn change_missing(&self, id: MissingId, change: Change, events: Vec<Event>) -> Result<()> {
+    pub async fn change_missing(&self, id: MissingId, change: MissingChange, events: Vec<Event>) -> Result<()> {
         let record = Arc::new((change, events));
         let writing = self.store.write(self.scope(), move |tx| {
             let record = Arc::clone(&record);

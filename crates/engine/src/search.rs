@@ -12,7 +12,7 @@ use contexture_store::{
     Error as StoreError,
     artifact::ArtifactReader,
     commit::{self, StoredCommit},
-    search::{self, Hit, Kind, Request, Spot},
+    search::{self, Hit, PassageKind, SearchRequest, Spot},
 };
 use futures_util::FutureExt as _;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct FoundPassage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: PassageKind,
     /// How well it matches; only comparable with others of the same search.
     pub score: i64,
     /// The piece of it that matches; nothing when the content cannot be read.
@@ -56,7 +56,7 @@ impl Contexture {
     /// Searches what the index knows: the commits that match best first, then the newest.
     ///
     /// [`update_index`](Self::update_index) goes before it, unless what was added since need not be found.
-    pub async fn search(&self, request: &Request) -> Result<Vec<Found>> {
+    pub async fn search(&self, request: &SearchRequest) -> Result<Vec<Found>> {
         let asked = request.clone();
         let finding = self.store.read(self.scope(), move |tx| {
             let asked = asked.clone();

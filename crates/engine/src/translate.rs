@@ -13,9 +13,9 @@ use contexture_store::{
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    Contexture, Error, Loss, Materialized, Result, Stop, Stretch, Tier,
+    Contexture, Error, Materialized, Result, Stop, Stretch, Tier, TranslationLoss,
     chain::Route,
-    entries::{CommitContent, MAX_TEXT_CHARS, Said},
+    entries::{CommitContent, ContentMeaning, MAX_TEXT_CHARS},
     excerpt::Excerpt,
     lead::Led,
 };
@@ -157,7 +157,7 @@ pub(crate) struct Gathered {
     /// The commits that entries of the replay come from.
     pub(crate) origins: Vec<Origin>,
     pub(crate) stretches: Vec<Stretch>,
-    pub(crate) losses: Vec<Loss>,
+    pub(crate) losses: Vec<TranslationLoss>,
     commits: u64,
     /// The text of the last stretch, when it is rendered.
     text: Option<(usize, Format, Excerpt)>,
@@ -195,13 +195,13 @@ impl Gathered {
         let CommitContent { commit, size, said } = content;
         let kind = commit.commit.kind;
         match said {
-            Said::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
+            ContentMeaning::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Mapped);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.say(Step::append(summary(text)));
             }
-            Said::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
-                let said = Said::Steps { steps: summed_up(steps), unreadable };
+            ContentMeaning::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
+                let said = ContentMeaning::Steps { steps: summed_up(steps), unreadable };
                 self.take(CommitContent { commit, size, said });
             }
             said => self.take(CommitContent { commit, size, said }),
@@ -211,19 +211,19 @@ impl Gathered {
     pub(crate) fn take(&mut self, content: CommitContent) {
         let CommitContent { commit, size, said } = content;
         match said {
-            Said::Steps { steps, unreadable } if self.best < Tier::Raw => {
+            ContentMeaning::Steps { steps, unreadable } if self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Mapped);
                 self.lose(LossKind::RecordUnreadable, unreadable, &commit);
                 for step in steps {
                     self.say(step);
                 }
             }
-            Said::Text { text, left_out } if self.best < Tier::Raw => {
+            ContentMeaning::Text { text, left_out } if self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Rendered);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.add_text(&commit, &text);
             }
-            Said::Opaque | Said::Steps { .. } | Said::Text { .. } => {
+            ContentMeaning::Opaque | ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
                 self.begin(&commit, Tier::Raw);
                 self.lose(LossKind::ContentAsNote, 1, &commit);
                 self.say(Step::append(told_by_runtime(note(&commit, size))));
@@ -260,7 +260,7 @@ impl Gathered {
 
     fn lose(&mut self, kind: LossKind, count: u64, commit: &StoredCommit) {
         if count > 0 {
-            self.losses.push(Loss { kind, count, commit: Some(commit.id) });
+            self.losses.push(TranslationLoss { kind, count, commit: Some(commit.id) });
         }
     }
 
@@ -280,7 +280,7 @@ impl Gathered {
         let Some((text, left_out)) = excerpt.finish() else { return };
         if left_out > 0 {
             let commit = self.origins.get(origin).map(|origin| origin.commit);
-            self.losses.push(Loss { kind: LossKind::Clipped, count: 1, commit });
+            self.losses.push(TranslationLoss { kind: LossKind::Clipped, count: 1, commit });
         }
         let heading = match format.as_str() {
             "text" => "[plain text]".to_owned(),
@@ -291,9 +291,9 @@ impl Gathered {
 }
 
 /// Returns what was lost of single commits and in the whole, by kind.
-pub(crate) fn all_losses(mut losses: Vec<Loss>, counted: &Losses) -> Vec<Loss> {
+pub(crate) fn all_losses(mut losses: Vec<TranslationLoss>, counted: &Losses) -> Vec<TranslationLoss> {
     let counts = counted.counts().iter();
-    losses.extend(counts.map(|count| Loss { kind: count.loss, count: count.count, commit: None }));
+    losses.extend(counts.map(|count| TranslationLoss { kind: count.loss, count: count.count, commit: None }));
     losses.sort_by_key(|loss| loss.kind);
     losses
 }
@@ -306,7 +306,7 @@ fn writable() -> Vec<&'static str> {
 
 /// Returns where the conversation before a compaction ends, if the compaction keeps some of it.
 fn reaches_back(content: &CommitContent) -> Option<CommitId> {
-    let Said::Steps { steps, .. } = &content.said else { return None };
+    let ContentMeaning::Steps { steps, .. } = &content.said else { return None };
     let keeps = |step: &Step| match &step.effect {
         Effect::Boundary(keep) | Effect::Replace(keep) => *keep != Keep::Nothing,
         Effect::Nothing | Effect::Append | Effect::Continue | Effect::Upsert | Effect::Rewind(_) => false,

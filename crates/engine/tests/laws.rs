@@ -1,6 +1,6 @@
 //! Laws of the product that hold for whatever goes in.
 
-use contexture::{Attachment, Contexture, EnvelopeFilter, Error, NewEnvelope, Outcome, Stop};
+use contexture::{Attachment, Contexture, CreateOutcome, EnvelopeFilter, Error, NewEnvelope, Stop};
 use contexture_core::{ArtifactId, CommitId, CommitKind, EnvelopeId, RecipeName, Stream};
 use contexture_testkit::{
     Harness, SqliteBackend, artifact, block_on, instant, materialized,
@@ -121,7 +121,7 @@ fn assert_kept(kept: &[(u8, u8)]) -> Result<(), TestCaseError> {
             let kept = store.keep_envelope(envelope(*document, *number)).await.unwrap();
             prop_assert_eq!(kept.id, EnvelopeId::of(&[*document; 3]));
             let is_new = first.iter().all(|(id, _)| *id != kept.id);
-            prop_assert_eq!(kept.outcome, if is_new { Outcome::Created } else { Outcome::AlreadyThere });
+            prop_assert_eq!(kept.outcome, if is_new { CreateOutcome::Created } else { CreateOutcome::AlreadyThere });
             if is_new {
                 first.push((kept.id, *number));
             }

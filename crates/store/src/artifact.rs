@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
 use serde::Serialize;
 
-pub use content::{Content, put_content};
-pub use encoding::{Encoded, Encoding, Hot, MAX_HOT_BYTES};
-pub use stream::{ArtifactReader, Part, StoredArtifact, put_alone, put_stream};
+pub use content::{PreparedContent, put_content};
+pub use encoding::{EncodedArtifact, Encoding, Hot, MAX_HOT_BYTES};
+pub use stream::{ArtifactPart, ArtifactReader, StoredArtifact, put_alone, put_stream};
 
 use crate::{
     Error, Result,
@@ -38,7 +38,7 @@ pub struct ArtifactStat {
 
 /// A commit's artifact on the way out, not yet decoded.
 #[derive(Debug)]
-pub struct Payload {
+pub struct CommitArtifact {
     /// The commit.
     pub commit: CommitId,
     /// What its artifact is.
@@ -46,7 +46,7 @@ pub struct Payload {
     /// The artifact's id.
     pub artifact: ArtifactId,
     /// The artifact; nothing when it is not stored.
-    pub content: Option<Encoded>,
+    pub content: Option<EncodedArtifact>,
 }
 
 /// Stores a small artifact. Tells whether it is new.
@@ -70,7 +70,7 @@ pub async fn ensure_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<()> {
 }
 
 /// Stores small artifacts. Returns them as parts, in order, and how many bytes of them are new.
-pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<Part>, u64)> {
+pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<ArtifactPart>, u64)> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
     let mut keys = find_all(tx, &ids).await?;
     let missing = add_missing(tx, batch, &keys).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<Part>
     keys.extend(find_all(tx, &ids).await?);
     let part = |hot: &Hot| {
         let key = *keys.get(hot.id()).ok_or(Error::NoArtifact(*hot.id()))?;
-        Ok(Part { key, size: hot.size() })
+        Ok(ArtifactPart { key, size: hot.size() })
     };
     Ok((batch.iter().map(part).collect::<Result<_>>()?, missing.iter().map(|hot| hot.size()).sum()))
 }
@@ -96,7 +96,7 @@ async fn add_missing<'b>(tx: &mut Tx<'_>, batch: &'b [Hot], keys: &HashMap<Artif
 }
 
 /// Stores a large artifact as a list of parts that are stored already.
-pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[Part]) -> Result<Inserted> {
+pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[ArtifactPart]) -> Result<Inserted> {
     let size = parts.iter().map(|part| part.size).sum();
     if insert(tx, id, size, Encoding::Parts, None).await? == Inserted::AlreadyThere {
         return Ok(Inserted::AlreadyThere);
@@ -197,7 +197,7 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
 }
 
 /// Returns an artifact's row.
-pub async fn fetch(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Encoded> {
+pub async fn fetch(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<EncodedArtifact> {
     let key = require(tx, id).await?;
     let mut row =
         tx.one("SELECT key, digest, size, encoding, body FROM artifacts WHERE key = ?1", &[key.into()]).await?;
@@ -205,7 +205,12 @@ pub async fn fetch(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Encoded> {
 }
 
 /// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
-pub(crate) async fn parts(tx: &mut Tx<'_>, artifact: i64, from: u64, limit: u32) -> Result<Vec<(u64, Encoded)>> {
+pub(crate) async fn parts(
+    tx: &mut Tx<'_>,
+    artifact: i64,
+    from: u64,
+    limit: u32,
+) -> Result<Vec<(u64, EncodedArtifact)>> {
     let sql = "SELECT p.start, a.key, a.digest, a.size, a.encoding, a.body FROM parts p \
                JOIN artifacts a ON a.key = p.part WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3";
     let rows = tx.rows(sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
@@ -214,14 +219,14 @@ pub(crate) async fn parts(tx: &mut Tx<'_>, artifact: i64, from: u64, limit: u32)
 }
 
 /// Returns the artifacts of up to `limit` commits of a stretch, oldest first.
-pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<Payload>> {
+pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<CommitArtifact>> {
     // The artifact is taken to be what the commit says it is; decoding proves it.
     let sql = "SELECT c.id, c.kind, a.key, c.artifact, a.size, a.encoding, a.body \
                FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \
                WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY c.position LIMIT ?4";
     let params = [segment.line.into(), segment.first.into(), segment.last.into(), i64::from(limit).into()];
     let decode = |mut row: Row| {
-        Ok(Payload {
+        Ok(CommitArtifact {
             commit: commit_id(row.blob(0)?)?,
             kind: stored::<CommitKind>(row.text(1)?)?,
             artifact: artifact_id(row.blob(3)?)?,
@@ -245,11 +250,11 @@ pub async fn ids_between(
 }
 
 /// Reads key, digest, size, encoding and body from five columns.
-pub(crate) fn encoded(row: &mut Row, column: usize) -> Result<Encoded> {
+pub(crate) fn encoded(row: &mut Row, column: usize) -> Result<EncodedArtifact> {
     let (key, id) = (row.integer(column)?, artifact_id(row.blob(column + 1)?)?);
     let size = row.integer(column + 2)?.cast_unsigned();
     let encoding = encoding(row, column + 3)?;
-    Ok(Encoded { key, id, size, encoding, body: row.take_blob(column + 4)? })
+    Ok(EncodedArtifact { key, id, size, encoding, body: row.take_blob(column + 4)? })
 }
 
 fn encoding(row: &Row, column: usize) -> Result<Encoding> {

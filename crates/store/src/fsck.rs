@@ -1,7 +1,7 @@
 //! The checker: reads everything that a space holds and says what contradicts what.
 //!
 //! It reads page by page, each page on its own moment of the store, so it may run beside writers and its memory does not
-//! grow with the store. A row that is broken is a [`Problem`]; the check goes on behind it.
+//! grow with the store. A row that is broken is a [`FsckProblem`]; the check goes on behind it.
 
 mod annotations;
 mod artifacts;
@@ -33,7 +33,7 @@ pub use heads::HeadFault;
 pub use journal::JournalFault;
 pub use lines::LineFault;
 pub use passages::PassageFault;
-pub use problem::Problem;
+pub use problem::FsckProblem;
 pub use record::RecordFault;
 pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
@@ -45,7 +45,7 @@ use checker::Checker;
 ///
 /// Fails only when the store cannot be read at all. Takes time in proportion to what is stored and, for artifacts in
 /// parts, to their whole size, because only the whole bytes can show that they have the whole digest.
-pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Report> {
+pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<FsckReport> {
     let mut checker = Checker::new(store, scope, progress);
     checker.engine().await?;
     checker.run(journal::Scan::default()).await?;
@@ -69,11 +69,11 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct FsckReport {
     /// How much was checked.
-    pub checked: Counts,
-    /// What is wrong, in the order it was found, at most [`Report::MAX_PROBLEMS`].
-    pub problems: Vec<Problem>,
+    pub checked: CheckedCounts,
+    /// What is wrong, in the order it was found, at most [`FsckReport::MAX_PROBLEMS`].
+    pub problems: Vec<FsckProblem>,
     /// How many further problems there are.
     pub problems_left_out: u64,
     /// Artifacts that nothing refers to, which is no problem; absent when damage kept them from being counted.
@@ -82,7 +82,7 @@ pub struct Report {
 
 /// How much a check looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct CheckedCounts {
     /// Artifacts.
     pub artifacts: u64,
     /// Bytes of content with the right digest; those of an artifact in parts count once, with its parts.
@@ -164,7 +164,7 @@ pub enum Phase {
     Unreferenced,
 }
 
-impl Report {
+impl FsckReport {
     /// Most problems that a report lists; the others are only counted.
     pub const MAX_PROBLEMS: usize = 1000;
 
@@ -173,7 +173,7 @@ impl Report {
         self.problems.is_empty()
     }
 
-    fn add(&mut self, problem: Problem) {
+    fn add(&mut self, problem: FsckProblem) {
         if self.problems.len() < Self::MAX_PROBLEMS {
             self.problems.push(problem);
         } else {
@@ -182,7 +182,7 @@ impl Report {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for CheckedCounts {
     fn add_assign(&mut self, more: Self) {
         self.artifacts += more.artifacts;
         self.bytes += more.bytes;

@@ -45,7 +45,7 @@ pub struct StoredMissing {
 
 /// What replaces the state of missing context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct MissingChange {
     /// What became of it.
     pub status: GapStatus,
     /// What is known of it.
@@ -80,9 +80,9 @@ pub async fn put(tx: &mut Tx<'_>, missing: &Missing) -> Result<Inserted> {
 }
 
 /// Replaces the state of missing context, at the transaction's time.
-pub async fn change(tx: &mut Tx<'_>, id: &MissingId, change: &Change) -> Result<()> {
+pub async fn change(tx: &mut Tx<'_>, id: &MissingId, change: &MissingChange) -> Result<()> {
     let StoredMissing { seq, missing, .. } = show(tx, id).await?;
-    let Change { status, document } = change.clone();
+    let MissingChange { status, document } = change.clone();
     update(tx, seq, &Missing { status, document, changed_at: tx.now(), ..missing }).await
 }
 

@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// Digest of everything that a request asks for.
-pub type Payload = [u8; 32];
+pub type RequestDigest = [u8; 32];
 
 /// Returns the commit that this request made before.
 ///
 /// The same key with another payload is a conflict.
-pub async fn find(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &Payload) -> Result<Option<CommitId>> {
+pub async fn find(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &RequestDigest) -> Result<Option<CommitId>> {
     let space = tx.space;
     let sql = "SELECT payload, commit_id FROM requests WHERE space = ?1 AND key = ?2";
     let Some(row) = tx.row(sql, &[space.into(), key.as_str().into()]).await? else {
@@ -25,7 +25,7 @@ pub async fn find(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &Payload) -> R
 }
 
 /// Remembers which commit a request made.
-pub async fn remember(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &Payload, commit: &CommitId) -> Result<()> {
+pub async fn remember(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &RequestDigest, commit: &CommitId) -> Result<()> {
     let (space, now) = (tx.space, tx.scope.now);
     let sql = "INSERT INTO requests (space, key, payload, commit_id, at) VALUES (?1, ?2, ?3, ?4, ?5)";
     let params = [

@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 use contexture_core::{Role, UnknownWord};
 use serde::Serialize;
 
-pub use find::{Filter, Hit, Request, find, newest};
+pub use find::{Filter, Hit, SearchRequest, find, newest};
 pub use query::{Query, QueryError};
 pub use words::{Passage, Words, passages};
 
@@ -56,13 +56,13 @@ pub struct Spot {
     /// Who says it.
     pub role: Option<Role>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: PassageKind,
 }
 
 /// What a passage is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum PassageKind {
     /// Words that somebody said.
     Text,
     /// What a model thought.
@@ -79,7 +79,7 @@ pub enum Kind {
 
 /// What becomes of the index when it follows the journal.
 #[derive(Debug, Clone)]
-pub enum Change {
+pub enum IndexChange {
     /// A passage comes in.
     Add {
         /// Where its commit lies.
@@ -105,7 +105,7 @@ pub enum Moved {
     Elsewhere,
 }
 
-impl Kind {
+impl PassageKind {
     /// Every kind.
     pub const ALL: &'static [Self] =
         &[Self::Text, Self::Thinking, Self::ToolCall, Self::ToolResult, Self::Summary, Self::Label];
@@ -123,13 +123,13 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for PassageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for PassageKind {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
@@ -154,11 +154,16 @@ pub async fn begin(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 /// Moves the index on from where it is thought to be, with what comes in and goes out on the way.
-pub async fn advance(tx: &mut Tx<'_>, from: &Cursor, (seq, inside): (u64, u64), changes: &[Change]) -> Result<Moved> {
+pub async fn advance(
+    tx: &mut Tx<'_>,
+    from: &Cursor,
+    (seq, inside): (u64, u64),
+    changes: &[IndexChange],
+) -> Result<Moved> {
     let space = tx.space;
     let (mut added, mut bytes) = (0, 0);
     for change in changes {
-        if let Change::Add { passage, .. } = change {
+        if let IndexChange::Add { passage, .. } = change {
             added += 1;
             bytes += passage.range.len() as u64;
         }
@@ -182,8 +187,8 @@ pub async fn advance(tx: &mut Tx<'_>, from: &Cursor, (seq, inside): (u64, u64), 
     }
     for change in changes {
         match change {
-            Change::Add { place, spot, passage } => add(tx, *place, spot, passage).await?,
-            Change::ForgetNotes { place } => forget_notes(tx, *place).await?,
+            IndexChange::Add { place, spot, passage } => add(tx, *place, spot, passage).await?,
+            IndexChange::ForgetNotes { place } => forget_notes(tx, *place).await?,
         }
     }
     Ok(Moved::Here)

@@ -12,7 +12,7 @@ use crate::{
 
 /// A file that was taken in, as far as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Source {
+pub struct TranscriptSource {
     /// The machine it lies on.
     pub machine: Machine,
     /// Where it lies there.
@@ -35,7 +35,7 @@ pub struct Source {
 
 /// A stretch of a source and the stored bytes that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
+pub struct SourceSegment {
     /// Where it starts in the source.
     pub start: u64,
     /// Its length.
@@ -48,24 +48,24 @@ pub struct Segment {
 
 /// How far a file was taken in, and what its last bytes were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct SourceMark {
     /// Bytes taken in.
     pub size: u64,
     /// Digest of the last of them.
     pub tail: [u8; 32],
 }
 
-impl Source {
+impl TranscriptSource {
     /// Returns how far the file was taken in.
-    pub fn mark(&self) -> Mark {
-        Mark { size: self.size, tail: self.tail }
+    pub fn mark(&self) -> SourceMark {
+        SourceMark { size: self.size, tail: self.tail }
     }
 }
 
 const COLUMNS: &str = "machine, path, format, session, size, tail, state, taken_at";
 
 /// Returns what is known of a file.
-pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<Source>> {
+pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<TranscriptSource>> {
     let space = tx.space;
     let sql = format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3");
     let row = tx.row(&sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
@@ -73,15 +73,15 @@ pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
 }
 
 /// Returns how far a file was taken in.
-pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<Mark>> {
+pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<SourceMark>> {
     let space = tx.space;
     let sql = "SELECT size, tail FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3";
     let row = tx.row(sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
-    row.map(|row| Ok(Mark { size: row.integer(0)?.cast_unsigned(), tail: tail(row.blob(1)?)? })).transpose()
+    row.map(|row| Ok(SourceMark { size: row.integer(0)?.cast_unsigned(), tail: tail(row.blob(1)?)? })).transpose()
 }
 
 /// Returns the sources that are referred to by an id, at most `limit`.
-pub async fn of_session(tx: &mut Tx<'_>, session: &str, limit: u32) -> Result<Vec<Source>> {
+pub async fn of_session(tx: &mut Tx<'_>, session: &str, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
     let sql =
         format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND session = ?2 ORDER BY machine, path LIMIT ?3");
@@ -90,7 +90,7 @@ pub async fn of_session(tx: &mut Tx<'_>, session: &str, limit: u32) -> Result<Ve
 }
 
 /// Returns the sources after a machine and path, in that order, at most `limit`.
-pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> Result<Vec<Source>> {
+pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
     let (machine, path) = after.unwrap_or_default();
     let sql = format!(
@@ -103,7 +103,7 @@ pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> R
 /// Remembers how far a file was taken in, and the stretches that came with it.
 ///
 /// The journal does not tell of it, so it may be done twice when a connection is lost, and the second time changes nothing.
-pub async fn save(tx: &mut Tx<'_>, source: &Source, segments: &[Segment]) -> Result<()> {
+pub async fn save(tx: &mut Tx<'_>, source: &TranscriptSource, segments: &[SourceSegment]) -> Result<()> {
     let space = tx.space;
     let sql = "INSERT INTO sources (space, machine, path, format, session, size, tail, state, taken_at) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
@@ -148,7 +148,13 @@ pub async fn forget(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<()
 }
 
 /// Returns up to `limit` stretches of a file in order, from the one that a byte lies in.
-pub async fn segments(tx: &mut Tx<'_>, machine: &Machine, path: &str, from: u64, limit: u32) -> Result<Vec<Segment>> {
+pub async fn segments(
+    tx: &mut Tx<'_>,
+    machine: &Machine,
+    path: &str,
+    from: u64,
+    limit: u32,
+) -> Result<Vec<SourceSegment>> {
     let space = tx.space;
     let sql = "SELECT g.start, g.length, a.digest, g.part_start FROM sources s JOIN segments g ON g.source = s.key \
                JOIN artifacts a ON a.key = g.artifact \
@@ -158,7 +164,7 @@ pub async fn segments(tx: &mut Tx<'_>, machine: &Machine, path: &str, from: u64,
     let params =
         [space.into(), machine.as_str().into(), path.into(), from.cast_signed().into(), i64::from(limit).into()];
     let decode = |row: &Row| {
-        Ok(Segment {
+        Ok(SourceSegment {
             start: row.integer(0)?.cast_unsigned(),
             length: row.integer(1)?.cast_unsigned(),
             artifact: artifact_id(row.blob(2)?)?,
@@ -175,8 +181,8 @@ async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i
     row.ok_or_else(|| Error::damaged(format!("source {path} is not there")))?.integer(0)
 }
 
-fn decode(row: &Row) -> Result<Source> {
-    Ok(Source {
+fn decode(row: &Row) -> Result<TranscriptSource> {
+    Ok(TranscriptSource {
         machine: stored::<Machine>(row.text(0)?)?,
         path: row.text(1)?.to_owned(),
         format: stored::<Format>(row.text(2)?)?,

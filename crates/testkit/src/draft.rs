@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contexture::{Check, Checkpoint, Checkpointed, Content, Contexture, Error, Expect};
+use contexture::{Check, Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Expect};
 use contexture_core::{
     ArtifactId, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, Principal, SummaryText, Timestamp,
 };
@@ -141,12 +141,12 @@ impl Draft {
 
     /// Tries to check it in.
     pub async fn send(self, store: &Contexture) -> Result<Checkpointed, Error> {
-        store.checkpoint(self.request, Content::Bytes(self.content)).await
+        store.checkpoint(self.request, CheckpointContent::Bytes(self.content)).await
     }
 
     /// Tries to check it in from a reader, as content of unknown length.
     pub async fn send_stream(self, store: &Contexture) -> Result<Checkpointed, Error> {
         let reader = std::io::Cursor::new(self.content);
-        store.checkpoint(self.request, Content::Stream(Box::new(reader))).await
+        store.checkpoint(self.request, CheckpointContent::Stream(Box::new(reader))).await
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use clap::Args;
 use contexture::{
-    CommitContent, Entries, Reference, Said,
+    CommitContent, ContentMeaning, Entries, Reference,
     formats::{self, Told},
     wire::{EntryBody, EntryDocument},
 };
@@ -114,15 +114,15 @@ fn documents(content: CommitContent) -> Vec<EntryDocument> {
     let CommitContent { commit, size, said } = content;
     let (format, artifact) = (commit.commit.format, commit.commit.artifact);
     let bodies = match said {
-        Said::Steps { steps, .. } => {
+        ContentMeaning::Steps { steps, .. } => {
             let entry = |told| match told {
                 Told::Entry(entry) => Some(EntryBody::Entry(entry)),
                 Told::Rewind(_) => None,
             };
             formats::told(steps).into_iter().filter_map(entry).collect()
         }
-        Said::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
-        Said::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
+        ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
+        ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
     };
     bodies.into_iter().map(|body| EntryDocument { commit: commit.id, body }).collect()
 }

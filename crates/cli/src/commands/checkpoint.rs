@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use contexture::{
-    Check, Checkpoint as Request, Checkpointed, Content, Contexture, Outcome, Reference,
+    Check, Checkpoint as Request, CheckpointContent, Checkpointed, Contexture, CreateOutcome, Reference,
     core::{Annotation, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, SummaryText, Tag, Trigger},
 };
 use serde::Serialize;
@@ -118,10 +118,10 @@ impl Checkpoint {
         let input = self.file.clone();
         let allow_empty = self.allow_empty;
         let mut request = self.request(&engine, invocation).await?;
-        let mut content = Content::Stream(Box::new(output.progress("Reading", size).track(reader)));
+        let mut content = CheckpointContent::Stream(Box::new(output.progress("Reading", size).track(reader)));
         if allow_empty {
             content = peek(content).map_err(|source| Error::Read { input: input.clone(), source })?;
-            if matches!(content, Content::Bytes(_)) {
+            if matches!(content, CheckpointContent::Bytes(_)) {
                 request.check = Check::Nothing;
             }
         }
@@ -178,7 +178,7 @@ impl Statements {
 pub(crate) fn print_made(made: &Checkpointed, output: &mut Output) -> Result<()> {
     match output.shape() {
         Shape::Text => output.line(made.id),
-        Shape::Json => output.document(Made { id: made.id, created: made.outcome == Outcome::Created }),
+        Shape::Json => output.document(Made { id: made.id, created: made.outcome == CreateOutcome::Created }),
     }
 }
 
@@ -210,15 +210,15 @@ async fn usual_format(
 }
 
 /// Looks whether a stream has anything in it; one that has not becomes no bytes.
-fn peek(content: Content) -> io::Result<Content> {
-    let Content::Stream(mut reader) = content else {
+fn peek(content: CheckpointContent) -> io::Result<CheckpointContent> {
+    let CheckpointContent::Stream(mut reader) = content else {
         return Ok(content);
     };
     let mut start = Vec::new();
     reader.by_ref().take(1).read_to_end(&mut start)?;
     Ok(if start.is_empty() {
-        Content::Bytes(start)
+        CheckpointContent::Bytes(start)
     } else {
-        Content::Stream(Box::new(io::Cursor::new(start).chain(reader)))
+        CheckpointContent::Stream(Box::new(io::Cursor::new(start).chain(reader)))
     })
 }

@@ -1,7 +1,7 @@
 //! `ctx fsck`: is everything in the store what it claims to be?
 
 use clap::Args;
-use contexture::fsck::{Counts, Progress};
+use contexture::fsck::{CheckedCounts, Progress};
 
 use crate::{
     error::{Error, Result},
@@ -52,8 +52,8 @@ impl Fsck {
     }
 }
 
-fn told(checked: Counts) -> String {
-    let Counts { artifacts, bytes, commits, heads, annotations, envelopes, journal_records, .. } = checked;
+fn told(checked: CheckedCounts) -> String {
+    let CheckedCounts { artifacts, bytes, commits, heads, annotations, envelopes, journal_records, .. } = checked;
     let envelopes = if envelopes > 0 { format!(", {}", output::counted(envelopes, "envelope")) } else { String::new() };
     format!(
         "Checked {}, {} ({}), {}, {}{envelopes} and {}: nothing is wrong.",

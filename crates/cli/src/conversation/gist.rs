@@ -1,7 +1,7 @@
 //! The gist of a commit that nobody has summed up: what was done in it, in one line.
 
 use contexture::{
-    CommitContent, Contexture, Said, Stop, StoredCommit,
+    CommitContent, ContentMeaning, Contexture, Stop, StoredCommit,
     core::{Entry, Part, Role},
     formats::{Told, told},
 };
@@ -24,7 +24,7 @@ pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<S
 }
 
 fn of_content(content: CommitContent) -> Option<String> {
-    let Said::Steps { steps, .. } = content.said else { return None };
+    let ContentMeaning::Steps { steps, .. } = content.said else { return None };
     let entries: Vec<Entry> = told(steps).into_iter().filter_map(answer).collect();
     let parts = || entries.iter().flat_map(|entry| &entry.parts);
     let mut calls = parts().filter_map(|part| match part {

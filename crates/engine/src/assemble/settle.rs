@@ -8,7 +8,7 @@ use contexture_assembly::{
     standard::{self, InjectionPoint, MissingContext, MissingStatus, Reference},
 };
 use contexture_core::{ArtifactId, EnvelopeId, EventKind, GapStatus, InjectionId, MissingId, MissingPrefix, Timestamp};
-use contexture_store::missing::{self, Change, StoredMissing};
+use contexture_store::missing::{self, MissingChange, StoredMissing};
 use futures_util::FutureExt as _;
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -106,7 +106,7 @@ impl Contexture {
         let draft = Draft { source: self.source(), at: self.now(), envelope, correlation: &nothing };
         let mut event = stored(new_event(&draft.event(kind, &id.to_string(), value(&record)))?);
         event.envelope = envelope;
-        let change = Change { status: GapStatus::new(status.as_str())?, document: json_text(&record)? };
+        let change = MissingChange { status: GapStatus::new(status.as_str())?, document: json_text(&record)? };
         self.change_missing(id, change, vec![event]).await?;
         Ok(record)
     }

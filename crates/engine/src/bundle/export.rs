@@ -5,7 +5,7 @@ use std::{collections::HashSet, io::Write, sync::Arc};
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
     Error as StoreError, Scope, Tx, annotation,
-    artifact::{self, ArtifactReader, Encoded},
+    artifact::{self, ArtifactReader, EncodedArtifact},
     commit::{self, LineSegment, StoredCommit},
     head,
 };
@@ -139,11 +139,11 @@ impl Contexture {
 /// A commit with what is written beside it.
 struct Item {
     stored: StoredCommit,
-    artifact: Option<Encoded>,
+    artifact: Option<EncodedArtifact>,
     annotations: Vec<Noted>,
 }
 
-async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<Encoded> {
+async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<EncodedArtifact> {
     artifact::fetch(tx, &stored.commit.artifact).await.map_err(|error| match error {
         StoreError::NoArtifact(artifact) => Error::AbsentArtifact { commit: stored.id, artifact },
         other => other.into(),

@@ -12,8 +12,8 @@ use std::{
 use contexture_core::{CommitId, Format, HeadName, Trigger};
 use contexture_formats::{Framing, codec};
 use contexture_store::{
-    artifact::{self, Content},
-    source::{self, Segment, Source},
+    artifact::{self, PreparedContent},
+    source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::FutureExt as _;
 
@@ -76,7 +76,7 @@ impl Contexture {
         let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
         let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
         let Primed { session, state, size, tail } = primed.map_err(unread)?;
-        let source = Source {
+        let source = TranscriptSource {
             machine: settings.machine.clone(),
             path: place.to_string_lossy().into_owned(),
             format,
@@ -96,7 +96,7 @@ impl Contexture {
     }
 
     /// Stores the bytes of a session as they are, so that it can be given back like any other.
-    async fn keep_pieces(&self, path: &Path) -> Result<Vec<Segment>> {
+    async fn keep_pieces(&self, path: &Path) -> Result<Vec<SourceSegment>> {
         let mut file = File::open(path).map_err(unread)?;
         let (mut segments, mut start) = (Vec::new(), 0);
         loop {
@@ -106,8 +106,8 @@ impl Contexture {
                 return Ok(segments);
             }
             let length = piece.len() as u64;
-            let content = Arc::new(Content::fine(piece));
-            segments.push(Segment { start, length, artifact: *content.id(), part_start: 0 });
+            let content = Arc::new(PreparedContent::fine(piece));
+            segments.push(SourceSegment { start, length, artifact: *content.id(), part_start: 0 });
             start += length;
             let storing = self.store.write(self.scope(), move |tx| {
                 let content = Arc::clone(&content);

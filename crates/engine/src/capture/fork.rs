@@ -9,7 +9,7 @@ use contexture_core::{ArtifactId, CommitId, Format, Session};
 use contexture_formats::{Codec, codec, codec::Effect};
 use contexture_store::{
     commit::{self, Filter},
-    source::{self, Segment, Source},
+    source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::FutureExt as _;
 use serde::Deserialize;
@@ -67,7 +67,7 @@ impl Contexture {
     }
 
     /// Finds the rollout with an id.
-    async fn source_of(&self, id: &str, format: &Format) -> Result<Option<Source>> {
+    async fn source_of(&self, id: &str, format: &Format) -> Result<Option<TranscriptSource>> {
         let id = id.to_owned();
         let finding = self.store.read(self.scope(), move |tx| {
             let id = id.clone();
@@ -77,7 +77,7 @@ impl Contexture {
     }
 
     /// Finds where a prefix ends in the stored bytes of a rollout: by the numbers of its records, else by its length.
-    async fn cut(&self, parent: &Source, base: &HistoryBase) -> Result<Option<Cut>> {
+    async fn cut(&self, parent: &TranscriptSource, base: &HistoryBase) -> Result<Option<Cut>> {
         let mut last: Option<(ArtifactId, Vec<u8>)> = None;
         let mut at = 0;
         while at < parent.size {
@@ -131,7 +131,7 @@ impl Contexture {
 
 impl HistoryBase {
     /// Returns where in an artifact the prefix ends, if it ends in the stretch that lies there.
-    fn ends_in(&self, segment: &Segment, content: &[u8]) -> Option<usize> {
+    fn ends_in(&self, segment: &SourceSegment, content: &[u8]) -> Option<usize> {
         #[derive(Deserialize)]
         struct Numbered {
             ordinal: u64,

@@ -11,7 +11,7 @@ use contexture_store::{
     Tx, annotation, artifact,
     commit::{self, Inserted},
     head,
-    source::{self, Mark, Segment, Source},
+    source::{self, SourceMark, SourceSegment, TranscriptSource},
 };
 use futures_util::FutureExt as _;
 use serde::{Deserialize, Serialize};
@@ -260,7 +260,7 @@ impl Contexture {
         })
     }
 
-    pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<Source>> {
+    pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<TranscriptSource>> {
         let (machine, path) = (machine.clone(), known_as(path).to_string_lossy().into_owned());
         let finding = self.store.glance(self.scope(), move |tx| {
             let (machine, path) = (machine.clone(), path.clone());
@@ -270,13 +270,13 @@ impl Contexture {
     }
 
     /// Returns the stretches of a document that are records.
-    async fn record_segments(&self, known: &Known) -> Result<Vec<Segment>> {
+    async fn record_segments(&self, known: &Known) -> Result<Vec<SourceSegment>> {
         let taken = known.state.as_ref().and_then(|state| state.taken.as_ref());
         let Some(taken) = taken else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         loop {
             let (machine, path) = (known.source.machine.clone(), known.source.path.clone());
-            let from = found.last().map_or(0, |last: &Segment| last.start + last.length);
+            let from = found.last().map_or(0, |last: &SourceSegment| last.start + last.length);
             if from >= taken.end {
                 return Ok(found);
             }
@@ -285,7 +285,7 @@ impl Contexture {
                 async move { source::segments(tx, &machine, &path, from, SEGMENTS_PER_PAGE).await }.boxed()
             });
             let page = paging.await?;
-            let is_record = |segment: &Segment| segment.start + segment.length <= taken.end;
+            let is_record = |segment: &SourceSegment| segment.start + segment.length <= taken.end;
             let is_last = page.is_empty() || !page.iter().all(is_record);
             // A page begins with the stretch that its first byte lies in.
             let page = page.into_iter().filter(|segment| segment.start >= from);
@@ -349,7 +349,7 @@ impl Taking<'_> {
     fn finish(&mut self, last: Done) -> (Batch, Option<Saved>, u64) {
         let Done { mut batch, outcome, replaces, session, state, size, tail, segments, tip, report } = last;
         let SessionFile { path, format, settings } = &self.expected.file;
-        let source = Source {
+        let source = TranscriptSource {
             machine: settings.machine.clone(),
             path: known_as(path).to_string_lossy().into_owned(),
             format: format.clone(),
@@ -371,7 +371,7 @@ impl Taking<'_> {
 #[derive(Clone)]
 struct Expected {
     file: SessionFile,
-    mark: Option<Mark>,
+    mark: Option<SourceMark>,
 }
 
 impl Expected {
@@ -384,8 +384,8 @@ impl Expected {
 
 /// How far a file was taken in, and which stored bytes it is.
 struct Saved {
-    source: Source,
-    segments: Vec<Segment>,
+    source: TranscriptSource,
+    segments: Vec<SourceSegment>,
     replaces: bool,
 }
 

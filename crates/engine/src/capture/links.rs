@@ -9,7 +9,7 @@ use std::{
 use contexture_core::{CommitId, Machine, Session};
 use contexture_store::{
     commit::{self, Filter, StoredCommit},
-    source::{self, Source},
+    source::{self, TranscriptSource},
 };
 use futures_util::FutureExt as _;
 use memchr::memmem::Finder;
@@ -37,7 +37,7 @@ pub struct Linked {
 
 /// A chain that some turn has started, which is not known.
 struct Loose {
-    source: Source,
+    source: TranscriptSource,
     state: State,
     parent: Parent,
     first: CommitId,
@@ -157,7 +157,7 @@ impl Contexture {
         let mut state = chain.state.clone();
         state.parent = Some(chain.parent.clone());
         let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
-        let (source, mark) = (Source { state, ..chain.source.clone() }, chain.source.mark());
+        let (source, mark) = (TranscriptSource { state, ..chain.source.clone() }, chain.source.mark());
         let (first, said) = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
         let saving = self.store.write(self.scope(), move |tx| {
             let (source, said) = (source.clone(), said.clone());
@@ -178,7 +178,7 @@ impl Contexture {
 }
 
 impl Loose {
-    fn of(source: Source) -> Option<Self> {
+    fn of(source: TranscriptSource) -> Option<Self> {
         let state: State = serde_json::from_str(&source.state).ok()?;
         let parent = state.parent.clone().filter(|parent| !parent.is_found)?;
         let first = parent.first?;

@@ -4,7 +4,7 @@ use std::{fs, io, mem, path::PathBuf, time::SystemTime};
 
 use contexture_core::{CommitId, Format, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
-use contexture_store::source::{Mark, Segment, Source};
+use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 
 use super::{
     document::{Document, Records},
@@ -37,7 +37,7 @@ pub(super) struct Done {
     pub(super) state: String,
     pub(super) size: u64,
     pub(super) tail: [u8; 32],
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<SourceSegment>,
     pub(super) tip: Option<CommitId>,
     pub(super) report: Report,
 }
@@ -59,7 +59,7 @@ pub(super) struct Job {
     pub(super) settings: ImportSettings,
     pub(super) known: Option<Known>,
     /// The stretches of a document that was taken in before, as far as its records go.
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<SourceSegment>,
     /// What the session goes on from, if it holds only a reference to it.
     pub(super) base: Option<Base>,
     /// The session that this one continues and that is not here.
@@ -71,13 +71,13 @@ pub(super) struct Job {
 
 /// What is known of a file that was taken in before.
 pub(super) struct Known {
-    pub(super) source: Source,
+    pub(super) source: TranscriptSource,
     /// What is needed to go on; nothing when it cannot be read, and then the file is read anew.
     pub(super) state: Option<State>,
 }
 
-impl From<Source> for Known {
-    fn from(mut source: Source) -> Self {
+impl From<TranscriptSource> for Known {
+    fn from(mut source: TranscriptSource) -> Self {
         let state = serde_json::from_str(&mem::take(&mut source.state)).ok();
         Self { source, state }
     }
@@ -173,7 +173,7 @@ fn read_document(document: &Document, job: Job, messages: &mut Sink<'_>) -> io::
     let mark = known.as_ref().map(|known| known.source.mark());
     let state = known.and_then(|known| known.state);
     let mut report = Report::default();
-    if mark == Some(Mark { size, tail }) {
+    if mark == Some(SourceMark { size, tail }) {
         steps.resume(state.unwrap_or_default());
         report.lanes = steps.lanes() as u64;
         let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());

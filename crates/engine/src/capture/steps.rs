@@ -15,7 +15,7 @@ use contexture_formats::{
     codec::{Facts, Origin, OriginKind, Outline},
     thread::{Place, Placement, Start, Threader},
 };
-use contexture_store::{artifact::Content, source::Segment};
+use contexture_store::{artifact::PreparedContent, source::SourceSegment};
 
 use self::{
     lanes::Lane,
@@ -52,8 +52,8 @@ pub(super) struct Steps {
     last_at: Timestamp,
     facts: Facts,
     made: Vec<NewCommit>,
-    segments: Vec<Segment>,
-    asides: Vec<Content>,
+    segments: Vec<SourceSegment>,
+    asides: Vec<PreparedContent>,
     moved: Vec<(HeadName, CommitId)>,
     /// What the session goes on from, until its first record comes.
     base: Option<Base>,
@@ -81,7 +81,7 @@ pub(super) struct Base {
 pub(super) struct NewCommit {
     pub(super) id: CommitId,
     pub(super) commit: Commit,
-    pub(super) content: Content,
+    pub(super) content: PreparedContent,
     pub(super) annotations: Vec<Annotation>,
     pub(super) head: Option<HeadName>,
     /// A head that moves here too if it is at the parent.
@@ -93,7 +93,7 @@ pub(super) struct NewCommit {
 pub(super) struct Batch {
     pub(super) commits: Vec<NewCommit>,
     /// Bytes that belong to no commit.
-    pub(super) asides: Vec<Content>,
+    pub(super) asides: Vec<PreparedContent>,
     /// Heads that move although nothing was added there.
     pub(super) moved: Vec<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.
@@ -230,7 +230,7 @@ impl Steps {
     }
 
     /// Stores what lies between the stretches of a document that are part of commits.
-    pub(super) fn fill_gaps(&mut self, document: &[u8], known: Vec<Segment>) {
+    pub(super) fn fill_gaps(&mut self, document: &[u8], known: Vec<SourceSegment>) {
         self.segments.extend(known);
         self.segments.sort_unstable_by_key(|segment| segment.start);
         let mut gaps = Vec::new();
@@ -242,9 +242,14 @@ impl Steps {
         gaps.push(at..document.len() as u64);
         for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
             let place = |at: u64| usize::try_from(at).expect("a document that is held has places that are counted");
-            let content = Content::fine(document[place(gap.start)..place(gap.end)].to_vec());
+            let content = PreparedContent::fine(document[place(gap.start)..place(gap.end)].to_vec());
             let artifact = *content.id();
-            self.segments.push(Segment { start: gap.start, length: gap.end - gap.start, artifact, part_start: 0 });
+            self.segments.push(SourceSegment {
+                start: gap.start,
+                length: gap.end - gap.start,
+                artifact,
+                part_start: 0,
+            });
             // What separates elements is the same nearly everywhere.
             if !self.asides.iter().any(|aside| *aside.id() == artifact) {
                 self.asides.push(content);
@@ -290,7 +295,7 @@ impl Steps {
     }
 
     /// Takes out where the bytes went.
-    pub(super) fn into_segments(mut self) -> Vec<Segment> {
+    pub(super) fn into_segments(mut self) -> Vec<SourceSegment> {
         self.segments.sort_unstable_by_key(|segment| segment.start);
         self.segments
     }
@@ -348,9 +353,9 @@ impl Steps {
 
     fn put_aside(&mut self, bytes: &[u8], start: Option<u64>) {
         let Some(start) = start else { return };
-        let content = Content::of(bytes.to_vec());
+        let content = PreparedContent::of(bytes.to_vec());
         let (artifact, length) = (*content.id(), bytes.len() as u64);
-        self.segments.push(Segment { start, length, artifact, part_start: 0 });
+        self.segments.push(SourceSegment { start, length, artifact, part_start: 0 });
         self.asides.push(content);
     }
 
@@ -412,7 +417,7 @@ impl Steps {
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
         // A document repeats its last version, and what sums up a conversation much of the one before.
         let repeats = kind != CommitKind::Delta || self.framing == Framing::Document;
-        let content = if repeats { Content::fine(bytes) } else { Content::of(bytes) };
+        let content = if repeats { PreparedContent::fine(bytes) } else { PreparedContent::of(bytes) };
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.

@@ -10,7 +10,7 @@ use contexture_core::{ArtifactId, Format, Machine};
 use contexture_formats::{Codec, Framing, codec};
 use contexture_store::{
     artifact::ArtifactReader,
-    source::{self, Segment, Source},
+    source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Serialize;
@@ -112,7 +112,7 @@ impl Contexture {
     pub async fn doubt_source(&self, machine: &Machine, path: &Path) -> Result<()> {
         let Some(known) = self.known_source(machine, path).await? else { return Ok(()) };
         // No end has this digest.
-        let doubted = Source { tail: [0; 32], ..known };
+        let doubted = TranscriptSource { tail: [0; 32], ..known };
         let saving = self.store.write(self.scope(), move |tx| {
             let doubted = doubted.clone();
             async move { source::save(tx, &doubted, &[]).await }.boxed()
@@ -167,7 +167,7 @@ impl Contexture {
     }
 
     /// Tells whether the store holds some bytes as what a file has at a place.
-    pub(super) async fn holds(&self, known: &Source, start: u64, bytes: &[u8]) -> Result<bool> {
+    pub(super) async fn holds(&self, known: &TranscriptSource, start: u64, bytes: &[u8]) -> Result<bool> {
         let mut stored = Stored::of(self, known, start);
         let mut left = bytes;
         while !left.is_empty() {
@@ -194,10 +194,10 @@ impl Contexture {
 /// What the store holds of a file, stretch by stretch and without a gap, from a place on.
 struct Stored<'s> {
     engine: &'s Contexture,
-    source: &'s Source,
+    source: &'s TranscriptSource,
     /// Where the next stretch starts.
     at: u64,
-    page: VecDeque<Segment>,
+    page: VecDeque<SourceSegment>,
     /// Steps are bounded, so the artifact of one fits into memory; neighbours are often of the same.
     held: Option<(ArtifactId, Vec<u8>)>,
 }
@@ -209,7 +209,7 @@ struct Stretch<'s> {
 }
 
 impl<'s> Stored<'s> {
-    fn of(engine: &'s Contexture, source: &'s Source, at: u64) -> Self {
+    fn of(engine: &'s Contexture, source: &'s TranscriptSource, at: u64) -> Self {
         Self { engine, source, at, page: VecDeque::new(), held: None }
     }
 
@@ -244,7 +244,7 @@ impl<'s> Stored<'s> {
 }
 
 /// Tells whether a file was taken in as one document, so that its digest is that of all of it.
-fn is_document(known: &Source) -> bool {
+fn is_document(known: &TranscriptSource) -> bool {
     let is_lines = codec(&known.format).is_none_or(|codec| Codec::framing(codec) == Framing::Lines);
     let had_elements = || serde_json::from_str::<State>(&known.state).is_ok_and(|state| state.taken.is_some());
     !is_lines || had_elements()

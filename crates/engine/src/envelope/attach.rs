@@ -9,7 +9,7 @@ use contexture_core::ArtifactId;
 use contexture_store::artifact::{self, Hot, MAX_HOT_BYTES};
 use futures_util::FutureExt as _;
 
-use crate::{Content, Contexture, Error, Result, pieces};
+use crate::{CheckpointContent, Contexture, Error, Result, pieces};
 
 /// Bytes of small artifacts that are held for the envelope's transaction. Beyond that they are stored before it, as
 /// large ones are, so that memory does not grow with the envelope.
@@ -18,23 +18,23 @@ const MAX_HELD_BYTES: u64 = 4 * 1024 * 1024;
 /// An artifact that belongs to an envelope.
 pub struct Attachment {
     id: ArtifactId,
-    content: Content,
+    content: CheckpointContent,
 }
 
 impl Attachment {
     /// Attaches bytes.
     pub fn bytes(bytes: Vec<u8>) -> Self {
-        Self { id: ArtifactId::of(&bytes), content: Content::Bytes(bytes) }
+        Self { id: ArtifactId::of(&bytes), content: CheckpointContent::Bytes(bytes) }
     }
 
     /// Attaches what a reader yields, which must be the artifact of this id.
     pub fn stream(id: ArtifactId, reader: Box<dyn Read + Send>) -> Self {
-        Self { id, content: Content::Stream(reader) }
+        Self { id, content: CheckpointContent::Stream(reader) }
     }
 
     /// Attaches an artifact that is stored already.
     pub fn stored(id: ArtifactId) -> Self {
-        Self { id, content: Content::Stored(id) }
+        Self { id, content: CheckpointContent::Stored(id) }
     }
 
     /// Returns which artifact it is.
@@ -61,9 +61,9 @@ impl Contexture {
     pub(super) async fn attach(&self, attachment: Attachment, attached: &mut Attached) -> Result<ArtifactId> {
         let Attachment { id: given, content } = attachment;
         let found = match content {
-            Content::Stored(id) => id,
-            Content::Bytes(bytes) => self.attach_start(bytes, Box::new(io::empty()), attached).await?,
-            Content::Stream(reader) => {
+            CheckpointContent::Stored(id) => id,
+            CheckpointContent::Bytes(bytes) => self.attach_start(bytes, Box::new(io::empty()), attached).await?,
+            CheckpointContent::Stream(reader) => {
                 let (start, rest) = pieces::read_start(reader).await?;
                 self.attach_start(start, rest, attached).await?
             }

@@ -2,7 +2,7 @@
 
 use contexture_core::{Annotations, Entry, Format, Part, Role, ToolInput};
 use contexture_formats::{Codec, Record, Splitter, codec, codec::Effect};
-use contexture_store::search::Kind;
+use contexture_store::search::PassageKind;
 use serde_json::Value;
 
 /// Most bytes of a document that are searched. What comes after them is not found.
@@ -18,7 +18,7 @@ pub(super) struct Document {
     /// Which part of that it is.
     pub(super) part: u64,
     pub(super) role: Option<Role>,
-    pub(super) kind: Kind,
+    pub(super) kind: PassageKind,
     pub(super) text: String,
 }
 
@@ -108,7 +108,13 @@ impl Extractor {
             }
             Err(_) => return,
         };
-        self.ready.push(Document { entry: Some(1), part: 0, role: None, kind: Kind::Text, text: text.to_owned() });
+        self.ready.push(Document {
+            entry: Some(1),
+            part: 0,
+            role: None,
+            kind: PassageKind::Text,
+            text: text.to_owned(),
+        });
     }
 
     fn read(&mut self, codec: &dyn Codec, record: Record<'_>) {
@@ -133,7 +139,7 @@ impl Extractor {
             self.entries += 1;
             self.parts = 0;
         }
-        let kind_of_text = if entry.flags.compact_summary { Kind::Summary } else { Kind::Text };
+        let kind_of_text = if entry.flags.compact_summary { PassageKind::Summary } else { PassageKind::Text };
         for (number, part) in entry.parts.into_iter().enumerate() {
             let Some((kind, text)) = text_of(part, kind_of_text) else {
                 continue;
@@ -142,7 +148,7 @@ impl Extractor {
                 Some(open) if goes_on && number == 0 && open.kind == kind => push_bounded(&mut open.text, &text),
                 open => {
                     // Some formats let the user hand in what a tool answered.
-                    let role = Some(if kind == Kind::ToolResult { Role::Tool } else { role });
+                    let role = Some(if kind == PassageKind::ToolResult { Role::Tool } else { role });
                     let mut document =
                         Document { entry: Some(self.entries), part: self.parts, role, kind, text: String::new() };
                     push_bounded(&mut document.text, &text);
@@ -155,26 +161,26 @@ impl Extractor {
 }
 
 /// Returns what a part says, and as what.
-fn text_of(part: Part, kind_of_text: Kind) -> Option<(Kind, String)> {
+fn text_of(part: Part, kind_of_text: PassageKind) -> Option<(PassageKind, String)> {
     Some(match part {
         Part::Text { text } => (kind_of_text, text),
-        Part::Thinking { text, .. } => (Kind::Thinking, text),
+        Part::Thinking { text, .. } => (PassageKind::Thinking, text),
         Part::ToolCall { name, input, .. } => {
             let mut text = name;
             match input {
                 ToolInput::Json(value) => strings(&value, &mut text),
                 ToolInput::Text(input) => push_line(&mut text, &input),
             }
-            (Kind::ToolCall, text)
+            (PassageKind::ToolCall, text)
         }
         Part::ToolResult { content, .. } => {
             let mut text = String::new();
-            for (_, said) in content.into_iter().filter_map(|part| text_of(part, Kind::Text)) {
+            for (_, said) in content.into_iter().filter_map(|part| text_of(part, PassageKind::Text)) {
                 push_line(&mut text, &said);
             }
-            (Kind::ToolResult, text)
+            (PassageKind::ToolResult, text)
         }
-        Part::Summary { text } => (Kind::Summary, text),
+        Part::Summary { text } => (PassageKind::Summary, text),
         Part::Blob { .. } | Part::Native { .. } => return None,
     })
 }
@@ -203,9 +209,10 @@ fn push_bounded(text: &mut String, more: &str) {
 
 /// Returns what is said about a commit.
 pub(super) fn notes(annotations: &Annotations) -> Vec<Document> {
-    let summary = annotations.summary.iter().map(|text| (Kind::Summary, text.as_str().to_owned()));
-    let tags = annotations.tags.iter().map(|tag| (Kind::Label, tag.to_string()));
-    let labels = annotations.labels.iter().map(|(key, value)| (Kind::Label, format!("{key}={}", value.as_str())));
+    let summary = annotations.summary.iter().map(|text| (PassageKind::Summary, text.as_str().to_owned()));
+    let tags = annotations.tags.iter().map(|tag| (PassageKind::Label, tag.to_string()));
+    let labels =
+        annotations.labels.iter().map(|(key, value)| (PassageKind::Label, format!("{key}={}", value.as_str())));
     let texts = summary.chain(tags).chain(labels);
     texts.zip(0..).map(|((kind, text), part)| Document { entry: None, part, role: None, kind, text }).collect()
 }

@@ -8,7 +8,7 @@ use contexture_store::{
     artifact::{self, ArtifactReader, Encoding},
     commit::{self, CommitPlace},
     journal,
-    search::{self, Change, Cursor, Moved, RULES, Spot},
+    search::{self, Cursor, IndexChange, Moved, RULES, Spot},
 };
 use futures_util::FutureExt as _;
 
@@ -98,7 +98,7 @@ enum Subject {
     /// Nothing that is searched.
     Nothing,
     /// The content of a commit.
-    Content { place: CommitPlace, format: Format, row: artifact::Encoded },
+    Content { place: CommitPlace, format: Format, row: artifact::EncodedArtifact },
     /// What is said about a commit now.
     Notes { place: CommitPlace, documents: Vec<Document> },
     /// A commit whose content is not there.
@@ -168,7 +168,7 @@ impl Indexer<'_> {
         cursor: &mut Cursor,
         place: CommitPlace,
         format: &Format,
-        row: artifact::Encoded,
+        row: artifact::EncodedArtifact,
     ) -> Result<bool> {
         let mut extractor = Extractor::new(format);
         let mut reader = ArtifactReader::of(self.store, &self.scope, row);
@@ -211,7 +211,13 @@ impl Indexer<'_> {
     }
 
     /// Makes changes durable and moves the index on. Tells whether it was where it was thought to be.
-    async fn advance(&self, cursor: &mut Cursor, seq: u64, inside: u64, changes: &mut Vec<Change>) -> Result<bool> {
+    async fn advance(
+        &self,
+        cursor: &mut Cursor,
+        seq: u64,
+        inside: u64,
+        changes: &mut Vec<IndexChange>,
+    ) -> Result<bool> {
         if (seq, inside) == (cursor.seq, cursor.inside) && changes.is_empty() {
             return Ok(true);
         }
@@ -228,12 +234,12 @@ impl Indexer<'_> {
 
 /// What a record brings, ready to be written.
 enum Cut {
-    Changes(Vec<Change>),
+    Changes(Vec<IndexChange>),
     /// Content that is taken in piece by piece.
     Large {
         place: CommitPlace,
         format: Format,
-        row: artifact::Encoded,
+        row: artifact::EncodedArtifact,
     },
     Unreadable,
 }
@@ -244,7 +250,7 @@ fn cut_news(store: &Store, subject: Subject) -> Cut {
         Subject::Nothing => {}
         Subject::Absent => return Cut::Unreadable,
         Subject::Notes { place, documents } => {
-            changes.push(Change::ForgetNotes { place });
+            changes.push(IndexChange::ForgetNotes { place });
             cut(store, place, &documents, &mut changes);
         }
         Subject::Content { place, format, row } if row.encoding == Encoding::Parts => {
@@ -264,19 +270,19 @@ fn cut_news(store: &Store, subject: Subject) -> Cut {
 }
 
 /// Cuts documents into passages.
-fn cut(store: &Store, place: CommitPlace, documents: &[Document], changes: &mut Vec<Change>) {
+fn cut(store: &Store, place: CommitPlace, documents: &[Document], changes: &mut Vec<IndexChange>) {
     for Document { entry, part, role, kind, text } in documents {
         for (passage, number) in search::passages(store, text).into_iter().zip(0..) {
             let spot = Spot { entry: *entry, part: *part, passage: number, role: *role, kind: *kind };
-            changes.push(Change::Add { place, spot, passage });
+            changes.push(IndexChange::Add { place, spot, passage });
         }
     }
 }
 
-fn bytes(changes: &[Change]) -> u64 {
-    let size = |change: &Change| match change {
-        Change::Add { passage, .. } => passage.range.len() as u64,
-        Change::ForgetNotes { .. } => 0,
+fn bytes(changes: &[IndexChange]) -> u64 {
+    let size = |change: &IndexChange| match change {
+        IndexChange::Add { passage, .. } => passage.range.len() as u64,
+        IndexChange::ForgetNotes { .. } => 0,
     };
     changes.iter().map(size).sum()
 }

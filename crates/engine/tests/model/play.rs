@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contexture::{Checkpoint, Compaction, Content, Contexture, Error, Expect, Snapshot};
+use contexture::{Checkpoint, CheckpointContent, Compaction, Contexture, Error, Expect, Snapshot};
 use contexture_core::{CommitId, IdempotencyKey, Principal, Provenance};
 use contexture_testkit::{
     Backend, Harness, instant,
@@ -142,7 +142,7 @@ impl<B: Backend> Play<B> {
 
     async fn checkpoint(&mut self, request: Checkpoint, body: &Body) {
         let expected = self.world.checkpoint(&request, body);
-        let actual = self.store().checkpoint(request, Content::Bytes(body.bytes())).await;
+        let actual = self.store().checkpoint(request, CheckpointContent::Bytes(body.bytes())).await;
         assert_same(&expected, actual.map(|made| made.id));
     }
 

@@ -16,7 +16,7 @@ const FINE_CHUNK_BYTES: (usize, usize, usize) = (2 * 1024, 8 * 1024, 64 * 1024);
 
 /// Content that is hashed, cut and compressed, ready to be stored.
 #[derive(Debug, Clone)]
-pub enum Content {
+pub enum PreparedContent {
     /// One row.
     Row(Hot),
     /// Several rows.
@@ -28,7 +28,7 @@ pub enum Content {
     },
 }
 
-impl Content {
+impl PreparedContent {
     /// Prepares bytes. Long strings in quotes become rows of their own.
     pub fn of(bytes: Vec<u8>) -> Self {
         let pieces = pieces(&bytes);
@@ -65,10 +65,10 @@ impl Content {
 }
 
 /// Stores content, new or not.
-pub async fn put_content(tx: &mut Tx<'_>, content: &Content) -> Result<()> {
+pub async fn put_content(tx: &mut Tx<'_>, content: &PreparedContent) -> Result<()> {
     match content {
-        Content::Row(hot) => ensure(tx, hot).await,
-        Content::Parts { id, parts } => {
+        PreparedContent::Row(hot) => ensure(tx, hot).await,
+        PreparedContent::Parts { id, parts } => {
             if find(tx, id).await?.is_some() {
                 return Ok(());
             }
@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn an_image_is_one_part_wherever_it_lies() {
         let image = noise(100_000, 1);
-        let parts = |line: String| match Content::of(line.into_bytes()) {
-            Content::Parts { parts, .. } => parts,
-            Content::Row(_) => panic!("it is cut"),
+        let parts = |line: String| match PreparedContent::of(line.into_bytes()) {
+            PreparedContent::Parts { parts, .. } => parts,
+            PreparedContent::Row(_) => panic!("it is cut"),
         };
         let one = parts(format!(r#"{{"a":1,"data":"{image}"}}"#));
         let other = parts(format!(r#"{{"longer":"start","data":"{image}","more":[]}}"#));
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn small_content_is_one_row() {
-        assert!(matches!(Content::of(noise(40_000, 2).into_bytes()), Content::Row(_)));
-        assert!(matches!(Content::of(Vec::new()), Content::Row(_)));
+        assert!(matches!(PreparedContent::of(noise(40_000, 2).into_bytes()), PreparedContent::Row(_)));
+        assert!(matches!(PreparedContent::of(Vec::new()), PreparedContent::Row(_)));
     }
 
     proptest! {

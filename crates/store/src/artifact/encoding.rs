@@ -33,7 +33,7 @@ pub struct Hot {
 
 /// An artifact's row, not yet decoded.
 #[derive(Debug)]
-pub struct Encoded {
+pub struct EncodedArtifact {
     pub(crate) key: i64,
     /// Which artifact it is.
     pub id: ArtifactId,
@@ -75,7 +75,7 @@ impl Hot {
     }
 }
 
-impl Encoded {
+impl EncodedArtifact {
     /// Decodes a row that holds the bytes themselves and checks them against the id.
     pub fn decode(self) -> Result<Vec<u8>> {
         let damaged = || Error::DamagedArtifact(self.id);
@@ -133,8 +133,8 @@ mod tests {
 
     use super::*;
 
-    fn row(hot: &Hot) -> Encoded {
-        Encoded { key: 1, id: hot.id, size: hot.size, encoding: hot.encoding, body: Some(hot.body.clone()) }
+    fn row(hot: &Hot) -> EncodedArtifact {
+        EncodedArtifact { key: 1, id: hot.id, size: hot.size, encoding: hot.encoding, body: Some(hot.body.clone()) }
     }
 
     proptest! {
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_lying_size_reserves_nothing() {
         let hot = Hot::encode(vec![7; 1000]);
-        let lying = Encoded { size: u64::MAX, ..row(&hot) };
+        let lying = EncodedArtifact { size: u64::MAX, ..row(&hot) };
         assert!(matches!(lying.decode(), Err(Error::DamagedArtifact(_))));
     }
 }

@@ -10,7 +10,7 @@ use fastcdc::v2020::StreamCDC;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::{Encoded, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, put_all};
+use super::{EncodedArtifact, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, put_all};
 use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
@@ -24,7 +24,7 @@ const PARTS_PER_PAGE: u32 = 32;
 
 /// A stored piece of a large artifact.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct ArtifactPart {
     pub(crate) key: i64,
     pub(crate) size: u64,
 }
@@ -126,7 +126,7 @@ async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced)
     Ok(StoredArtifact { id, size, new_bytes })
 }
 
-async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<Part>, u64)> {
+async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<ArtifactPart>, u64)> {
     let batch = Arc::new(batch);
     let storing = store.write(scope.clone(), move |tx| {
         let batch = Arc::clone(&batch);
@@ -174,7 +174,7 @@ pub struct ArtifactReader {
 }
 
 enum State {
-    Small(Encoded),
+    Small(EncodedArtifact),
     Large(Box<Large>),
     Done,
 }
@@ -187,7 +187,7 @@ struct Large {
     size: u64,
     offset: u64,
     whole: blake3::Hasher,
-    ready: std::vec::IntoIter<(u64, Encoded)>,
+    ready: std::vec::IntoIter<(u64, EncodedArtifact)>,
 }
 
 impl ArtifactReader {
@@ -198,7 +198,7 @@ impl ArtifactReader {
     }
 
     /// Starts to read an artifact whose row was fetched already.
-    pub fn of(store: &Store, scope: &Scope, row: Encoded) -> Self {
+    pub fn of(store: &Store, scope: &Scope, row: EncodedArtifact) -> Self {
         let size = row.size;
         let state = match row.encoding {
             Encoding::Raw | Encoding::Lz4 => State::Small(row),

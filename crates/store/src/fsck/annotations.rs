@@ -4,7 +4,7 @@ use contexture_core::{CommitId, JournalKind, Mutation};
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     commits,
     journal::{self, Journaled},
@@ -79,7 +79,7 @@ impl checker::Scan for Scan {
             let seq = row.integer(5)?;
             self.after = (place, seq);
             if let Some(fault) = fault(row, place)? {
-                found.problems.push(Problem::Annotation { seq, fault });
+                found.problems.push(FsckProblem::Annotation { seq, fault });
             }
         }
         Ok(rows.len())

@@ -4,7 +4,7 @@ use contexture_core::ArtifactId;
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Checker, Found, Further},
     large::{self, Large},
     problem,
@@ -74,7 +74,7 @@ impl Checker<'_> {
             further = self.next(&mut scan).await?;
             for artifact in std::mem::take(&mut scan.large) {
                 if let Some(fault) = large::fault(self.store, self.scope, artifact).await? {
-                    self.report.add(Problem::Artifact { artifact: artifact.id, fault });
+                    self.report.add(FsckProblem::Artifact { artifact: artifact.id, fault });
                 }
             }
         }
@@ -126,7 +126,7 @@ impl Scan {
         self.after = row.integer(0)?;
         found.checked.artifacts += 1;
         let fault = ArtifactFault::Unreadable { what: problem::reason(error) };
-        found.problems.push(Problem::Artifact { artifact, fault });
+        found.problems.push(FsckProblem::Artifact { artifact, fault });
         Ok(1)
     }
 
@@ -136,7 +136,7 @@ impl Scan {
             (Ok(encoded), _) => encoded,
             (Err(error), Ok(artifact)) => {
                 let fault = ArtifactFault::Unreadable { what: problem::reason(error) };
-                found.problems.push(Problem::Artifact { artifact, fault });
+                found.problems.push(FsckProblem::Artifact { artifact, fault });
                 return Ok(());
             }
             (Err(error), Err(_)) => {
@@ -149,7 +149,7 @@ impl Scan {
             Encoding::Parts => self.large.push(Large { key, id: artifact, size }),
             Encoding::Raw | Encoding::Lz4 => match encoded.decode() {
                 Ok(_) => found.checked.bytes += size,
-                Err(_) => found.problems.push(Problem::Artifact { artifact, fault: ArtifactFault::Damaged }),
+                Err(_) => found.problems.push(FsckProblem::Artifact { artifact, fault: ArtifactFault::Damaged }),
             },
         }
         Ok(())

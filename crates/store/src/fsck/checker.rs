@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 
-use super::{Counts, Phase, Problem, Progress, Report, passages, problem};
+use super::{CheckedCounts, FsckProblem, FsckReport, Phase, Progress, passages, problem};
 use crate::{Error, Result, Scope, Store, sql::Tx};
 
 /// How often the search for readable rows behind unreadable ones doubles its stride before it takes the rest for lost.
@@ -33,8 +33,8 @@ pub(super) trait Scan: Clone + Send + Sync + 'static {
 /// What a page yielded.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) checked: Counts,
-    pub(super) problems: Vec<Problem>,
+    pub(super) checked: CheckedCounts,
+    pub(super) problems: Vec<FsckProblem>,
 }
 
 /// A check under way.
@@ -43,7 +43,7 @@ pub(super) struct Checker<'c> {
     pub(super) scope: &'c Scope,
     progress: &'c mut (dyn FnMut(Progress) + Send),
     now: Progress,
-    pub(super) report: Report,
+    pub(super) report: FsckReport,
 }
 
 /// Whether a table may have further rows.
@@ -62,17 +62,17 @@ struct Page<S> {
 impl Found {
     /// Notes a row that does not say which thing it is.
     pub(super) fn row(&mut self, phase: Phase, key: String, error: Error) {
-        self.problems.push(Problem::Row { phase, key, what: problem::reason(error) });
+        self.problems.push(FsckProblem::Row { phase, key, what: problem::reason(error) });
     }
 }
 
 impl<'c> Checker<'c> {
     pub(super) fn new(store: &'c Store, scope: &'c Scope, progress: &'c mut (dyn FnMut(Progress) + Send)) -> Self {
         let now = Progress { phase: Phase::Engine, done: 0, total: 1 };
-        Self { store, scope, progress, now, report: Report::default() }
+        Self { store, scope, progress, now, report: FsckReport::default() }
     }
 
-    pub(super) fn into_report(self) -> Report {
+    pub(super) fn into_report(self) -> FsckReport {
         self.report
     }
 
@@ -82,8 +82,8 @@ impl<'c> Checker<'c> {
         self.store.read(self.scope.clone(), |_| async { Result::Ok(()) }.boxed()).await?;
         self.begin(Phase::Engine, 1);
         match self.store.integrity_problems().await {
-            Ok(found) => found.into_iter().for_each(|what| self.report.add(Problem::Engine { what })),
-            Err(error) if is_damage(&error) => self.report.add(Problem::Engine { what: problem::reason(error) }),
+            Ok(found) => found.into_iter().for_each(|what| self.report.add(FsckProblem::Engine { what })),
+            Err(error) if is_damage(&error) => self.report.add(FsckProblem::Engine { what: problem::reason(error) }),
             Err(error) => return Err(error),
         }
         self.advance(1);
@@ -94,7 +94,7 @@ impl<'c> Checker<'c> {
     pub(super) async fn index(&mut self) -> Result<()> {
         match self.store.read(self.scope.clone(), |tx| passages::cursor(tx).boxed()).await {
             Ok(found) => found.into_iter().for_each(|problem| self.report.add(problem)),
-            Err(error) if is_damage(&error) => self.report.add(Problem::Engine { what: problem::reason(error) }),
+            Err(error) if is_damage(&error) => self.report.add(FsckProblem::Engine { what: problem::reason(error) }),
             Err(error) => return Err(error),
         }
         Ok(())
@@ -149,7 +149,8 @@ impl<'c> Checker<'c> {
             Err(error) if is_damage(&error) => error,
             Err(error) => return Err(error),
         };
-        let rows = |until| Problem::Rows { phase: S::PHASE, after: scan.key(), until, what: problem::reason(error) };
+        let rows =
+            |until| FsckProblem::Rows { phase: S::PHASE, after: scan.key(), until, what: problem::reason(error) };
         for doublings in 0..MAX_DOUBLINGS {
             let Some(beyond) = scan.stride(doublings) else {
                 break;
@@ -190,7 +191,7 @@ impl<'c> Checker<'c> {
         let stuck = rows > 0 && moved.key() == scan.key();
         if stuck {
             let what = "its key is not text".to_owned();
-            self.report.add(Problem::Rows { phase: S::PHASE, after: scan.key(), until: None, what });
+            self.report.add(FsckProblem::Rows { phase: S::PHASE, after: scan.key(), until: None, what });
         }
         *scan = moved;
         if stuck || rows < limit as usize { Further::Nothing } else { Further::Rows }

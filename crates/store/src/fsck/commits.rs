@@ -8,7 +8,7 @@ use contexture_core::{ChainDigest, Commit, JournalKind, Mutation};
 pub use fault::CommitFault;
 
 use super::{
-    LineFault, Phase, Problem,
+    FsckProblem, LineFault, Phase,
     checker::{self, Found, MAX_DOUBLINGS},
     journal::{self, Journaled},
     problem,
@@ -97,11 +97,11 @@ impl Scan {
         let listed_in = row.optional_integer(LINE_SPACE)?;
         if starts_line && listed_in != Some(tx.space) {
             let fault = if listed_in.is_some() { LineFault::OtherSpace } else { LineFault::Missing };
-            found.problems.push(Problem::Line { line, fault });
+            found.problems.push(FsckProblem::Line { line, fault });
         }
         if position != expected {
             let fault = LineFault::Gap { first: expected, last: position - 1 };
-            found.problems.push(Problem::Line { line, fault });
+            found.problems.push(FsckProblem::Line { line, fault });
             return Ok(Origin::Unknown);
         }
         if !starts_line {
@@ -157,7 +157,7 @@ async fn check(tx: &mut Tx<'_>, row: &Row, place: CommitPlace, origin: &Origin, 
         (_, None) => {}
     }
     if let Some(commit) = site.id {
-        found.problems.extend(faults.into_iter().map(|fault| Problem::Commit { commit, fault }));
+        found.problems.extend(faults.into_iter().map(|fault| FsckProblem::Commit { commit, fault }));
     }
     Ok(site)
 }

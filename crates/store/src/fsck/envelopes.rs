@@ -6,7 +6,7 @@ use contexture_core::{ArtifactId, CommitId, EnvelopeId};
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     journal::{self, Journaled},
     problem,
@@ -88,7 +88,7 @@ impl checker::Scan for Scan {
                     continue;
                 }
             };
-            let fault = |fault| Problem::Envelope { envelope: id, fault };
+            let fault = |fault| FsckProblem::Envelope { envelope: id, fault };
             match envelope::decode(row) {
                 Err(error) => found.problems.push(fault(EnvelopeFault::Unreadable { what: problem::reason(error) })),
                 Ok(stored) => found.problems.extend(faults(tx, row, stored).await?.into_iter().map(fault)),
@@ -165,11 +165,11 @@ impl checker::Scan for ArtifactScan {
                 }
             };
             let Some(envelope) = envelope else {
-                found.problems.push(Problem::EnvelopeArtifact { seq: self.after.0, artifact });
+                found.problems.push(FsckProblem::EnvelopeArtifact { seq: self.after.0, artifact });
                 continue;
             };
             if row.optional_integer(4)?.is_none() {
-                found.problems.push(Problem::Envelope { envelope, fault: EnvelopeFault::NoArtifact { artifact } });
+                found.problems.push(FsckProblem::Envelope { envelope, fault: EnvelopeFault::NoArtifact { artifact } });
             }
         }
         Ok(rows.len())

@@ -3,7 +3,7 @@
 use contexture_core::{EventKind, JournalKind, Mutation};
 
 use super::{
-    Phase, Problem, RecordFault,
+    FsckProblem, Phase, RecordFault,
     checker::{self, Found},
     journal, problem,
 };
@@ -38,7 +38,7 @@ impl checker::Scan for Scan {
                 Err(error) => Some(RecordFault::Unreadable { what: problem::reason(error) }),
             };
             if let Some(fault) = fault {
-                found.problems.push(Problem::Event { seq: self.after, fault });
+                found.problems.push(FsckProblem::Event { seq: self.after, fault });
             }
         }
         Ok(rows.len())

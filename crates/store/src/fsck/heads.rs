@@ -4,7 +4,7 @@ use contexture_core::{CommitId, HeadName};
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     journal::{self, Journaled},
     problem,
@@ -102,15 +102,17 @@ impl checker::Scan for Scan {
                     if row.optional_integer(3)?.is_none() {
                         found
                             .problems
-                            .push(Problem::Head { head: head.clone(), fault: HeadFault::NoCommit { commit } });
+                            .push(FsckProblem::Head { head: head.clone(), fault: HeadFault::NoCommit { commit } });
                     }
                     if logged != Some(commit) {
-                        found.problems.push(Problem::Head { head, fault: HeadFault::NotAsLogged { commit, logged } });
+                        found
+                            .problems
+                            .push(FsckProblem::Head { head, fault: HeadFault::NotAsLogged { commit, logged } });
                     }
                 }
                 Err(error) => {
                     let fault = HeadFault::Unreadable { what: problem::reason(error) };
-                    found.problems.push(Problem::Head { head, fault });
+                    found.problems.push(FsckProblem::Head { head, fault });
                 }
             }
         }
@@ -161,14 +163,14 @@ impl checker::Scan for MoveScan {
                 continue;
             };
             if let Some(fault) = move_fault(row, &head)? {
-                found.problems.push(Problem::Head { head: head.clone(), fault });
+                found.problems.push(FsckProblem::Head { head: head.clone(), fault });
             }
             // The last move of a head that is not there must have deleted it.
             if row.integer(9)? == 1
                 && let Some(logged) = row.optional_blob(2)?
             {
                 let fault = HeadFault::Missing { logged: commit_id(logged)? };
-                found.problems.push(Problem::Head { head, fault });
+                found.problems.push(FsckProblem::Head { head, fault });
             }
         }
         Ok(rows.len())

@@ -3,7 +3,7 @@
 use contexture_core::InjectionId;
 
 use super::{
-    Phase, Problem, RecordFault,
+    FsckProblem, Phase, RecordFault,
     checker::{self, Found},
     journal, problem,
 };
@@ -37,7 +37,7 @@ impl checker::Scan for Scan {
                 continue;
             };
             if let Some(fault) = fault(row)? {
-                found.problems.push(Problem::Injection { injection, fault });
+                found.problems.push(FsckProblem::Injection { injection, fault });
             }
         }
         Ok(rows.len())

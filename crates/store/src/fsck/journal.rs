@@ -4,7 +4,7 @@ use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRec
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     problem,
 };
@@ -78,7 +78,7 @@ impl Scan {
     async fn record(&mut self, tx: &mut Tx<'_>, row: &Row, found: &mut Found) -> Result<()> {
         let seq = row.integer(0)?;
         if seq != self.after + 1 {
-            found.problems.push(Problem::JournalGap { first: self.after + 1, last: seq - 1 });
+            found.problems.push(FsckProblem::JournalGap { first: self.after + 1, last: seq - 1 });
             self.chain = None;
         }
         let previous = self.chain;
@@ -87,16 +87,16 @@ impl Scan {
             Ok(record) => record,
             Err(error) => {
                 let fault = JournalFault::Unreadable { what: problem::reason(error) };
-                found.problems.push(Problem::Journal { seq, fault });
+                found.problems.push(FsckProblem::Journal { seq, fault });
                 return Ok(());
             }
         };
         if previous.is_some_and(|previous| record.link(&tx.scope.space, previous) != record.chain) {
-            found.problems.push(Problem::Journal { seq, fault: JournalFault::ChainBroken });
+            found.problems.push(FsckProblem::Journal { seq, fault: JournalFault::ChainBroken });
         }
         if !has_subject(tx, &record).await? {
             let fault = JournalFault::NoSubject { kind: record.kind, subject: record.subject };
-            found.problems.push(Problem::Journal { seq, fault });
+            found.problems.push(FsckProblem::Journal { seq, fault });
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
 };
 use crate::{
@@ -79,10 +79,10 @@ impl checker::Scan for Scan {
             self.after = line;
             found.checked.lines += 1;
             if row.integer(5)? == 0 {
-                found.problems.push(Problem::Line { line, fault: LineFault::Empty });
+                found.problems.push(FsckProblem::Line { line, fault: LineFault::Empty });
             }
             if let Some(fault) = fork_fault(row, space)? {
-                found.problems.push(Problem::Line { line, fault });
+                found.problems.push(FsckProblem::Line { line, fault });
             }
         }
         Ok(rows.len())

@@ -4,7 +4,7 @@
 use contexture_core::{JournalKind, MissingId};
 
 use super::{
-    Phase, Problem, RecordFault,
+    FsckProblem, Phase, RecordFault,
     checker::{self, Found},
     journal, problem,
 };
@@ -38,7 +38,7 @@ impl checker::Scan for Scan {
                 continue;
             };
             if let Some(fault) = fault(row)? {
-                found.problems.push(Problem::Missing { missing, fault });
+                found.problems.push(FsckProblem::Missing { missing, fault });
             }
         }
         Ok(rows.len())

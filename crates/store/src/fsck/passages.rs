@@ -4,7 +4,7 @@ use contexture_core::Role;
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     problem,
 };
@@ -12,7 +12,7 @@ use crate::{
     Result,
     commit::CommitPlace,
     journal,
-    search::{self, Kind},
+    search::{self, PassageKind},
     space::stored,
     sql::{Dialect, Row, Tx},
 };
@@ -65,7 +65,7 @@ impl checker::Scan for Scan {
             let passage = row.integer(0)?;
             self.after = passage;
             if let Some(fault) = fault(row)? {
-                found.problems.push(Problem::Passage { passage, fault });
+                found.problems.push(FsckProblem::Passage { passage, fault });
             }
         }
         Ok(rows.len())
@@ -89,15 +89,15 @@ fn fault(row: &Row) -> Result<Option<PassageFault>> {
         return Ok(Some(PassageFault::NoWords));
     }
     let role = row.optional_text(3)?.map(stored::<Role>).transpose();
-    Ok(match role.and(stored::<Kind>(row.text(4)?).map(Some)) {
+    Ok(match role.and(stored::<PassageKind>(row.text(4)?).map(Some)) {
         Ok(_) => None,
         Err(error) => Some(PassageFault::Unreadable { what: problem::reason(error) }),
     })
 }
 
 /// Returns what is wrong with how far the index is.
-pub(super) async fn cursor(tx: &mut Tx<'_>) -> Result<Option<Problem>> {
+pub(super) async fn cursor(tx: &mut Tx<'_>) -> Result<Option<FsckProblem>> {
     let tip = journal::tip(tx).await?.map_or(0, |(seq, _)| seq);
     let ahead = search::cursor(tx).await?.map(|cursor| cursor.seq).filter(|seq| *seq > tip);
-    Ok(ahead.map(|seq| Problem::IndexAhead { seq, tip }))
+    Ok(ahead.map(|seq| FsckProblem::IndexAhead { seq, tip }))
 }

@@ -12,7 +12,7 @@ use crate::Error;
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "thing", rename_all = "snake_case")]
-pub enum Problem {
+pub enum FsckProblem {
     /// The database engine finds its own file in disorder.
     #[error("the database finds itself damaged: {what}")]
     Engine {

@@ -4,14 +4,14 @@ use contexture_core::{CommitId, IdempotencyKey};
 use serde::Serialize;
 
 use super::{
-    Phase, Problem,
+    FsckProblem, Phase,
     checker::{self, Found},
     problem,
 };
 use crate::{
     Error, Result,
     commit::commit_id,
-    request::Payload,
+    request::RequestDigest,
     space::{stored, time},
     sql::{Row, Tx},
 };
@@ -64,7 +64,7 @@ impl checker::Scan for Scan {
                 Ok(commit) if row.optional_integer(4)?.is_none() => RequestFault::NoCommit { commit },
                 Ok(_) => continue,
             };
-            found.problems.push(Problem::Request { key, fault });
+            found.problems.push(FsckProblem::Request { key, fault });
         }
         Ok(rows.len())
     }
@@ -80,7 +80,7 @@ impl checker::Scan for Scan {
 
 /// Reads payload, commit and time; returns the commit.
 fn decode(row: &Row) -> Result<CommitId> {
-    Payload::try_from(row.blob(1)?).map_err(|_| Error::damaged("a payload digest has the wrong length"))?;
+    RequestDigest::try_from(row.blob(1)?).map_err(|_| Error::damaged("a payload digest has the wrong length"))?;
     time(row.integer(3)?)?;
     commit_id(row.blob(2)?)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contexture_core::{Annotation, CommitId, Format, LabelKey, Principal, Role, Session, SummaryText, Timestamp};
 
-use super::{Kind, Query, Spot};
+use super::{PassageKind, Query, Spot};
 use crate::{
     Error, Result,
     commit::{self, COLUMNS, CommitPlace, PageAfter, StoredCommit},
@@ -14,7 +14,7 @@ use crate::{
 
 /// What to look for. A filter that is not set lets everything pass.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct SearchRequest {
     /// What the text must hold.
     pub query: Query,
     /// Which passages of which commits are looked at.
@@ -33,7 +33,7 @@ pub struct Filter {
     /// Only what is said in this role.
     pub role: Option<Role>,
     /// Only this kind of passage.
-    pub kind: Option<Kind>,
+    pub kind: Option<PassageKind>,
     /// Only commits in this format.
     pub format: Option<Format>,
     /// Only commits of this runtime, in whatever version: the part of their template before the slash.
@@ -91,8 +91,8 @@ const LABELLED: &str = "said(line, position, annotation, until) AS (\
 
 /// Returns the passages that match, those of one commit together, the commits by their best passage, then the newest
 /// first.
-pub async fn find(tx: &mut Tx<'_>, request: &Request) -> Result<Vec<Hit>> {
-    let Request { query, filter, max_commits, max_hits } = request;
+pub async fn find(tx: &mut Tx<'_>, request: &SearchRequest) -> Result<Vec<Hit>> {
+    let SearchRequest { query, filter, max_commits, max_hits } = request;
     let texts = Texts::of(query, filter, tx.dialect())?;
     let Clauses { tables, conditions, mut params } = Clauses::of(filter, &texts, tx);
     let mut sql = tables;
@@ -249,7 +249,7 @@ fn decode(row: &Row) -> Result<Hit> {
             part: number(3)?,
             passage: number(4)?,
             role: row.optional_text(5)?.map(stored::<Role>).transpose()?,
-            kind: stored::<Kind>(row.text(6)?)?,
+            kind: stored::<PassageKind>(row.text(6)?)?,
         },
         score: row.integer(7)?,
         hits_in_commit: number(8)?,

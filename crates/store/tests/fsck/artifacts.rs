@@ -1,13 +1,13 @@
 //! Damage to artifacts.
 
 use contexture_core::ArtifactId;
-use contexture_store::fsck::{ArtifactFault, CommitFault, Phase, Problem, Unreferenced};
+use contexture_store::fsck::{ArtifactFault, CommitFault, FsckProblem, Phase, Unreferenced};
 use rusqlite::params;
 
 use crate::fixture::Fixture;
 
-fn artifact(artifact: ArtifactId, fault: ArtifactFault) -> Problem {
-    Problem::Artifact { artifact, fault }
+fn artifact(artifact: ArtifactId, fault: ArtifactFault) -> FsckProblem {
+    FsckProblem::Artifact { artifact, fault }
 }
 
 /// Flips one bit of the body of the artifact that a condition finds, and returns its id.
@@ -80,8 +80,11 @@ async fn a_digest_that_is_none_is_found_by_its_row() {
         .unwrap();
     let what = "an artifact id has the wrong length".to_owned();
     let expected = [
-        Problem::Row { phase: Phase::Artifacts, key: key.to_string(), what },
-        Problem::Commit { commit: fixture.root, fault: CommitFault::NoArtifact { artifact: ArtifactId::of(b"root") } },
+        FsckProblem::Row { phase: Phase::Artifacts, key: key.to_string(), what },
+        FsckProblem::Commit {
+            commit: fixture.root,
+            fault: CommitFault::NoArtifact { artifact: ArtifactId::of(b"root") },
+        },
     ];
     assert_eq!(problems, expected);
 }
@@ -122,7 +125,10 @@ async fn parts_of_another_whole_are_found() {
     let problems = fixture.problems_after("UPDATE artifacts SET digest = zeroblob(32) WHERE encoding = 'parts'").await;
     let expected = [
         artifact(ArtifactId::from_bytes([0; 32]), ArtifactFault::Damaged),
-        Problem::Commit { commit: fixture.large, fault: CommitFault::NoArtifact { artifact: fixture.large_artifact } },
+        FsckProblem::Commit {
+            commit: fixture.large,
+            fault: CommitFault::NoArtifact { artifact: fixture.large_artifact },
+        },
     ];
     assert_eq!(problems, expected);
 }
@@ -132,7 +138,7 @@ async fn a_lost_artifact_is_a_problem_of_its_commit() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM artifacts WHERE body = CAST('root' AS BLOB)").await;
     let fault = CommitFault::NoArtifact { artifact: ArtifactId::of(b"root") };
-    assert_eq!(problems, [Problem::Commit { commit: fixture.root, fault }]);
+    assert_eq!(problems, [FsckProblem::Commit { commit: fixture.root, fault }]);
 }
 
 #[tokio::test]
@@ -145,7 +151,7 @@ async fn an_artifact_looked_for_in_the_wrong_row_is_found() {
         )
         .await;
     let fault = CommitFault::WrongArtifactKey { artifact: ArtifactId::of(b"root") };
-    assert_eq!(problems, [Problem::Commit { commit: fixture.root, fault }]);
+    assert_eq!(problems, [FsckProblem::Commit { commit: fixture.root, fault }]);
     let bytes = "root".len() as u64;
     assert_eq!(fixture.check().await.unreferenced, Some(Unreferenced { artifacts: 1, bytes }));
 }

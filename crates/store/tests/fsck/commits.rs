@@ -3,13 +3,13 @@
 use contexture_core::{CommitId, CommitKind, Format, JournalKind};
 use contexture_store::{
     commit::CommitPlace,
-    fsck::{CommitFault, JournalFault, LineFault, Phase, Problem},
+    fsck::{CommitFault, FsckProblem, JournalFault, LineFault, Phase},
 };
 
 use crate::fixture::{Fixture, delta};
 
-fn commit(commit: CommitId, fault: CommitFault) -> Problem {
-    Problem::Commit { commit, fault }
+fn commit(commit: CommitId, fault: CommitFault) -> FsckProblem {
+    FsckProblem::Commit { commit, fault }
 }
 
 fn nobody() -> CommitId {
@@ -121,7 +121,7 @@ async fn a_lost_commit_leaves_a_gap_on_its_line() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM commits WHERE line = 1 AND position = 2").await;
     let expected =
-        [no_subject(4, fixture.compaction), Problem::Line { line: 1, fault: LineFault::Gap { first: 2, last: 2 } }];
+        [no_subject(4, fixture.compaction), FsckProblem::Line { line: 1, fault: LineFault::Gap { first: 2, last: 2 } }];
     assert_eq!(problems, expected);
 }
 
@@ -133,7 +133,7 @@ async fn a_lost_tip_is_missed_by_the_journal_its_head_and_what_merges_it() {
     let expected = [
         no_subject(6, lost),
         commit(fixture.merge, CommitFault::NoMerged { merged: lost }),
-        Problem::Head { head, fault: contexture_store::fsck::HeadFault::NoCommit { commit: lost } },
+        FsckProblem::Head { head, fault: contexture_store::fsck::HeadFault::NoCommit { commit: lost } },
     ];
     assert_eq!(problems, expected);
 }
@@ -172,12 +172,12 @@ async fn an_id_that_is_none_is_found_by_its_row() {
     let what = "a commit id has the wrong length".to_owned();
     let expected = [
         no_subject(8, fixture.snapshot),
-        Problem::Row { phase: Phase::Commits, key: "line 3, position 0".to_owned(), what },
+        FsckProblem::Row { phase: Phase::Commits, key: "line 3, position 0".to_owned(), what },
     ];
     assert_eq!(problems, expected);
 }
 
-fn no_subject(seq: i64, commit: CommitId) -> Problem {
+fn no_subject(seq: i64, commit: CommitId) -> FsckProblem {
     let fault = JournalFault::NoSubject { kind: JournalKind::CommitCreated, subject: commit.to_string() };
-    Problem::Journal { seq, fault }
+    FsckProblem::Journal { seq, fault }
 }

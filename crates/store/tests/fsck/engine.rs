@@ -1,7 +1,7 @@
 //! Damage to the database file itself.
 
 use contexture_core::ArtifactId;
-use contexture_store::fsck::{ArtifactFault, CommitFault, Phase, Problem};
+use contexture_store::fsck::{ArtifactFault, CommitFault, FsckProblem, Phase};
 use futures_util::FutureExt as _;
 
 use crate::fixture::{Fixture, chain};
@@ -14,10 +14,10 @@ fn page_of(fixture: &Fixture, table: &str, kind: &str) -> usize {
 }
 
 /// Returns the problems without what the engine says of itself, which must be something.
-async fn problems_but_the_engines(fixture: &Fixture) -> Vec<Problem> {
+async fn problems_but_the_engines(fixture: &Fixture) -> Vec<FsckProblem> {
     let problems = fixture.check().await.problems;
     let (engines, ours): (Vec<_>, Vec<_>) =
-        problems.into_iter().partition(|problem| matches!(problem, Problem::Engine { .. }));
+        problems.into_iter().partition(|problem| matches!(problem, FsckProblem::Engine { .. }));
     assert!(!engines.is_empty());
     ours
 }
@@ -36,7 +36,8 @@ async fn an_unreadable_page_of_a_long_row_hits_that_row_and_the_whole_it_is_part
     let part: ArtifactId = part.as_slice().try_into().unwrap();
     let page = page_of(&fixture, "artifacts", "overflow");
     let fixture = fixture.with_page_overwritten(page).await;
-    let unreadable = |artifact| Problem::Artifact { artifact, fault: ArtifactFault::Unreadable { what: malformed() } };
+    let unreadable =
+        |artifact| FsckProblem::Artifact { artifact, fault: ArtifactFault::Unreadable { what: malformed() } };
     assert_eq!(problems_but_the_engines(&fixture).await, [unreadable(part), unreadable(fixture.large_artifact)]);
     assert_eq!(fixture.check().await.unreferenced.map(|unreferenced| unreferenced.artifacts), Some(1));
 }
@@ -47,15 +48,15 @@ async fn artifacts_behind_an_unreadable_page_are_still_checked() {
     fixture.connection().execute("UPDATE artifacts SET size = 0 WHERE body = CAST('alone' AS BLOB)", []).unwrap();
     let page = page_of(&fixture, "artifacts", "leaf");
     let fixture = fixture.with_page_overwritten(page).await;
-    let rows = Problem::Rows {
+    let rows = FsckProblem::Rows {
         phase: Phase::Artifacts,
         after: "row 1".to_owned(),
         until: Some("row 3".to_owned()),
         what: malformed(),
     };
-    let behind = Problem::Artifact { artifact: ArtifactId::of(b"alone"), fault: ArtifactFault::Damaged };
+    let behind = FsckProblem::Artifact { artifact: ArtifactId::of(b"alone"), fault: ArtifactFault::Damaged };
     let fault = ArtifactFault::Unreadable { what: malformed() };
-    let whole = Problem::Artifact { artifact: fixture.large_artifact, fault };
+    let whole = FsckProblem::Artifact { artifact: fixture.large_artifact, fault };
     assert_eq!(problems_but_the_engines(&fixture).await, [rows, behind, whole]);
 }
 
@@ -67,10 +68,10 @@ async fn commits_behind_an_unreadable_page_are_still_checked() {
     let page = page_of(&fixture, "commits", "leaf");
     let fixture = fixture.with_page_overwritten(page).await;
     let problems = problems_but_the_engines(&fixture).await;
-    let [Problem::Rows { phase: Phase::Commits, until: Some(_), .. }, behind] = problems.as_slice() else {
+    let [FsckProblem::Rows { phase: Phase::Commits, until: Some(_), .. }, behind] = problems.as_slice() else {
         panic!("some rows and the commit behind them are hit: {problems:#?}");
     };
     let fault = CommitFault::WrongDepth { found: 7, expected: 1499 };
-    assert_eq!(*behind, Problem::Commit { commit: ids[1499], fault });
+    assert_eq!(*behind, FsckProblem::Commit { commit: ids[1499], fault });
     assert!(fixture.check().await.checked.commits > 1400);
 }

@@ -9,9 +9,9 @@ use contexture_store::{
     artifact::{self, Hot},
     envelope::{self, Envelope},
     event::{self, Event},
-    fsck::{EnvelopeFault, JournalFault, Phase, Problem, RecordFault},
+    fsck::{EnvelopeFault, FsckProblem, JournalFault, Phase, RecordFault},
     injection::{self, Injection},
-    missing::{self, Change, Missing},
+    missing::{self, Missing, MissingChange},
 };
 use futures_util::FutureExt as _;
 
@@ -47,7 +47,7 @@ async fn fill(tx: &mut Tx<'_>, commit: CommitId) -> Result<()> {
     let subject = Subject::new("it").unwrap();
     let event = Event { kind: EventKind::AssemblyCreated, subject, envelope: Some(id), document: json("{}") };
     event::append(tx, &[event]).await?;
-    let change = Change { status: GapStatus::new("resolved").unwrap(), document: json("[]") };
+    let change = MissingChange { status: GapStatus::new("resolved").unwrap(), document: json("[]") };
     missing::change(tx, &gap.id, &change).await
 }
 
@@ -75,24 +75,24 @@ fn injection_id() -> InjectionId {
     InjectionId::of(&id(), b"{}")
 }
 
-fn envelope(fault: EnvelopeFault) -> Problem {
-    Problem::Envelope { envelope: id(), fault }
+fn envelope(fault: EnvelopeFault) -> FsckProblem {
+    FsckProblem::Envelope { envelope: id(), fault }
 }
 
-fn injection(fault: RecordFault) -> Problem {
-    Problem::Injection { injection: injection_id(), fault }
+fn injection(fault: RecordFault) -> FsckProblem {
+    FsckProblem::Injection { injection: injection_id(), fault }
 }
 
-fn missing(fault: RecordFault) -> Problem {
-    Problem::Missing { missing: gap(), fault }
+fn missing(fault: RecordFault) -> FsckProblem {
+    FsckProblem::Missing { missing: gap(), fault }
 }
 
-fn event(fault: RecordFault) -> Problem {
-    Problem::Event { seq: 18, fault }
+fn event(fault: RecordFault) -> FsckProblem {
+    FsckProblem::Event { seq: 18, fault }
 }
 
-fn no_subject(seq: i64, kind: JournalKind, subject: &str) -> Problem {
-    Problem::Journal { seq, fault: JournalFault::NoSubject { kind, subject: subject.to_owned() } }
+fn no_subject(seq: i64, kind: JournalKind, subject: &str) -> FsckProblem {
+    FsckProblem::Journal { seq, fault: JournalFault::NoSubject { kind, subject: subject.to_owned() } }
 }
 
 #[tokio::test]
@@ -141,8 +141,8 @@ async fn what_belonged_to_a_lost_envelope_is_named() {
     let gone = || RecordFault::NoEnvelope { envelope: id() };
     let expected = [
         no_subject(15, JournalKind::EnvelopeCreated, &id().to_string()),
-        Problem::EnvelopeArtifact { seq: 15, artifact: ArtifactId::of(b"input") },
-        Problem::EnvelopeArtifact { seq: 15, artifact: ArtifactId::of(b"rendering") },
+        FsckProblem::EnvelopeArtifact { seq: 15, artifact: ArtifactId::of(b"input") },
+        FsckProblem::EnvelopeArtifact { seq: 15, artifact: ArtifactId::of(b"rendering") },
         injection(gone()),
         missing(gone()),
         event(gone()),
@@ -159,7 +159,7 @@ async fn an_envelope_that_cannot_be_read_is_found() {
         fixture().await.problems_after("UPDATE envelope_artifacts SET artifact = x'07' WHERE position = 1").await;
     let what = "an artifact id has the wrong length".to_owned();
     let key = "record 15, position 1".to_owned();
-    assert_eq!(problems, [Problem::Row { phase: Phase::EnvelopeArtifacts, key, what }]);
+    assert_eq!(problems, [FsckProblem::Row { phase: Phase::EnvelopeArtifacts, key, what }]);
 }
 
 #[tokio::test]
@@ -203,13 +203,13 @@ async fn an_event_elsewhere_in_the_journal_is_missed_and_found() {
     let problems = fixture().await.problems_after("UPDATE events SET seq = 2").await;
     let expected = [
         no_subject(18, JournalKind::Event(EventKind::AssemblyCreated), "it"),
-        Problem::Event { seq: 2, fault: RecordFault::JournaledOtherwise },
+        FsckProblem::Event { seq: 2, fault: RecordFault::JournaledOtherwise },
     ];
     assert_eq!(problems, expected);
     let problems = fixture().await.problems_after("UPDATE events SET seq = 99").await;
     let expected = [
         no_subject(18, JournalKind::Event(EventKind::AssemblyCreated), "it"),
-        Problem::Event { seq: 99, fault: RecordFault::NotJournaled },
+        FsckProblem::Event { seq: 99, fault: RecordFault::NotJournaled },
     ];
     assert_eq!(problems, expected);
 }

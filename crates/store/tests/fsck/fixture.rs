@@ -10,7 +10,7 @@ use contexture_store::{
     Result, Scope, Store, Tx, annotation,
     artifact::{self, Hot},
     commit, fsck,
-    fsck::{Problem, Report},
+    fsck::{FsckProblem, FsckReport},
     head::{self, Expect},
     request,
 };
@@ -110,12 +110,12 @@ impl Fixture {
         Self { directory, store, scope, root, second, compaction, merge, fork, large, snapshot, large_artifact }
     }
 
-    pub(crate) async fn check(&self) -> Report {
+    pub(crate) async fn check(&self) -> FsckReport {
         fsck::check(&self.store, &self.scope, &mut |_| {}).await.unwrap()
     }
 
     /// Runs statements behind the store's back and returns what the checker then finds.
-    pub(crate) async fn problems_after(&self, statements: &str) -> Vec<Problem> {
+    pub(crate) async fn problems_after(&self, statements: &str) -> Vec<FsckProblem> {
         let connection = self.connection();
         connection.execute_batch(statements).unwrap();
         assert!(connection.changes() > 0, "the statement must change something");

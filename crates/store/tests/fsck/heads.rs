@@ -1,12 +1,12 @@
 //! Damage to heads and the log of their moves.
 
 use contexture_core::{CommitId, JournalKind};
-use contexture_store::fsck::{HeadFault, JournalFault, Phase, Problem};
+use contexture_store::fsck::{FsckProblem, HeadFault, JournalFault, Phase};
 
 use crate::fixture::{Fixture, head_name};
 
-fn head(name: &str, fault: HeadFault) -> Problem {
-    Problem::Head { head: head_name(name), fault }
+fn head(name: &str, fault: HeadFault) -> FsckProblem {
+    FsckProblem::Head { head: head_name(name), fault }
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn a_lost_move_is_found_by_the_journal_and_the_head() {
     let problems = fixture.problems_after("DELETE FROM reflog WHERE head = 'main'").await;
     let subject = "main".to_owned();
     let expected = [
-        Problem::Journal { seq: 9, fault: JournalFault::NoSubject { kind: JournalKind::HeadMoved, subject } },
+        FsckProblem::Journal { seq: 9, fault: JournalFault::NoSubject { kind: JournalKind::HeadMoved, subject } },
         head("main", HeadFault::NotAsLogged { commit: fixture.merge, logged: None }),
     ];
     assert_eq!(problems, expected);
@@ -100,7 +100,7 @@ async fn a_name_that_is_none_is_found_by_its_row() {
         )
         .await;
     let what = "\"a b\" cannot be a head name: it has white space".to_owned();
-    let row = Problem::Row { phase: Phase::Heads, key: "\"a b\"".to_owned(), what };
+    let row = FsckProblem::Row { phase: Phase::Heads, key: "\"a b\"".to_owned(), what };
     // Bytes that are not UTF-8 read as the replacement character, which is a legal name that no log knows.
     let unlogged = head("\u{fffd}", HeadFault::NotAsLogged { commit: fixture.merge, logged: None });
     assert_eq!(problems, [row, unlogged]);

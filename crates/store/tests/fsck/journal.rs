@@ -1,12 +1,12 @@
 //! Damage to the journal.
 
 use contexture_core::{CommitId, JournalKind};
-use contexture_store::fsck::{AnnotationFault, CommitFault, HeadFault, JournalFault, Problem};
+use contexture_store::fsck::{AnnotationFault, CommitFault, FsckProblem, HeadFault, JournalFault};
 
 use crate::fixture::{Fixture, head_name};
 
-fn record(seq: i64, fault: JournalFault) -> Problem {
-    Problem::Journal { seq, fault }
+fn record(seq: i64, fault: JournalFault) -> FsckProblem {
+    FsckProblem::Journal { seq, fault }
 }
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn a_changed_subject_breaks_the_chain_and_misses_its_commit() {
     let expected = [
         record(2, JournalFault::ChainBroken),
         record(2, JournalFault::NoSubject { kind: JournalKind::CommitCreated, subject: stranger }),
-        Problem::Commit { commit: fixture.root, fault: CommitFault::JournaledOtherwise { seq: 2 } },
+        FsckProblem::Commit { commit: fixture.root, fault: CommitFault::JournaledOtherwise { seq: 2 } },
     ];
     assert_eq!(problems, expected);
 }
@@ -28,7 +28,7 @@ async fn a_changed_digest_breaks_the_chain_and_contradicts_its_commit() {
     let problems = fixture.problems_after("UPDATE journal SET digest = zeroblob(32) WHERE seq = 2").await;
     let expected = [
         record(2, JournalFault::ChainBroken),
-        Problem::Commit { commit: fixture.root, fault: CommitFault::JournaledOtherwise { seq: 2 } },
+        FsckProblem::Commit { commit: fixture.root, fault: CommitFault::JournaledOtherwise { seq: 2 } },
     ];
     assert_eq!(problems, expected);
 }
@@ -52,8 +52,8 @@ async fn a_removed_record_leaves_a_gap_and_is_missed_by_its_commit() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM journal WHERE seq = 2").await;
     let expected = [
-        Problem::JournalGap { first: 2, last: 2 },
-        Problem::Commit { commit: fixture.root, fault: CommitFault::NotJournaled { seq: 2 } },
+        FsckProblem::JournalGap { first: 2, last: 2 },
+        FsckProblem::Commit { commit: fixture.root, fault: CommitFault::NotJournaled { seq: 2 } },
     ];
     assert_eq!(problems, expected);
 }
@@ -63,8 +63,8 @@ async fn a_journal_cut_off_at_its_end_is_missed_by_what_it_told_of() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM journal WHERE seq >= 12").await;
     let expected = [
-        Problem::Head { head: head_name("gone"), fault: HeadFault::MoveNotJournaled { seq: 12 } },
-        Problem::Annotation { seq: 13, fault: AnnotationFault::NotJournaled { commit: fixture.second } },
+        FsckProblem::Head { head: head_name("gone"), fault: HeadFault::MoveNotJournaled { seq: 12 } },
+        FsckProblem::Annotation { seq: 13, fault: AnnotationFault::NotJournaled { commit: fixture.second } },
     ];
     assert_eq!(problems, expected);
 }
@@ -84,7 +84,7 @@ async fn a_record_that_cannot_be_read_does_not_end_the_check() {
     let expected = [
         record(9, JournalFault::Unreadable { what }),
         record(12, JournalFault::ChainBroken),
-        Problem::Head { head: head_name("main"), fault: HeadFault::MoveJournaledOtherwise { seq: 9 } },
+        FsckProblem::Head { head: head_name("main"), fault: HeadFault::MoveJournaledOtherwise { seq: 9 } },
     ];
     assert_eq!(problems, expected);
 }

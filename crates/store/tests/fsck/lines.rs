@@ -1,11 +1,11 @@
 //! Damage to lines.
 
-use contexture_store::fsck::{LineFault, Problem};
+use contexture_store::fsck::{FsckProblem, LineFault};
 
 use crate::fixture::Fixture;
 
-fn line(line: i64, fault: LineFault) -> Problem {
-    Problem::Line { line, fault }
+fn line(line: i64, fault: LineFault) -> FsckProblem {
+    FsckProblem::Line { line, fault }
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use contexture_store::{
     commit::CommitPlace,
-    fsck::{PassageFault, Problem},
-    search::{self, Change, Cursor, Kind, Moved, Spot},
+    fsck::{FsckProblem, PassageFault},
+    search::{self, Cursor, IndexChange, Moved, PassageKind, Spot},
 };
 use futures_util::FutureExt as _;
 
@@ -13,8 +13,8 @@ use crate::fixture::Fixture;
 async fn indexed() -> Fixture {
     let fixture = Fixture::new().await;
     let passage = search::passages(&fixture.store, "some words").remove(0);
-    let spot = Spot { entry: Some(1), part: 0, passage: 0, role: None, kind: Kind::Text };
-    let add = Change::Add { place: CommitPlace { line: 1, position: 0 }, spot, passage };
+    let spot = Spot { entry: Some(1), part: 0, passage: 0, role: None, kind: PassageKind::Text };
+    let add = IndexChange::Add { place: CommitPlace { line: 1, position: 0 }, spot, passage };
     let writing = fixture.store.write(fixture.scope.clone(), move |tx| {
         let add = add.clone();
         let start = Cursor { seq: 0, inside: 0, rules: search::RULES, passages: 0, bytes: 0 };
@@ -28,8 +28,8 @@ async fn indexed() -> Fixture {
     fixture
 }
 
-fn passage(fault: PassageFault) -> Problem {
-    Problem::Passage { passage: 1, fault }
+fn passage(fault: PassageFault) -> FsckProblem {
+    FsckProblem::Passage { passage: 1, fault }
 }
 
 #[tokio::test]
@@ -53,11 +53,14 @@ async fn a_passage_without_words_is_found() {
 #[tokio::test]
 async fn a_passage_that_cannot_be_read_is_found() {
     let problems = indexed().await.problems_after("UPDATE passages SET kind = 'song'").await;
-    assert!(matches!(&problems[..], [Problem::Passage { fault: PassageFault::Unreadable { .. }, .. }]), "{problems:?}");
+    assert!(
+        matches!(&problems[..], [FsckProblem::Passage { fault: PassageFault::Unreadable { .. }, .. }]),
+        "{problems:?}"
+    );
 }
 
 #[tokio::test]
 async fn an_index_ahead_of_the_journal_is_found() {
     let problems = indexed().await.problems_after("UPDATE search_cursors SET seq = 99").await;
-    assert_eq!(problems, [Problem::IndexAhead { seq: 99, tip: 14 }]);
+    assert_eq!(problems, [FsckProblem::IndexAhead { seq: 99, tip: 14 }]);
 }

@@ -3,17 +3,17 @@
 use contexture_core::{CommitId, IdempotencyKey, JournalKind};
 use contexture_store::{
     commit::CommitPlace,
-    fsck::{AnnotationFault, JournalFault, Phase, Problem, RequestFault},
+    fsck::{AnnotationFault, FsckProblem, JournalFault, Phase, RequestFault},
 };
 
 use crate::fixture::Fixture;
 
-fn annotation(fault: AnnotationFault) -> Problem {
-    Problem::Annotation { seq: 13, fault }
+fn annotation(fault: AnnotationFault) -> FsckProblem {
+    FsckProblem::Annotation { seq: 13, fault }
 }
 
-fn request(fault: RequestFault) -> Problem {
-    Problem::Request { key: IdempotencyKey::new("try-1").unwrap(), fault }
+fn request(fault: RequestFault) -> FsckProblem {
+    FsckProblem::Request { key: IdempotencyKey::new("try-1").unwrap(), fault }
 }
 
 #[tokio::test]
@@ -38,7 +38,10 @@ async fn an_annotation_of_nothing_is_found_and_missed_by_the_journal() {
     let problems = fixture.problems_after("UPDATE annotations SET line = 77").await;
     let subject = fixture.second.to_string();
     let expected = [
-        Problem::Journal { seq: 13, fault: JournalFault::NoSubject { kind: JournalKind::CommitAnnotated, subject } },
+        FsckProblem::Journal {
+            seq: 13,
+            fault: JournalFault::NoSubject { kind: JournalKind::CommitAnnotated, subject },
+        },
         annotation(AnnotationFault::NoCommit { place: CommitPlace { line: 77, position: 1 } }),
     ];
     assert_eq!(problems, expected);
@@ -64,7 +67,7 @@ async fn a_key_that_is_none_is_found_by_its_row() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("UPDATE requests SET key = 'a' || char(10)").await;
     let what = "\"a\\n\" cannot be an idempotency key: it has a control character".to_owned();
-    assert_eq!(problems, [Problem::Row { phase: Phase::Requests, key: "\"a\\n\"".to_owned(), what }]);
+    assert_eq!(problems, [FsckProblem::Row { phase: Phase::Requests, key: "\"a\\n\"".to_owned(), what }]);
 }
 
 #[tokio::test]
@@ -79,6 +82,6 @@ async fn a_key_that_is_not_text_ends_its_pass_and_not_the_check() {
         )
         .await;
     let what = "its key is not text".to_owned();
-    let rows = Problem::Rows { phase: Phase::Requests, after: "\"\u{fffd}\"".to_owned(), until: None, what };
+    let rows = FsckProblem::Rows { phase: Phase::Requests, after: "\"\u{fffd}\"".to_owned(), until: None, what };
     assert_eq!(problems, [rows]);
 }

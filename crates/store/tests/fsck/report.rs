@@ -3,7 +3,7 @@
 use contexture_core::CommitId;
 use contexture_store::{
     Result, Store, Tx,
-    fsck::{self, CommitFault, Counts, LineFault, Phase, Problem, Progress, Report, Unreferenced},
+    fsck::{self, CheckedCounts, CommitFault, FsckProblem, FsckReport, LineFault, Phase, Progress, Unreferenced},
     stats,
 };
 use futures_util::FutureExt as _;
@@ -17,8 +17,8 @@ async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
     let stats = fixture.store.read(fixture.scope.clone(), |tx| stats::collect(tx).boxed()).await.unwrap();
     let report = fixture.check().await;
     assert!(report.is_clean());
-    let expected = Report {
-        checked: Counts {
+    let expected = FsckReport {
+        checked: CheckedCounts {
             artifacts: stats.artifacts.count,
             bytes: 1_000_000 + "rootsecondcompactionforkmergesnapshotalone".len() as u64,
             commits: 7,
@@ -28,7 +28,7 @@ async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
             annotations: 1,
             requests: 1,
             journal_records: 14,
-            ..Counts::default()
+            ..CheckedCounts::default()
         },
         problems: Vec::new(),
         problems_left_out: 0,
@@ -42,7 +42,7 @@ async fn a_space_that_nobody_wrote_to_is_clean() {
     let directory = TempDir::new().unwrap();
     let store = Store::open(directory.path()).await.unwrap();
     let report = fsck::check(&store, &scope("nobody"), &mut |_| {}).await.unwrap();
-    assert_eq!(report, Report { unreferenced: Some(Unreferenced::default()), ..Report::default() });
+    assert_eq!(report, FsckReport { unreferenced: Some(Unreferenced::default()), ..FsckReport::default() });
 }
 
 #[tokio::test]
@@ -59,7 +59,10 @@ async fn damage_in_one_space_is_no_problem_of_another() {
     assert_eq!(problems, []);
     let report = fsck::check(&fixture.store, &scope("other"), &mut |_| {}).await.unwrap();
     let commit = delta("theirs", None).id();
-    assert_eq!(report.problems, [Problem::Commit { commit, fault: CommitFault::WrongDepth { found: 9, expected: 0 } }]);
+    assert_eq!(
+        report.problems,
+        [FsckProblem::Commit { commit, fault: CommitFault::WrongDepth { found: 9, expected: 0 } }]
+    );
     assert_eq!(report.checked.commits, 1);
 }
 
@@ -72,8 +75,8 @@ async fn problems_beyond_the_cap_are_counted() {
              INSERT INTO lines (space) SELECT 1 FROM n",
         )
         .await;
-    assert_eq!(problems.len(), Report::MAX_PROBLEMS);
-    assert_eq!(problems[0], Problem::Line { line: 4, fault: LineFault::Empty });
+    assert_eq!(problems.len(), FsckReport::MAX_PROBLEMS);
+    assert_eq!(problems[0], FsckProblem::Line { line: 4, fault: LineFault::Empty });
     assert_eq!(fixture.check().await.problems_left_out, 200);
 }
 
@@ -150,7 +153,7 @@ async fn a_chain_longer_than_a_page_is_checked_to_its_end() {
     let connection = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
     connection.execute("UPDATE commits SET depth = 0 WHERE position IN (511, 512, 1499)", []).unwrap();
     let report = fsck::check(&store, &scope, &mut |_| {}).await.unwrap();
-    let wrong = |at: usize, expected| Problem::Commit {
+    let wrong = |at: usize, expected| FsckProblem::Commit {
         commit: ids[at],
         fault: CommitFault::WrongDepth { found: 0, expected },
     };

@@ -3,7 +3,7 @@
 use std::io;
 
 use contexture::{
-    Checkpoint, Content, Error, LogStart, Outcome, StoreError,
+    Checkpoint, CheckpointContent, CreateOutcome, Error, LogStart, StoreError,
     formats::{FormatError, MAX_DEPTH},
 };
 use contexture_core::{
@@ -42,7 +42,7 @@ pub async fn a_commit_keeps_every_field_and_its_id_follows_from_them<B: Backend>
     let store = harness.open().await;
     let root = say("one").commit(&store).await;
     let request = full(root);
-    let made = store.checkpoint(request.clone(), Content::Bytes(spoken(&["two"]))).await.unwrap();
+    let made = store.checkpoint(request.clone(), CheckpointContent::Bytes(spoken(&["two"]))).await.unwrap();
     let expected = Commit {
         parent: Some(root),
         kind: request.kind,
@@ -56,7 +56,7 @@ pub async fn a_commit_keeps_every_field_and_its_id_follows_from_them<B: Backend>
         created_at: instant(-5),
     };
     let shown = store.show(made.id).await.unwrap();
-    assert_eq!((made.id, made.outcome), (expected.id(), Outcome::Created));
+    assert_eq!((made.id, made.outcome), (expected.id(), CreateOutcome::Created));
     assert_eq!((shown.commit, shown.id, shown.depth), (expected, made.id, 1));
 }
 
@@ -79,7 +79,7 @@ pub async fn the_same_commit_again_changes_nothing<B: Backend>() {
     let first = say("one").summary("said one").send(&store).await.unwrap();
     let before = observe(&store).await;
     let again = say("one").summary("said one").send(&store).await.unwrap();
-    assert_eq!((again.id, again.outcome), (first.id, Outcome::AlreadyThere));
+    assert_eq!((again.id, again.outcome), (first.id, CreateOutcome::AlreadyThere));
     assert_eq!(observe(&store).await, before);
 }
 
@@ -199,7 +199,7 @@ pub async fn a_reader_that_fails_commits_nothing<B: Backend>() {
     for lines in [0, 100_000] {
         let reader = BreaksOff(io::Cursor::new(spoken(&["again"]).repeat(lines)));
         let request = Checkpoint { head: Some(head("main")), ..say("").request };
-        let error = store.checkpoint(request, Content::Stream(Box::new(reader))).await.unwrap_err();
+        let error = store.checkpoint(request, CheckpointContent::Stream(Box::new(reader))).await.unwrap_err();
         assert!(matches!(error, Error::Io { .. } | Error::Store(StoreError::Input(_))), "{error:?}");
     }
     assert_eq!(observe(&store).await, before);
@@ -221,10 +221,10 @@ pub async fn a_stored_artifact_can_be_checked_in_and_a_missing_one_not<B: Backen
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let id = stored(&store, &spoken(&["one"])).await;
-    let from_artifact = store.checkpoint(say("").request, Content::Stored(id)).await.unwrap();
+    let from_artifact = store.checkpoint(say("").request, CheckpointContent::Stored(id)).await.unwrap();
     assert_eq!(store.show(from_artifact.id).await.unwrap().commit.artifact, id);
     let missing = ArtifactId::of(b"nobody stored this");
-    let error = store.checkpoint(say("").request, Content::Stored(missing)).await.unwrap_err();
+    let error = store.checkpoint(say("").request, CheckpointContent::Stored(missing)).await.unwrap_err();
     assert!(matches!(error, Error::Store(StoreError::NoArtifact(id)) if id == missing), "{error:?}");
 }
 

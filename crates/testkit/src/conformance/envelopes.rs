@@ -3,9 +3,9 @@
 use std::{collections::HashMap, io, time::Duration};
 
 use contexture::{
-    Attachment, Contexture, EnvelopeFilter, Error, Event, Injection, JsonText, KeptEnvelope, Missing, MissingChange,
-    MissingFilter, NewEnvelope, NewEvent, NewMissing, Outcome, StoreError, StoredEnvelope,
-    fsck::{EnvelopeFault, Problem},
+    Attachment, Contexture, CreateOutcome, EnvelopeFilter, Error, Event, Injection, JsonText, KeptEnvelope, Missing,
+    MissingChange, MissingFilter, NewEnvelope, NewEvent, NewMissing, StoreError, StoredEnvelope,
+    fsck::{EnvelopeFault, FsckProblem},
 };
 use contexture_core::{
     ArtifactId, CommitId, CounterName, EnvelopeId, EventKind, GapSeverity, GapStatus, InjectionId, JournalKind,
@@ -96,7 +96,7 @@ pub async fn an_envelope_is_kept_with_all_that_goes_with_it<B: Backend>() {
         ..plain(&document)
     };
     let kept = store.keep_envelope(new).await.unwrap();
-    assert_eq!(kept, KeptEnvelope { id, outcome: Outcome::Created });
+    assert_eq!(kept, KeptEnvelope { id, outcome: CreateOutcome::Created });
     let envelope = store.envelope(id).await.unwrap();
     let expected = StoredEnvelope {
         id,
@@ -148,11 +148,11 @@ pub async fn the_same_document_is_one_envelope<B: Backend>() {
     let (first, second) = tokio::join!(store.keep_envelope(with_event()), store.keep_envelope(with_event()));
     let outcomes = [first.unwrap(), second.unwrap()].map(|kept| (kept.id, kept.outcome));
     let id = EnvelopeId::of(b"{}");
-    assert!(outcomes.contains(&(id, Outcome::Created)) && outcomes.contains(&(id, Outcome::AlreadyThere)));
+    assert!(outcomes.contains(&(id, CreateOutcome::Created)) && outcomes.contains(&(id, CreateOutcome::AlreadyThere)));
     let (envelope, before) = (store.envelope(id).await.unwrap(), observe(&store).await);
     harness.clock.advance(Duration::from_secs(1));
     let kept = store.keep_envelope(again()).await.unwrap();
-    assert_eq!(kept, KeptEnvelope { id, outcome: Outcome::AlreadyThere });
+    assert_eq!(kept, KeptEnvelope { id, outcome: CreateOutcome::AlreadyThere });
     assert_eq!(store.envelope(id).await.unwrap(), envelope);
     assert_eq!(observe(&store).await, before);
     let added = NewEnvelope { injections: vec![json("{}")], ..again() };
@@ -320,7 +320,7 @@ pub async fn missing_context_changes_under_one_id<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let envelope = keep(&store, NewEnvelope { missing: vec![gap("one"), gap("two")], ..plain("{}") }).await;
-    assert_eq!(store.record_missing(gap("loose"), None, Vec::new()).await.unwrap(), Outcome::Created);
+    assert_eq!(store.record_missing(gap("loose"), None, Vec::new()).await.unwrap(), CreateOutcome::Created);
     let tip = store.journal_tip().await.unwrap();
     let detected = Event {
         kind: EventKind::MissingDetected,
@@ -329,7 +329,7 @@ pub async fn missing_context_changes_under_one_id<B: Backend>() {
         document: json("{}"),
     };
     let again = store.record_missing(gap("one"), None, vec![detected.clone()]).await.unwrap();
-    assert_eq!((again, store.journal_tip().await.unwrap()), (Outcome::AlreadyThere, tip));
+    assert_eq!((again, store.journal_tip().await.unwrap()), (CreateOutcome::AlreadyThere, tip));
     harness.clock.advance(Duration::from_secs(3));
     let one = MissingId::of(b"one");
     let change = MissingChange { status: status("resolved"), document: json(r#"{"answer":1}"#) };
@@ -421,7 +421,7 @@ pub async fn what_is_kept_in_one_space_another_does_not_see<B: Backend>() {
     assert!(there.envelope(id).await.is_err() && there.missing(MissingId::of(b"why?")).await.is_err());
     assert_eq!(there.events_after(0, 10).await.unwrap(), []);
     assert_eq!(there.journal_tip().await.unwrap(), 0);
-    assert_eq!(there.keep_envelope(full()).await.unwrap(), KeptEnvelope { id, outcome: Outcome::Created });
+    assert_eq!(there.keep_envelope(full()).await.unwrap(), KeptEnvelope { id, outcome: CreateOutcome::Created });
     assert_sound(&here, &SpaceName::new("here").unwrap()).await;
     assert_sound(&there, &SpaceName::new("there").unwrap()).await;
 }
@@ -460,8 +460,8 @@ pub async fn a_check_names_lost_artifacts_of_envelopes<B: Backend>() {
     harness.backend.damage_artifact(damaged).await;
     let problems = store.fsck(&mut |_| {}).await.unwrap().problems;
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert!(matches!(&problems[0], Problem::Artifact { artifact, .. } if *artifact == damaged));
-    let fault = |fault| Problem::Envelope { envelope: id, fault };
+    assert!(matches!(&problems[0], FsckProblem::Artifact { artifact, .. } if *artifact == damaged));
+    let fault = |fault| FsckProblem::Envelope { envelope: id, fault };
     assert_eq!(problems[1], fault(EnvelopeFault::NoDocument { artifact: document }));
     assert_eq!(problems[2], fault(EnvelopeFault::NoArtifact { artifact: lost }));
 }

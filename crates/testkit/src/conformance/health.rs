@@ -2,7 +2,7 @@
 
 use contexture::{
     Contexture,
-    fsck::{Counts, Problem, Unreferenced},
+    fsck::{CheckedCounts, FsckProblem, Unreferenced},
     stats::{CommitStats, Tallied},
 };
 use contexture_core::{ArtifactId, CommitKind, Format, Principal};
@@ -61,7 +61,7 @@ pub async fn a_check_of_a_whole_space_finds_nothing<B: Backend>() {
     let report = store.fsck(&mut |step| progress.push(step)).await.unwrap();
     assert_eq!((report.problems, report.problems_left_out), (vec![], 0));
     assert_eq!(report.unreferenced, Some(Unreferenced { artifacts: 1, bytes: 5 }));
-    let expected = Counts {
+    let expected = CheckedCounts {
         artifacts: 3,
         bytes: (spoken(&["one", "sum"]).len() + 5) as u64,
         commits: 3,
@@ -71,7 +71,7 @@ pub async fn a_check_of_a_whole_space_finds_nothing<B: Backend>() {
         annotations: 1,
         requests: 1,
         journal_records: 8,
-        ..Counts::default()
+        ..CheckedCounts::default()
     };
     assert_eq!(report.checked, expected);
     assert!(!progress.is_empty() && progress.iter().all(|step| step.done <= step.total));
@@ -87,7 +87,9 @@ pub async fn a_check_names_what_is_damaged_and_what_is_lost<B: Backend>() {
     harness.backend.damage_artifact(damaged).await;
     let problems = store.fsck(&mut |_| {}).await.unwrap().problems;
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems.iter().any(|found| matches!(found, Problem::Artifact { artifact, .. } if *artifact == damaged)));
-    assert!(problems.iter().any(|found| matches!(found, Problem::Commit { commit, .. } if *commit == lost)));
+    assert!(
+        problems.iter().any(|found| matches!(found, FsckProblem::Artifact { artifact, .. } if *artifact == damaged))
+    );
+    assert!(problems.iter().any(|found| matches!(found, FsckProblem::Commit { commit, .. } if *commit == lost)));
     assert!(store.head(&head("main")).await.unwrap().is_some(), "looking does no harm");
 }

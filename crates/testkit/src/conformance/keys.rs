@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contexture::{Error, Expect, Outcome, StoreError};
+use contexture::{CreateOutcome, Error, Expect, StoreError};
 
 use crate::{Backend, Draft, Harness, head, instant, observe, say, write};
 
@@ -16,7 +16,7 @@ pub async fn a_retry_gives_the_same_commit_however_late<B: Backend>() {
     drop(store);
     let store = harness.open().await;
     let again = say("one").key("k").onto("main").send(&store).await.unwrap();
-    assert_eq!((first.outcome, again.outcome), (Outcome::Created, Outcome::AlreadyThere));
+    assert_eq!((first.outcome, again.outcome), (CreateOutcome::Created, CreateOutcome::AlreadyThere));
     assert_eq!(again.id, first.id);
     assert_eq!(observe(&store).await, before);
 }
@@ -52,7 +52,7 @@ pub async fn two_keys_for_one_commit_both_find_it<B: Backend>() {
     let store = harness.open().await;
     let first = say("one").key("k").send(&store).await.unwrap();
     let second = say("one").key("l").send(&store).await.unwrap();
-    assert_eq!((second.id, second.outcome), (first.id, Outcome::AlreadyThere));
+    assert_eq!((second.id, second.outcome), (first.id, CreateOutcome::AlreadyThere));
     let error = say("two").key("l").refused(&store).await;
     assert!(matches!(error, Error::Store(StoreError::KeyConflict { .. })), "{error:?}");
 }

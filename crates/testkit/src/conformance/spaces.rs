@@ -2,7 +2,9 @@
 
 use std::io;
 
-use contexture::{Content, Error, Expect, Filter, LogStart, Moment, Outcome, Reference, Space, Stop, StoreError};
+use contexture::{
+    CheckpointContent, CreateOutcome, Error, Expect, Filter, LogStart, Moment, Reference, Space, Stop, StoreError,
+};
 use contexture_core::{ArtifactId, ArtifactPrefix, JournalKind, Principal, SpaceName};
 
 use crate::{Backend, Harness, assert_whole, head, instant, journal, observe, say, spoken, stored, walked};
@@ -36,7 +38,7 @@ pub async fn what_one_space_holds_another_does_not_see<B: Backend>() {
     let refusals = [
         there.stat_artifact(artifact).await.map(drop).unwrap_err(),
         there.get_artifact(artifact, &mut Vec::new()).await.map(drop).unwrap_err(),
-        there.checkpoint(say("").request, Content::Stored(artifact)).await.map(drop).unwrap_err(),
+        there.checkpoint(say("").request, CheckpointContent::Stored(artifact)).await.map(drop).unwrap_err(),
     ];
     for error in refusals {
         assert!(matches!(error, Error::Store(StoreError::NoArtifact(id)) if id == artifact), "{error:?}");
@@ -62,7 +64,7 @@ pub async fn the_same_things_live_in_two_spaces_without_meeting<B: Backend>() {
     let same = say("one").onto("main").key("k").send(&there).await.unwrap();
     assert_eq!((one.id, one.outcome), (same.id, same.outcome), "content decides the id, not the space");
     let other = say("other").key("l").onto("main").send(&there).await.unwrap();
-    assert_eq!(other.outcome, Outcome::Created);
+    assert_eq!(other.outcome, CreateOutcome::Created);
     say("third").key("l").onto("side").commit(&here).await;
     assert_eq!(here.head(&head("main")).await.unwrap(), Some(one.id));
     assert_eq!(there.head(&head("main")).await.unwrap(), Some(other.id));

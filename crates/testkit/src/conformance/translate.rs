@@ -1,7 +1,7 @@
 //! Translate: a chain in another format, as faithfully as each stretch allows.
 
 use contexture::{
-    Contexture, Error, Loss, Materialized, Said, Stop, Stretch, Tier,
+    ContentMeaning, Contexture, Error, Materialized, Stop, Stretch, Tier, TranslationLoss,
     formats::{
         Dialogue, Replay, Target, codec,
         dialogue::{Loss as LossKind, text_of},
@@ -374,7 +374,7 @@ pub async fn what_is_no_text_is_named_with_the_way_to_it<B: Backend>() {
     );
     assert_eq!(told[2], note);
     assert_eq!((report.tier, report.segments.last()), (Tier::Raw, Some(&stretch("core-dump", 1, Tier::Raw))));
-    assert_eq!(report.losses, [Loss { kind: LossKind::ContentAsNote, count: 1, commit: Some(binary) }]);
+    assert_eq!(report.losses, [TranslationLoss { kind: LossKind::ContentAsNote, count: 1, commit: Some(binary) }]);
 }
 
 pub async fn broken_records_and_provider_secrets_are_reported<B: Backend>() {
@@ -390,8 +390,8 @@ pub async fn broken_records_and_provider_secrets_are_reported<B: Backend>() {
     let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
     assert_eq!(told[2..], ["user: go on", "assistant: done"]);
     let expected = [
-        Loss { kind: LossKind::SealedThinking, count: 1, commit: None },
-        Loss { kind: LossKind::RecordUnreadable, count: 1, commit: Some(broken) },
+        TranslationLoss { kind: LossKind::SealedThinking, count: 1, commit: None },
+        TranslationLoss { kind: LossKind::RecordUnreadable, count: 1, commit: Some(broken) },
     ];
     assert_eq!(report.losses, expected);
 }
@@ -450,10 +450,10 @@ pub async fn each_commit_of_a_chain_is_read_by_its_own_format<B: Backend>() {
     let mut read = Vec::new();
     while let Some(content) = entries.next().await.unwrap() {
         let text = match content.said {
-            Said::Steps { steps, unreadable: 0 } => {
+            ContentMeaning::Steps { steps, unreadable: 0 } => {
                 steps.iter().flat_map(|step| &step.entries).map(contexture_core::Entry::text).collect()
             }
-            Said::Text { text, left_out: 0 } => text,
+            ContentMeaning::Text { text, left_out: 0 } => text,
             other => panic!("{other:?}"),
         };
         read.push((content.commit.id, text));

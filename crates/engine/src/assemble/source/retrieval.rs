@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contexture_assembly::{Hold, standard::ContextKind};
 use contexture_core::CommitId;
-use contexture_store::search::{Filter, Query, Request};
+use contexture_store::search::{Filter, Query, SearchRequest};
 
 use super::{Draft, Gathering, fenced, origin};
 use crate::{Found, Result};
@@ -37,7 +37,8 @@ impl Gathering<'_> {
         // A commit that has more of the words comes first, then one that was found earlier.
         let mut found: BTreeMap<CommitId, (usize, usize, Found)> = BTreeMap::new();
         for query in queries {
-            let request = Request { query, filter: Filter::default(), max_commits: limit, max_hits: MAX_PASSAGES };
+            let request =
+                SearchRequest { query, filter: Filter::default(), max_commits: limit, max_hits: MAX_PASSAGES };
             for (rank, hit) in self.engine.search(&request).await?.into_iter().enumerate() {
                 let (words, best, _) = found.entry(hit.commit.id).or_insert((0, rank, hit));
                 *words += 1;

@@ -6,7 +6,7 @@ use contexture_formats::{
     codec::{Mark, Outline},
     thread::Place,
 };
-use contexture_store::source::Segment;
+use contexture_store::source::SourceSegment;
 
 use super::state::Prompt;
 
@@ -82,7 +82,7 @@ impl OpenStep {
 
 impl Run {
     /// Returns where the stretch lies in the stored step.
-    pub(super) fn segment(&self, artifact: ArtifactId, opening: u64) -> Segment {
-        Segment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }
+    pub(super) fn segment(&self, artifact: ArtifactId, opening: u64) -> SourceSegment {
+        SourceSegment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }
     }
 }
