@@ -40,6 +40,15 @@ fn a_whole_may_have_more_tokens_than_its_parts() {
 }
 
 #[test]
+fn every_character_is_of_the_class_that_splits_texts_in_the_published_way() {
+    let assigned = ('\0'..='\u{323af}').chain('\u{e0000}'..='\u{e01ff}').collect::<Vec<_>>();
+    for characters in assigned.chunks(256) {
+        let text: String = characters.iter().flat_map(|character| ['x', *character, 'X', *character, '1']).collect();
+        assert_eq!(count(&text), published(&text), "from {:?} to {:?}", characters.first(), characters.last());
+    }
+}
+
+#[test]
 fn no_text_takes_more_than_linear_time() {
     let prose = "The budget was held, and what did not fit was left out with a reason. ";
     for (text, letters) in [(" ", 1 << 20), ("a", 1 << 20), ("\n", 1 << 20), ("日", 1 << 20), (prose, 10 << 20)] {
@@ -68,11 +77,32 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// Texts that are not split, and too long to be merged at once.
+fn long_piece() -> impl Strategy<Value = String> {
+    let pattern = prop_oneof![
+        "[ab]{1,9}",
+        "[a-z]{1,40}",
+        "[ \\t\u{a0}]{1,5}",
+        "[-=#*_]{1,12}",
+        "[日本語一二三のはが]{1,9}",
+        "[가-힣]{1,30}"
+    ];
+    (prop::collection::vec(pattern, 1..4), 500..4000_usize).prop_map(|(patterns, letters)| {
+        let letters = patterns.concat().chars().cycle().take(letters).collect::<String>();
+        letters + "x"
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn counts_are_those_of_the_published_tokenizer(text in text()) {
+        prop_assert_eq!(count(&text), published(&text));
+    }
+
+    #[test]
+    fn long_pieces_have_the_tokens_of_the_published_tokenizer(text in long_piece()) {
         prop_assert_eq!(count(&text), published(&text));
     }
 
