@@ -36,7 +36,7 @@ pub(crate) fn measure(scratch: &Path, rounds: usize) -> Result<Vec<Row>> {
     eprintln!("Measuring hooks …");
     let program = env::current_exe()?.with_file_name("ctx");
     if !program.exists() {
-        return Err(format!("{} is not there: `cargo build --release` makes it", program.display()).into());
+        return Err(format!("{} is not there: `cargo build --profile dist` makes it", program.display()).into());
     }
     let long = Session::of(&scratch.join("long"), SESSION_BYTES)?;
     let short = Session::of(&scratch.join("short"), LINE_BYTES)?;

@@ -57,8 +57,8 @@ fn fixtures() -> Result<(), String> {
 }
 
 fn bench(arguments: &[String]) -> Result<(), String> {
-    cargo(&["build", "--release", "--locked", "--package", "contexture-cli"])?;
-    let mut command = vec!["run", "--release", "--locked", "--package", "contexture-bench", "--"];
+    cargo(&["build", "--profile", "dist", "--locked", "--package", "contexture-cli"])?;
+    let mut command = vec!["run", "--profile", "dist", "--locked", "--package", "contexture-bench", "--"];
     command.extend(arguments.iter().map(String::as_str));
     cargo(&command)
 }
