@@ -11,6 +11,8 @@ mod invocation;
 mod commit_text;
 mod conversation;
 mod destination;
+#[cfg(test)]
+mod documents;
 mod git;
 mod input;
 mod live;
