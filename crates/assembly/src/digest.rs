@@ -2,13 +2,15 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const PREFIX: &str = "blake3:";
 
 /// A BLAKE3 digest, written as `blake3:` and hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(extend("pattern" = "^blake3:[0-9a-f]{64}$"))]
 pub struct Digest([u8; 32]);
 
 /// Says that a text is no digest.

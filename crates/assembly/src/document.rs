@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MissingId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -32,7 +33,7 @@ pub struct Inputs {
 }
 
 /// Turns that were not read, because newer ones fill the budget.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     /// The segment that they belong to, counted from 0.
     pub segment: usize,
@@ -45,7 +46,7 @@ pub struct Unread {
 }
 
 /// An item, without what it says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemRecord {
     /// Its id.
     pub id: ItemId,
@@ -75,7 +76,7 @@ pub struct ItemRecord {
 }
 
 /// What a target was given, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetOutcome {
     /// Who, and in which form.
     pub target: TargetSpec,
@@ -101,7 +102,7 @@ pub struct TargetOutcome {
 }
 
 /// How much there is of something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// In tokens.
     pub tokens: u64,
@@ -112,7 +113,7 @@ pub struct Totals {
 }
 
 /// What became of a segment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentOutcome {
     /// What it is called.
     pub name: String,
@@ -132,7 +133,7 @@ pub struct SegmentOutcome {
 }
 
 /// What became of an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemDecision {
     /// The item.
     pub item: ItemId,
@@ -142,7 +143,7 @@ pub struct ItemDecision {
 }
 
 /// Whether an item is in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Fate {
     /// It is.
@@ -169,7 +170,7 @@ pub enum Fate {
 }
 
 /// A piece of what a target was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Block {
     /// The item; none for a mark that says where something was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,7 +186,7 @@ pub struct Block {
 }
 
 /// The bytes that a target was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whole {
     /// Their digest.
     pub digest: Digest,
@@ -194,7 +195,7 @@ pub struct Whole {
 }
 
 /// How much of an assembly stays when something is added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowReport {
     /// Blocks that stay as they are.
     pub lasting_blocks: u64,
@@ -209,7 +210,7 @@ pub struct WindowReport {
 }
 
 /// Something that the form has no place for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossNote {
     /// What.
     pub kind: String,
@@ -232,7 +233,7 @@ vocabulary! {
 }
 
 /// Something that is known to be missing from an assembly.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gap {
     /// What happened.
     pub kind: GapKind,
@@ -251,7 +252,7 @@ pub struct Gap {
 }
 
 /// The envelope of an assembly, as it is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// The version of this form.
     pub format: u32,
@@ -305,7 +306,7 @@ impl Document {
 }
 
 /// What made an envelope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Producer {
     /// Its name.
     pub name: String,
@@ -314,7 +315,7 @@ pub struct Producer {
 }
 
 /// A recipe, by name and content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipeRef {
     /// Its name.
     pub name: String,
@@ -323,7 +324,7 @@ pub struct RecipeRef {
 }
 
 /// A counter, by name and version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CounterRef {
     /// Its name.
     pub name: String,
@@ -332,7 +333,7 @@ pub struct CounterRef {
 }
 
 /// What a target was given, and where that is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
     /// What it was given.
     #[serde(flatten)]
@@ -345,7 +346,7 @@ pub struct TargetRecord {
 }
 
 /// How much of an assembly is what the one before began with, in whole blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prefix {
     /// The one before.
     pub of: EnvelopeId,
@@ -361,7 +362,7 @@ pub struct Prefix {
 }
 
 /// Where two assemblies part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Break {
     /// What the one before has there; a mark where that is no item.
     pub before: Option<ItemId>,
@@ -372,7 +373,7 @@ pub struct Break {
 }
 
 /// Something that is missing, with its id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GapRecord {
     /// Its id.
     pub id: MissingId,

@@ -1,6 +1,7 @@
 //! Items: what sources yield, frozen, and all that an assembly is made of.
 
 use contexture_core::{CommitId, Entry, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -51,7 +52,7 @@ pub struct Item {
 }
 
 /// Where an item comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The kind of source.
     pub kind: String,
@@ -67,7 +68,7 @@ pub struct Origin {
 }
 
 /// What was done to what nobody may see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Redaction {
     /// What is left.
     pub state: RedactionState,

@@ -13,6 +13,7 @@ mod built_in;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use built_in::{BuiltIn, built_in};
@@ -89,7 +90,7 @@ pub struct Budget {
 }
 
 /// Limits; those that are absent do not hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetLimits {
     /// Tokens of all blocks together, those kept for the answer included.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +110,7 @@ pub struct BudgetLimits {
 }
 
 /// A part of the window.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
     /// What it is called; no two are the same.
     pub name: String,
@@ -141,7 +142,7 @@ vocabulary! {
 }
 
 /// Where items come from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Source {
     /// What is read.
     #[serde(flatten)]
@@ -163,7 +164,7 @@ pub struct Source {
 }
 
 /// What a source reads.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum SourceInput {
     /// The system prompt: a text, or a file with it.

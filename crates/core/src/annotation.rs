@@ -5,12 +5,13 @@ use std::{
     fmt,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, CommitId, Count, LabelKey, Tag, Timestamp};
 
 /// One statement about a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Annotation {
     /// Describes the understanding at this point; an empty text withdraws an earlier summary.
@@ -44,7 +45,7 @@ pub enum Annotation {
 }
 
 /// What a compaction's summary stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Oldest commit that the summary replaces.
     pub first: CommitId,
@@ -65,7 +66,7 @@ pub struct Coverage {
 pub type LossNote = SummaryText;
 
 /// A text of bounded length that people read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct SummaryText(String);
 
@@ -77,7 +78,7 @@ pub struct AnnotationError {
 }
 
 /// An annotation with who made it and when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Noted {
     /// What was said.
     #[serde(flatten)]
@@ -89,7 +90,7 @@ pub struct Noted {
 }
 
 /// The annotations in force: the fold of all that was said, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Annotations {
     /// The latest summary that is not empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]

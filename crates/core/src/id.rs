@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Says why a text is not an id.
@@ -33,8 +34,9 @@ const MIN_PREFIX_DIGITS: usize = 4;
 macro_rules! hex_id {
     ($(#[$doc:meta])* $name:ident, $prefix_name:ident, $prefix:literal, $bytes:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name([u8; $bytes]);
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+        #[schemars(extend("pattern" = format!("^{}[0-9a-f]{{{}}}$", $prefix, $bytes * 2)))]
+        pub struct $name(#[schemars(with = "String")] [u8; $bytes]);
 
         impl $name {
             /// What every such id starts with.

@@ -1,8 +1,9 @@
 //! Journal records: every mutation of a space in order, chained by hash.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Actor, SpaceName, Timestamp, UnknownWord, canonical, commit::vocabulary};
 
@@ -98,7 +99,7 @@ pub struct Mutation {
 }
 
 /// One mutation at its place in the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalRecord {
     /// Place in the space's order; the first is 1 and none is left out.
     pub seq: u64,
@@ -117,8 +118,9 @@ pub struct JournalRecord {
 }
 
 /// A BLAKE3 digest shown as hex.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct ChainDigest(pub [u8; 32]);
+#[derive(Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(extend("pattern" = "^[0-9a-f]{64}$"))]
+pub struct ChainDigest(#[schemars(with = "String")] pub [u8; 32]);
 
 impl JournalKind {
     /// Every kind that is not an event.
@@ -177,6 +179,26 @@ impl FromStr for JournalKind {
 impl Serialize for JournalKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for JournalKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for JournalKind {
+    fn schema_name() -> Cow<'static, str> {
+        "JournalKind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What a journal record tells.",
+            "type": "string",
+            "enum": Self::all().map(Self::as_str).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -239,6 +261,14 @@ impl fmt::Display for ChainDigest {
 impl fmt::Debug for ChainDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl<'de> Deserialize<'de> for ChainDigest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(String::deserialize(deserializer)?, &mut bytes).map_err(de::Error::custom)?;
+        Ok(Self(bytes))
     }
 }
 

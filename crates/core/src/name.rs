@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Says why a text cannot be such a name.
@@ -17,16 +18,17 @@ pub struct NameError {
 const MAX_NAME_BYTES: usize = 512;
 
 macro_rules! name {
-    ($(#[$doc:meta])* $name:ident, $noun:literal, $check:path) => {
+    ($(#[$doc:meta])* $name:ident, $noun:literal, $rule:expr) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+        #[schemars(extend("pattern" = $rule.pattern(), "maxLength" = MAX_NAME_BYTES))]
         pub struct $name(String);
 
         impl $name {
             /// Checks a text and takes it as such a name.
             pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
                 let text = text.into();
-                match $check(&text) {
+                match $rule.check(&text) {
                     Ok(()) => Ok(Self(text)),
                     Err(reason) => Err(NameError { text, noun: $noun, reason }),
                 }
@@ -74,80 +76,116 @@ macro_rules! name {
 
 name!(
     /// A tenant. Every row belongs to one and nothing crosses it.
-    SpaceName, "a space name", check_slug
+    SpaceName, "a space name", NameRule::Slug
 );
 name!(
     /// A movable pointer to a commit, such as `session/4f1c` or `branch/fix`.
-    HeadName, "a head name", check_head
+    HeadName, "a head name", NameRule::Head
 );
 name!(
     /// Names how the bytes of a delta are written, such as `claude-code-v1`.
-    Format, "a format", check_slug
+    Format, "a format", NameRule::Slug
 );
 name!(
     /// Names the kind of agent that made a commit.
-    Template, "a template", check_text
+    Template, "a template", NameRule::Text
 );
 name!(
     /// Names who ran the agent.
-    Principal, "a principal", check_text
+    Principal, "a principal", NameRule::Text
 );
 name!(
     /// Names the machine the agent ran on.
-    Machine, "a machine", check_text
+    Machine, "a machine", NameRule::Text
 );
 name!(
     /// Names the run of the agent.
-    Session, "a session", check_text
+    Session, "a session", NameRule::Text
 );
 name!(
     /// Names the work item the agent was on.
-    Ticket, "a ticket", check_text
+    Ticket, "a ticket", NameRule::Text
 );
 name!(
     /// Names the conversation thread the agent was in.
-    Thread, "a thread", check_text
+    Thread, "a thread", NameRule::Text
 );
 name!(
     /// A word attached to a commit.
-    Tag, "a tag", check_word
+    Tag, "a tag", NameRule::Word
 );
 name!(
     /// The left side of a `key=value` label.
-    LabelKey, "a label key", check_word
+    LabelKey, "a label key", NameRule::Word
 );
 name!(
     /// Makes a retried request safe: the same key and payload give the same commit.
-    IdempotencyKey, "an idempotency key", check_text
+    IdempotencyKey, "an idempotency key", NameRule::Text
 );
 name!(
     /// Names who asked for a change, as the journal records it.
-    Actor, "an actor", check_text
+    Actor, "an actor", NameRule::Text
 );
 name!(
     /// Names what assemblies follow each other for, such as a session and a purpose.
-    Stream, "a stream", check_text
+    Stream, "a stream", NameRule::Text
 );
 name!(
     /// Names the recipe that an envelope was made by.
-    RecipeName, "a recipe name", check_text
+    RecipeName, "a recipe name", NameRule::Text
 );
 name!(
     /// Names a way to count tokens.
-    CounterName, "the name of a token counter", check_text
+    CounterName, "the name of a token counter", NameRule::Text
 );
 name!(
     /// Names what an event is about: the id of a record.
-    Subject, "the subject of an event", check_text
+    Subject, "the subject of an event", NameRule::Text
 );
 name!(
     /// What became of missing context, in the words of whoever keeps track of it.
-    GapStatus, "the status of missing context", check_word
+    GapStatus, "the status of missing context", NameRule::Word
 );
 name!(
     /// How much missing context matters, in the words of whoever keeps track of it.
-    GapSeverity, "the severity of missing context", check_word
+    GapSeverity, "the severity of missing context", NameRule::Word
 );
+
+/// What a name may be.
+#[derive(Debug, Clone, Copy)]
+enum NameRule {
+    /// Any text of one line.
+    Text,
+    /// A text without white space and `=`.
+    Word,
+    /// Lower-case letters, digits and a few marks.
+    Slug,
+    /// Words with `/` between them.
+    Head,
+}
+
+impl NameRule {
+    /// Checks a text; says what is wrong with one that breaks the rule.
+    fn check(self, text: &str) -> Result<(), &'static str> {
+        check_text(text)?;
+        match self {
+            Self::Text => Ok(()),
+            Self::Word => check_word(text),
+            Self::Slug => check_slug(text),
+            Self::Head => check_head(text),
+        }
+    }
+
+    /// Returns what of the rule a regular expression can say.
+    const fn pattern(self) -> &'static str {
+        match self {
+            Self::Text => r"^\S(.*\S)?$",
+            Self::Word => r"^[^\s=]+$",
+            Self::Slug => "^[a-z0-9][a-z0-9._-]*$",
+            Self::Head => r"^[^\s~^:-][^\s~^:]*$",
+        }
+    }
+}
 
 fn check_text(text: &str) -> Result<(), &'static str> {
     if text.is_empty() {
@@ -164,12 +202,10 @@ fn check_text(text: &str) -> Result<(), &'static str> {
 }
 
 fn check_word(text: &str) -> Result<(), &'static str> {
-    check_text(text)?;
     if text.contains(char::is_whitespace) || text.contains('=') { Err("it has white space or '='") } else { Ok(()) }
 }
 
 fn check_slug(text: &str) -> Result<(), &'static str> {
-    check_text(text)?;
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if !text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit()) || !text.chars().all(legal) {
         Err("only lower-case letters, digits, '-', '_' and '.' belong in it, a letter or digit first")
@@ -179,7 +215,6 @@ fn check_slug(text: &str) -> Result<(), &'static str> {
 }
 
 fn check_head(text: &str) -> Result<(), &'static str> {
-    check_text(text)?;
     if text.contains(char::is_whitespace) {
         Err("it has white space")
     } else if text.starts_with('-') {

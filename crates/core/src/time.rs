@@ -3,13 +3,15 @@
 use std::{fmt, str::FromStr};
 
 use jiff::fmt::temporal::DateTimePrinter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant, counted in microseconds since 1970 in UTC.
 ///
 /// Its text always has six fractional digits and ends in `Z`, so that equal instants have equal bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(extend("format" = "date-time"))]
+pub struct Timestamp(#[schemars(with = "String")] i64);
 
 /// Says that a text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,8 @@ use std::{fmt, io::Write};
 use contexture_core::{CommitId, Format};
 use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::Loss as LossKind};
 use contexture_store::{Error as StoreError, artifact::ArtifactReader};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{
     Contexture, Error, Result,
@@ -25,7 +26,7 @@ pub enum Stop {
 }
 
 /// How faithfully content was turned into the format that was asked for, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
     /// The same format: the stored bytes, joined; in a session that goes on in others, with the session's id.
@@ -60,7 +61,7 @@ impl fmt::Display for Tier {
 }
 
 /// A stretch of a chain whose content is in one format and was treated in one way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stretch {
     /// The format that its commits are in.
     pub format: Format,
@@ -71,7 +72,7 @@ pub struct Stretch {
 }
 
 /// Something that was in the chain and is not in the result, or not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TranslationLoss {
     /// What.
     pub kind: LossKind,
@@ -106,7 +107,7 @@ struct Stored {
 }
 
 /// What a materialization gave, counted in the bytes that came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Materialized {
     /// The format; none when there was no commit to take it from.
     pub format: Option<Format>,
@@ -125,6 +126,7 @@ pub struct Materialized {
     /// Tokens, by the counter named beside.
     pub tokens: u64,
     /// How tokens are counted: `chars4` is a fourth of the UTF-16 code units, rounded up.
+    #[serde(deserialize_with = "counter_name")]
     pub token_counter: &'static str,
 }
 
@@ -357,4 +359,10 @@ pub enum MaterializedPiece {
     Bytes(Vec<u8>),
     /// The last bytes and what was counted in all.
     End(Vec<u8>, Materialized),
+}
+
+/// Reads the name of a token counter that is known.
+fn counter_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    contexture_assembly::counter(&name).map(contexture_assembly::TokenCounter::name).map_err(de::Error::custom)
 }

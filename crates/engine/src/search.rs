@@ -15,7 +15,8 @@ use contexture_store::{
     search::{self, Hit, PassageKind, SearchRequest, Spot},
 };
 use futures_util::FutureExt as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use index::{Indexed, Indexing};
 pub use snippet::Snippet;
@@ -35,7 +36,7 @@ pub struct Found {
 }
 
 /// A passage in which something was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundPassage {
     /// In which entry of the commit it is, the first being 1; nothing when it is in what is said about the commit.
     #[serde(skip_serializing_if = "Option::is_none")]

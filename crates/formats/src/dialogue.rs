@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use contexture_core::{Entry, Part, Role, Timestamp};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "[no result: the call was interrupted]";
@@ -71,7 +72,8 @@ pub struct LossCount {
 }
 
 /// What a translation can lose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Reasoning that only its provider can read was left out.
     SealedThinking,
@@ -125,12 +127,6 @@ impl Loss {
             Self::RecordUnreadable => "record_unreadable",
             Self::ContentAsNote => "content_as_note",
         }
-    }
-}
-
-impl Serialize for Loss {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -7,7 +7,8 @@ mod stream;
 use std::collections::{HashMap, HashSet};
 
 use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use content::{PreparedContent, put_content};
 pub use encoding::{EncodedArtifact, Encoding, Hot, MAX_HOT_BYTES};
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// What is known of an artifact without reading it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactStat {
     /// Its id.
     pub id: ArtifactId,

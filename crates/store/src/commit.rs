@@ -10,7 +10,8 @@ mod walk;
 use std::fmt;
 
 use contexture_core::{Annotations, ChainDigest, Commit, CommitId, JournalKind, Mutation, Principal, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use query::{Filter, PageAfter, list, resolve};
 pub use walk::{
@@ -25,7 +26,7 @@ use crate::{
 pub(crate) use row::{COLUMNS, commit_id, decode, place};
 
 /// Where a commit lies: its line and its position on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CommitPlace {
     /// Key of the line.
     pub line: i64,

@@ -1,6 +1,7 @@
 //! Envelopes: what was assembled once, in order, never overwritten.
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, JournalKind, Mutation, RecipeName, Stream, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// An envelope and where what belongs to it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     /// Its JSON.
     pub document: ArtifactId,
@@ -30,7 +31,7 @@ pub struct Envelope {
 }
 
 /// An envelope as lists show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredEnvelope {
     /// Its id.
     pub id: EnvelopeId,

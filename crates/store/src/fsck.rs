@@ -23,7 +23,8 @@ mod unreferenced;
 
 use std::{fmt, ops::AddAssign};
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use annotations::AnnotationFault;
 pub use artifacts::ArtifactFault;
@@ -68,7 +69,7 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
 }
 
 /// What a check found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FsckReport {
     /// How much was checked.
     pub checked: CheckedCounts,
@@ -81,7 +82,7 @@ pub struct FsckReport {
 }
 
 /// How much a check looked at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedCounts {
     /// Artifacts.
     pub artifacts: u64,
@@ -127,7 +128,7 @@ pub struct Progress {
 }
 
 /// What a check is at, in the order of the check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The database engine's own check of its file.

@@ -1,7 +1,8 @@
 //! Heads: names that point to commits, moved by compare-and-swap, with a log of every move.
 
 use contexture_core::{Actor, CommitId, HeadName, JournalKind, Mutation, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// A head and where it points.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Head {
     /// Its name.
     pub name: HeadName,
@@ -23,7 +24,7 @@ pub struct Head {
 }
 
 /// One move of a head.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeadMove {
     /// Sequence number of the move in the journal.
     pub seq: u64,

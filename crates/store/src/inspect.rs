@@ -1,12 +1,13 @@
 //! A look at the place of a store before anybody relies on it.
 
 use contexture_core::Timestamp;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Location, Result, postgres, sqlite, stats::Footprint};
 
 /// What a look found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "engine", rename_all = "kebab-case")]
 pub enum Inspection {
     /// A directory of this machine.
@@ -16,7 +17,7 @@ pub enum Inspection {
 }
 
 /// What every place tells.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreCondition {
     /// Whether there is a store.
     pub store: Presence,
@@ -25,7 +26,7 @@ pub struct StoreCondition {
 }
 
 /// Whether there is a store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum Presence {
     /// There is one.
@@ -35,7 +36,7 @@ pub enum Presence {
 }
 
 /// What a store tells of itself at a glance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Measures {
     /// Version of its tables.
     pub version: u64,
@@ -49,7 +50,7 @@ pub struct Measures {
 }
 
 /// What may be done at a place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "kebab-case")]
 pub enum Access {
     /// Everything.
@@ -59,7 +60,7 @@ pub enum Access {
 }
 
 /// Why a place cannot be written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "because", rename_all = "kebab-case")]
 pub enum Obstacle {
     /// The files or their directory cannot be changed.
@@ -76,7 +77,7 @@ pub enum Obstacle {
 }
 
 /// What a PostgreSQL server tells.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Database {
     /// What every place tells.
     #[serde(flatten)]
@@ -109,7 +110,7 @@ pub struct Database {
 }
 
 /// How a connection is encrypted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Encryption {
     /// The protocol, such as `TLSv1.3`.
     pub protocol: String,
@@ -120,7 +121,7 @@ pub struct Encryption {
 }
 
 /// What a server does to keep what it acknowledged, by the names of its settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Durability {
     /// Whether it waits for the disk. Without that, a crash of its machine may destroy everything.
     pub fsync: bool,
@@ -133,7 +134,7 @@ pub struct Durability {
 }
 
 /// How many connections there may be and are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
     /// How many the server takes.
     pub max: u64,
@@ -142,7 +143,7 @@ pub struct Connections {
 }
 
 /// How long things take, in microseconds: the middle one of a few tries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timings {
     /// To connect, tried once.
     pub connect_micros: u64,

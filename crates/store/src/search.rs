@@ -10,7 +10,8 @@ mod words;
 use std::{fmt, str::FromStr};
 
 use contexture_core::{Role, UnknownWord};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use find::{Filter, Hit, SearchRequest, find, newest};
 pub use query::{Query, QueryError};
@@ -28,7 +29,7 @@ pub const RULES: u32 = 1;
 const CONDEMNED: u32 = 0;
 
 /// How far the index of a space is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cursor {
     /// Every journal record up to this one is in it.
     pub seq: u64,
@@ -60,7 +61,7 @@ pub struct Spot {
 }
 
 /// What a passage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassageKind {
     /// Words that somebody said.

@@ -3,7 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use contexture_core::{JournalKind, Mutation, SpaceName, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result, journal,
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// A space as the store lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
     /// Its name.
     pub name: SpaceName,

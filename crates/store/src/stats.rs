@@ -3,7 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use contexture_core::{CommitKind, Format, Principal, Session, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Measures of a space at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
     /// Its commits.
     pub commits: CommitStats,
@@ -46,7 +47,7 @@ pub struct Stats {
 }
 
 /// Measures of the commits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommitStats {
     /// All of them.
     pub count: u64,
@@ -65,7 +66,7 @@ pub struct CommitStats {
 }
 
 /// Measures of the artifacts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactStats {
     /// All of them, parts of others too. No two have the same content.
     pub count: u64,
@@ -87,7 +88,7 @@ pub struct ArtifactStats {
 }
 
 /// How often each of some names occurs among the commits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally<T> {
     /// How many different names there are.
     pub distinct: u64,
@@ -96,7 +97,7 @@ pub struct Tally<T> {
 }
 
 /// How often a name occurs among the commits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tallied<T> {
     /// The name.
     pub name: T,
@@ -105,7 +106,7 @@ pub struct Tallied<T> {
 }
 
 /// What a store takes on disk, with all its spaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Footprint {
     /// Bytes of the database.
     pub database_bytes: u64,

@@ -1,7 +1,8 @@
 //! Targets as people write them: `AUDIENCE`, `RENDERING` or `AUDIENCE:RENDERING`.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Rendering, TargetSpec};
@@ -75,6 +76,20 @@ impl fmt::Display for TargetSpec {
 impl Serialize for TargetSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for TargetSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "TargetSpec".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Who is to see an assembly, and in which form.",
+            "type": "string",
+            "pattern": "^[a-z_]+:[a-z-]+$",
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages of a topic: which of them a source takes.
 
 use contexture_core::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ vocabulary! {
 }
 
 /// From where on messages count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Since {
     /// A moment of the work that is known by name.

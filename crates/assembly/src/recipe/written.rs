@@ -1,15 +1,16 @@
 //! Recipes as they are written out: what is read back is the same recipe.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use contexture_core::{ArtifactId, canonical};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
 use super::{BudgetLimits, Recipe, Segment, TargetSpec};
 use crate::standard::{OverflowStrategy, Scope, Target};
 
 /// A recipe with its fields as people write them; those that say nothing are left out.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Written<'r> {
     name: &'r str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -23,7 +24,7 @@ struct Written<'r> {
     segments: &'r [Segment],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct WrittenBudget<'r> {
     #[serde(flatten)]
     limits: BudgetLimits,
@@ -31,7 +32,7 @@ struct WrittenBudget<'r> {
     targets: &'r BTreeMap<Target, BudgetLimits>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Targets<'r> {
     One(&'r TargetSpec),
@@ -69,6 +70,16 @@ impl Serialize for Recipe {
             segments,
         }
         .serialize(serializer)
+    }
+}
+
+impl JsonSchema for Recipe {
+    fn schema_name() -> Cow<'static, str> {
+        "Recipe".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -10,8 +11,9 @@ use crate::digest::Digest;
 const SHA256: &str = "sha256:";
 
 /// The digest of a content. Its text is `blake3:` or `sha256:` and 64 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(extend("pattern" = "^(blake3|sha256):[0-9a-f]{64}$"))]
 pub enum ContentDigest {
     /// BLAKE3, which ours are.
     Blake3(Digest),

@@ -1,5 +1,6 @@
 //! The ids of records: any text that is not empty.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Says that a record needs an id with at least one character.
@@ -12,8 +13,9 @@ pub struct EmptyId {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident, $noun:literal;)+) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(into = "String", try_from = "String")]
+        #[schemars(extend("minLength" = 1))]
         pub struct $name(String);
 
         impl $name {

@@ -10,7 +10,7 @@ macro_rules! object {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub struct $name {
             $($(#[$required_doc])* pub $required: $required_type,)*
             $($(#[$optional_doc])*

@@ -1,10 +1,11 @@
 //! Pointers to other records, whose grammar the standard leaves open.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A text or an object that somebody else defines: mostly the id of a record, or what tells more about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Reference {
     /// A text, such as the id of a record.

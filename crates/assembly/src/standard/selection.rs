@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use contexture_core::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
@@ -51,7 +52,7 @@ object! {
 }
 
 /// Something that was left out, with or without a reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OmittedRef {
     /// The item alone.

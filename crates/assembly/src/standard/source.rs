@@ -1,6 +1,7 @@
 //! Source references: where an item comes from.
 
 use contexture_core::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -68,7 +69,7 @@ impl SourceRef {
 }
 
 /// Points to a part of a source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Selector {
     /// In the words of somebody else.

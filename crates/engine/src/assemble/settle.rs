@@ -10,7 +10,8 @@ use contexture_assembly::{
 use contexture_core::{ArtifactId, EnvelopeId, EventKind, GapStatus, InjectionId, MissingId, MissingPrefix, Timestamp};
 use contexture_store::missing::{self, MissingChange, StoredMissing};
 use futures_util::FutureExt as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use super::keep::{Draft, json_text, new_event, stored, value};
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// An injection that is recorded.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Injected {
     /// Its id.
     pub injection: InjectionId,

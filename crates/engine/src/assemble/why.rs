@@ -8,12 +8,13 @@ use contexture_assembly::{
     standard::ItemId,
 };
 use contexture_core::{CommitId, EnvelopeId};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Contexture, Error, Reference, Result, Stop};
 
 /// What became of something, for each target.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// The envelope.
     pub envelope: EnvelopeId,
@@ -24,7 +25,7 @@ pub struct Why {
 }
 
 /// What became of an item for a target.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// For whom.
     pub target: TargetSpec,

@@ -10,7 +10,8 @@ use contexture_store::{
     head,
 };
 use futures_util::FutureExt as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     envelopes::{Coverage, Loose},
@@ -27,7 +28,7 @@ const COMMITS_PER_BATCH: usize = 64;
 const HEADS_PER_PAGE: u32 = 256;
 
 /// What a bundle holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExportSummary {
     /// Commits.
     pub commits: u64,

@@ -14,7 +14,8 @@ use contexture_store::{
     missing::{self, Missing},
 };
 use futures_util::FutureExt as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::{
@@ -31,7 +32,7 @@ const BATCH_RECORDS: usize = 512;
 const FRAMES_WAITING: usize = 64;
 
 /// What taking in a bundle changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportSummary {
     /// Commits in the bundle.
     pub commits: u64,

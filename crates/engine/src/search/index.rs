@@ -32,17 +32,17 @@ pub struct Indexing {
 }
 
 /// How the index stands to the journal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Indexed {
     /// Passages that can be found.
     pub passages: u64,
     /// Bytes of text that they have.
     pub bytes: u64,
     /// Journal records that the index does not know yet, because it cannot be written.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub records_behind: u64,
     /// Commits whose content could not be read just now. A check of the store says why.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable_commits: u64,
 }
 

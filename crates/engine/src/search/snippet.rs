@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use contexture_store::search::Query;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// About how many characters a snippet has.
 const MAX_CHARS: usize = 160;
@@ -13,7 +14,7 @@ const CHARS_BEFORE: usize = 40;
 const LEFT_OUT: char = '…';
 
 /// A piece of a text, on one line, and where in it the query matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Snippet {
     /// The piece. White space is one space, and `…` stands for what was left out.
     pub text: String,

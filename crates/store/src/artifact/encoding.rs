@@ -3,7 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use contexture_core::{ArtifactId, UnknownWord};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
@@ -11,7 +12,7 @@ use crate::{Error, Result};
 pub const MAX_HOT_BYTES: usize = 256 * 1024;
 
 /// How an artifact is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// As it is.

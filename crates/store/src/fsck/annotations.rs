@@ -1,7 +1,8 @@
 //! Checks annotations: each can be read, is about a commit, and is what the journal says.
 
 use contexture_core::{CommitId, JournalKind, Mutation};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// What is wrong with an annotation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum AnnotationFault {
     /// It is about no commit of this space.

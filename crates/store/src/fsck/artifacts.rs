@@ -1,7 +1,8 @@
 //! Checks artifacts: the bytes of each have its digest.
 
 use contexture_core::ArtifactId;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// What is wrong with an artifact.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum ArtifactFault {
     /// Its row cannot be read.

@@ -3,7 +3,8 @@
 //! Whether artifacts have the bytes that their ids name is checked with the artifacts.
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// What is wrong with an envelope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum EnvelopeFault {
     /// Its row cannot be read.

@@ -1,7 +1,8 @@
 //! Checks heads and the log of their moves against each other and the journal.
 
 use contexture_core::{CommitId, HeadName};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// What is wrong with a head or its log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum HeadFault {
     /// Its row cannot be read.

@@ -1,7 +1,8 @@
 //! Checks the journal: no record left out, the chain unbroken, what each record tells of still there.
 
 use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRecord, MissingId, Mutation};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// What is wrong with a record of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum JournalFault {
     /// Its row cannot be read.

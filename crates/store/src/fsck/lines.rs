@@ -1,6 +1,7 @@
 //! Checks lines: none empty, each forked off a commit of an older line of its space.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// What is wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum LineFault {
     /// It holds commits but is not listed.

@@ -1,7 +1,8 @@
 //! Checks the index that searches ask: its passages are of commits, have words, and it is not ahead of the journal.
 
 use contexture_core::Role;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// What is wrong with a passage of the index. `ctx search --rebuild` makes the index anew.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum PassageFault {
     /// It is of no commit of this space.

@@ -1,7 +1,8 @@
 //! What can be wrong with a space, each problem named by the thing that it hits.
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, InjectionId, MissingId};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     AnnotationFault, ArtifactFault, CommitFault, EnvelopeFault, HeadFault, JournalFault, LineFault, PassageFault,
@@ -10,7 +11,7 @@ use super::{
 use crate::Error;
 
 /// One thing that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "thing", rename_all = "snake_case")]
 pub enum FsckProblem {
     /// The database engine finds its own file in disorder.

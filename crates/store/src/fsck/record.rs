@@ -1,12 +1,13 @@
 //! What can be wrong with the records that belong to envelopes: injections, missing context and events.
 
 use contexture_core::EnvelopeId;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::journal::Journaled;
 
 /// What is wrong with a record that belongs to an envelope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum RecordFault {
     /// Its row cannot be read.

@@ -1,7 +1,8 @@
 //! Checks idempotency keys: each remembers a commit that exists.
 
 use contexture_core::{CommitId, IdempotencyKey};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// What is wrong with what is remembered of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum RequestFault {
     /// Its row cannot be read.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use futures_util::FutureExt as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Phase,
@@ -17,7 +18,7 @@ use crate::{
 /// Artifacts that no commit, no envelope, no source and no larger artifact refers to.
 ///
 /// They are legal: storing an artifact by itself makes one, and so does a large one that was not stored to its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unreferenced {
     /// How many there are.
     pub artifacts: u64,

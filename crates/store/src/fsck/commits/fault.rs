@@ -1,12 +1,13 @@
 //! What can be wrong with a commit.
 
 use contexture_core::{ArtifactId, CommitId};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::commit::CommitPlace;
 
 /// What is wrong with a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum CommitFault {
     /// Its row cannot be read.
