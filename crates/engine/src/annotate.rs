@@ -9,12 +9,11 @@ use crate::{Contexture, Result};
 impl Contexture {
     /// Adds statements about a commit, all or none.
     pub async fn annotate(&self, id: CommitId, annotations: Vec<Annotation>) -> Result<()> {
-        let writing = self.store.write(self.scope(), move |tx| {
-            let annotations = annotations.clone();
+        let writing = self.store.write(self.scope(), (id, annotations), |tx, (id, annotations)| {
             async move {
-                commit::require(tx, &id).await?;
+                commit::require(tx, id).await?;
                 for annotation in annotations {
-                    annotation::add(tx, &id, annotation).await?;
+                    annotation::add(tx, id, annotation.clone()).await?;
                 }
                 Ok(())
             }
@@ -25,9 +24,9 @@ impl Contexture {
 
     /// Returns everything that was ever said about a commit, oldest first.
     pub async fn annotation_history(&self, id: CommitId) -> Result<Vec<Noted>> {
-        let reading = self.store.read(self.scope(), move |tx| {
+        let reading = self.store.read(self.scope(), id, |tx, id| {
             async move {
-                let place = commit::require(tx, &id).await?;
+                let place = commit::require(tx, id).await?;
                 annotation::history(tx, place).await
             }
             .boxed()

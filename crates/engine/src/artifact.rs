@@ -29,6 +29,6 @@ impl Contexture {
 
     /// Returns what is known of an artifact without reading it.
     pub async fn stat_artifact(&self, id: ArtifactId) -> Result<ArtifactStat> {
-        Ok(self.store.read(self.scope(), move |tx| async move { artifact::stat(tx, &id).await }.boxed()).await?)
+        Ok(self.store.read(self.scope(), id, |tx, id| artifact::stat(tx, id).boxed()).await?)
     }
 }

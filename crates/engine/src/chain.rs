@@ -41,13 +41,13 @@ pub(crate) struct Plan {
 impl Contexture {
     /// Finds the way from a commit back to a stop. It takes no longer for more commits.
     pub(crate) async fn route(&self, commit: CommitId, stop: Stop) -> Result<Route> {
-        self.store.read(self.scope(), move |tx| async move { route(tx, commit, stop).await }.boxed()).await
+        self.store.read(self.scope(), (commit, stop), |tx, &(commit, stop)| route(tx, commit, stop).boxed()).await
     }
 
     /// Plans the walk from a commit back to a stop; no commit is a walk over nothing. It looks at every commit.
     pub(crate) async fn plan(&self, commit: Option<CommitId>, stop: Stop) -> Result<Plan> {
         let Some(id) = commit else { return Ok(Plan::default()) };
-        self.store.read(self.scope(), move |tx| async move { plan(tx, id, stop).await }.boxed()).await
+        self.store.read(self.scope(), (id, stop), |tx, &(id, stop)| plan(tx, id, stop).boxed()).await
     }
 
     /// Starts to read the parts of a route.
@@ -243,8 +243,7 @@ impl Parts {
         }
         let (store, scope, detail) = (self.store.clone(), self.scope.clone(), self.detail);
         Some(tokio::spawn(async move {
-            let reading = store.read(scope, move |tx| async move { read_page(tx, page, detail).await }.boxed());
-            reading.await
+            store.read(scope, (page, detail), |tx, &(page, detail)| read_page(tx, page, detail).boxed()).await
         }))
     }
 

@@ -168,11 +168,10 @@ impl Contexture {
         let mut prepared = self.prepare(&request, content).await?;
         prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
         let foresight = Foresight { head: request.head.clone(), parent: request.parent };
-        let request = Arc::new((request, prepared));
-        let writing = self.store.write_foreseen(self.scope(), foresight, move |tx| {
-            let request = Arc::clone(&request);
-            async move { write(tx, &request.0, &request.1).await }.boxed()
-        });
+        let writing =
+            self.store.write_foreseen(self.scope(), foresight, (request, prepared), |tx, (request, prepared)| {
+                write(tx, request, prepared).boxed()
+            });
         writing.await
     }
 

@@ -56,7 +56,7 @@ impl Contexture {
     /// Records a summary that replaces a history from here on. The history stays reachable.
     pub async fn compact(&self, compaction: Compaction) -> Result<Checkpointed> {
         let Compaction { commit: id, summary, format, losses, provenance, head, mut annotations } = compaction;
-        let covering = self.store.read(self.scope(), move |tx| async move { covered(tx, id).await }.boxed());
+        let covering = self.store.read(self.scope(), id, |tx, id| covered(tx, *id).boxed());
         let (chain_format, mut coverage) = covering.await?;
         coverage.losses = losses;
         let format = format.unwrap_or(chain_format);

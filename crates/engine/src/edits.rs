@@ -246,10 +246,8 @@ impl Candidates {
         match self {
             Self::Walk(walk) => walk.next(PAGE).await,
             Self::Named { query, after } => {
-                let (asked, from) = (query.clone(), *after);
-                let reading = engine.store.read(engine.scope(), move |tx| {
-                    let (query, filter) = *asked.clone();
-                    async move { search::newest(tx, (&query, &filter), from, PAGE).await }.boxed()
+                let reading = engine.store.read(engine.scope(), (query.clone(), *after), |tx, (asked, from)| {
+                    search::newest(tx, (&asked.0, &asked.1), *from, PAGE).boxed()
                 });
                 let page = reading.await?;
                 if let Some(last) = page.last() {

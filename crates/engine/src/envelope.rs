@@ -2,8 +2,6 @@
 
 mod attach;
 
-use std::sync::Arc;
-
 use contexture_core::{
     ArtifactId, CommitId, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream,
     Subject, Timestamp,
@@ -113,7 +111,7 @@ impl Contexture {
         }
         let envelope = Envelope { document, stream, recipe, commit, created_at, artifacts: ids };
         let id = envelope.id();
-        let prepared = Arc::new(Prepared {
+        let prepared = Prepared {
             attached,
             envelope,
             injections: injections
@@ -122,49 +120,40 @@ impl Contexture {
                 .collect(),
             missing: missing.into_iter().map(|missing| missing.since(Some(id), created_at)).collect(),
             events: events.into_iter().map(|event| event.of(id)).collect(),
-        });
-        let writing = self.store.write(self.scope(), move |tx| {
-            let prepared = Arc::clone(&prepared);
-            async move { write(tx, &prepared).await }.boxed()
-        });
-        writing.await
+        };
+        self.store.write(self.scope(), prepared, |tx, prepared| write(tx, prepared).boxed()).await
     }
 
     /// Returns an envelope.
     pub async fn envelope(&self, id: EnvelopeId) -> Result<StoredEnvelope> {
-        Ok(self.store.glance(self.scope(), move |tx| async move { envelope::show(tx, &id).await }.boxed()).await?)
+        Ok(self.store.glance(self.scope(), id, |tx, id| envelope::show(tx, id).boxed()).await?)
     }
 
     /// Returns the envelope that an abbreviated id names.
     pub async fn find_envelope(&self, prefix: &EnvelopePrefix) -> Result<EnvelopeId> {
-        let (first, last) = (prefix.first(), prefix.last());
-        let finding = self.store.glance(self.scope(), move |tx| {
-            async move { envelope::ids_between(tx, &first, &last, MAX_CANDIDATES).await }.boxed()
+        let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
+            envelope::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
         });
         Ok(only("envelope", prefix, &finding.await?)?)
     }
 
     /// Returns the frozen inputs and renderings of an envelope, in the order in which they were given.
     pub async fn envelope_artifacts(&self, id: EnvelopeId) -> Result<Vec<ArtifactId>> {
-        Ok(self.store.read(self.scope(), move |tx| async move { envelope::artifacts(tx, &id).await }.boxed()).await?)
+        Ok(self.store.read(self.scope(), id, |tx, id| envelope::artifacts(tx, id).boxed()).await?)
     }
 
     /// Returns the latest envelope of a stream, or the latest of those before a given envelope.
     pub async fn latest_envelope(&self, stream: &Stream, before: Option<EnvelopeId>) -> Result<Option<StoredEnvelope>> {
-        let stream = stream.clone();
-        let finding = self.store.glance(self.scope(), move |tx| {
-            let stream = stream.clone();
-            async move { envelope::latest(tx, &stream, before.as_ref()).await }.boxed()
+        let finding = self.store.glance(self.scope(), (stream.clone(), before), |tx, (stream, before)| {
+            envelope::latest(tx, stream, before.as_ref()).boxed()
         });
         Ok(finding.await?)
     }
 
     /// Returns up to `limit` envelopes that pass the filter, newest first, those before a sequence number.
     pub async fn envelopes(&self, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
-        let filter = filter.clone();
-        let listing = self.store.read(self.scope(), move |tx| {
-            let filter = filter.clone();
-            async move { envelope::list(tx, &filter, before, limit).await }.boxed()
+        let listing = self.store.read(self.scope(), (filter.clone(), before, limit), |tx, (filter, before, limit)| {
+            envelope::list(tx, filter, *before, *limit).boxed()
         });
         Ok(listing.await?)
     }

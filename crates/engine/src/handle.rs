@@ -58,7 +58,7 @@ impl Contexture {
 
     /// Returns the tenants of the store.
     pub async fn spaces(&self) -> Result<Vec<spaces::Space>> {
-        Ok(self.store.read(self.scope(), |tx| spaces::list(tx).boxed()).await?)
+        Ok(self.store.read(self.scope(), (), |tx, ()| spaces::list(tx).boxed()).await?)
     }
 
     /// Returns the time.

@@ -12,44 +12,35 @@ use crate::{Contexture, Result};
 impl Contexture {
     /// Returns where a head points.
     pub async fn head(&self, name: &HeadName) -> Result<Option<CommitId>> {
-        let name = name.clone();
-        let reading = self.store.glance(self.scope(), move |tx| {
-            let name = name.clone();
-            async move { head::find(tx, &name).await }.boxed()
-        });
-        Ok(reading.await?)
+        Ok(self.store.glance(self.scope(), name.clone(), |tx, name| head::find(tx, name).boxed()).await?)
     }
 
     /// Returns up to `limit` heads in name order, after a name, whose names start with a text.
     pub async fn heads(&self, prefix: &str, after: Option<&HeadName>, limit: u32) -> Result<Vec<Head>> {
-        let query = (prefix.to_owned(), after.cloned());
-        let reading = self.store.read(self.scope(), move |tx| {
-            let (prefix, after) = query.clone();
-            async move { head::list(tx, &prefix, after.as_ref(), limit).await }.boxed()
+        let query = (prefix.to_owned(), after.cloned(), limit);
+        let reading = self.store.read(self.scope(), query, |tx, (prefix, after, limit)| {
+            head::list(tx, prefix, after.as_ref(), *limit).boxed()
         });
         Ok(reading.await?)
     }
 
     /// Points a head to a commit, making it if need be. Returns where it was.
     pub async fn set_head(&self, name: &HeadName, target: CommitId, expect: Expect) -> Result<Option<CommitId>> {
-        let name = name.clone();
-        let writing = self.store.write(self.scope(), move |tx| {
-            let name = name.clone();
-            async move { head::set(tx, &name, target, expect).await }.boxed()
+        let writing = self.store.write(self.scope(), (name.clone(), target, expect), |tx, (name, target, expect)| {
+            head::set(tx, name, *target, *expect).boxed()
         });
         Ok(writing.await?)
     }
 
     /// Moves a head that exists. Returns where it was.
     pub async fn move_head(&self, name: &HeadName, target: CommitId, expect: Expect) -> Result<CommitId> {
-        let name = name.clone();
-        let writing = self.store.write(self.scope(), move |tx| {
-            let name = name.clone();
+        let writing = self.store.write(self.scope(), (name.clone(), target, expect), |tx, (name, target, expect)| {
             async move {
-                if head::find(tx, &name).await?.is_none() {
-                    return Err(StoreError::NoHead(name));
+                let absent = || StoreError::NoHead(name.clone());
+                if head::find(tx, name).await?.is_none() {
+                    return Err(absent());
                 }
-                head::set(tx, &name, target, expect).await?.ok_or(StoreError::NoHead(name))
+                head::set(tx, name, *target, *expect).await?.ok_or_else(absent)
             }
             .boxed()
         });
@@ -63,20 +54,16 @@ impl Contexture {
 
     /// Deletes a head; the commits and the head's log stay. Returns where it was.
     pub async fn delete_head(&self, name: &HeadName, expect: Expect) -> Result<CommitId> {
-        let name = name.clone();
-        let writing = self.store.write(self.scope(), move |tx| {
-            let name = name.clone();
-            async move { head::delete(tx, &name, expect).await }.boxed()
-        });
+        let writing = self
+            .store
+            .write(self.scope(), (name.clone(), expect), |tx, (name, expect)| head::delete(tx, name, *expect).boxed());
         Ok(writing.await?)
     }
 
     /// Returns up to `limit` moves of a head before a sequence number, newest first; also of one that was deleted.
     pub async fn head_log(&self, name: &HeadName, before: u64, limit: u32) -> Result<Vec<HeadMove>> {
-        let name = name.clone();
-        let reading = self.store.read(self.scope(), move |tx| {
-            let name = name.clone();
-            async move { head::log(tx, &name, before, limit).await }.boxed()
+        let reading = self.store.read(self.scope(), (name.clone(), before, limit), |tx, (name, before, limit)| {
+            head::log(tx, name, *before, *limit).boxed()
         });
         Ok(reading.await?)
     }

@@ -18,7 +18,7 @@ impl Contexture {
 
     /// Returns the measures of the space.
     pub async fn stats(&self) -> Result<stats::Stats> {
-        Ok(self.store.read(self.scope(), |tx| stats::collect(tx).boxed()).await?)
+        Ok(self.store.read(self.scope(), (), |tx, ()| stats::collect(tx).boxed()).await?)
     }
 
     /// Measures what the store takes on disk, with all its spaces.

@@ -25,15 +25,15 @@ pub enum LogStart {
 impl Contexture {
     /// Returns a commit.
     pub async fn show(&self, id: CommitId) -> Result<StoredCommit> {
-        Ok(self.store.glance(self.scope(), move |tx| async move { commit::show(tx, &id).await }.boxed()).await?)
+        Ok(self.store.glance(self.scope(), id, |tx, id| commit::show(tx, id).boxed()).await?)
     }
 
     /// Returns up to `limit` commits whose parent is the given one, in the order they were made.
     pub async fn children(&self, id: CommitId, limit: u32) -> Result<Vec<StoredCommit>> {
-        let reading = self.store.read(self.scope(), move |tx| {
+        let reading = self.store.read(self.scope(), (id, limit), |tx, (id, limit)| {
             async move {
-                let place = commit::require(tx, &id).await?;
-                commit::children(tx, place, limit).await
+                let place = commit::require(tx, id).await?;
+                commit::children(tx, place, *limit).await
             }
             .boxed()
         });
@@ -42,21 +42,15 @@ impl Contexture {
 
     /// Returns up to `limit` commits that pass a filter, newest first by the time they carry.
     pub async fn list(&self, filter: &Filter, after: Option<PageAfter>, limit: u32) -> Result<Vec<StoredCommit>> {
-        let filter = filter.clone();
-        let reading = self.store.read(self.scope(), move |tx| {
-            let filter = filter.clone();
-            async move { commit::list(tx, &filter, after, limit).await }.boxed()
+        let reading = self.store.read(self.scope(), (filter.clone(), after, limit), |tx, (filter, after, limit)| {
+            commit::list(tx, filter, *after, *limit).boxed()
         });
         Ok(reading.await?)
     }
 
     /// Returns a principal's last commit at or before an instant: what it understood then.
     pub async fn resolve(&self, moment: &Moment) -> Result<Option<CommitId>> {
-        let moment = moment.clone();
-        let reading = self.store.glance(self.scope(), move |tx| {
-            let moment = moment.clone();
-            async move { commit::resolve(tx, &moment).await }.boxed()
-        });
+        let reading = self.store.glance(self.scope(), moment.clone(), |tx, moment| commit::resolve(tx, moment).boxed());
         Ok(reading.await?)
     }
 
@@ -66,10 +60,9 @@ impl Contexture {
         let route = match start {
             LogStart::Everything => Route::Journal { before: u64::MAX },
             LogStart::Commits(ids) => {
-                let planning = self.store.read(scope.clone(), move |tx| {
-                    let ids = ids.clone();
+                let planning = self.store.read(scope.clone(), ids, |tx, ids| {
                     async move {
-                        let reach = reach(tx, &ids).await?;
+                        let reach = reach(tx, ids).await?;
                         Ok::<_, StoreError>((Lines::merge(tx, &reach, Direction::NewestFirst).await?, reach))
                     }
                     .boxed()
@@ -112,8 +105,8 @@ impl Walk {
                 let mut page = Vec::new();
                 while page.is_empty() && *before > 1 {
                     let from = *before;
-                    let reading = self.store.read(self.scope.clone(), move |tx| {
-                        async move { commits_before(tx, from, limit).await }.boxed()
+                    let reading = self.store.read(self.scope.clone(), (from, limit), |tx, &(from, limit)| {
+                        commits_before(tx, from, limit).boxed()
                     });
                     (page, *before) = reading.await?;
                 }

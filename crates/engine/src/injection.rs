@@ -1,7 +1,5 @@
 //! Injections: where envelopes became visible.
 
-use std::sync::Arc;
-
 use contexture_core::{EnvelopeId, InjectionId};
 use contexture_store::{
     JsonText,
@@ -25,13 +23,11 @@ impl Contexture {
     ) -> Result<InjectionId> {
         let injection = Injection { envelope, created_at: self.now(), document };
         let events: Vec<_> = events.into_iter().map(|event| event.of(envelope)).collect();
-        let record = Arc::new((injection, events));
-        let writing = self.store.write(self.scope(), move |tx| {
-            let record = Arc::clone(&record);
+        let writing = self.store.write(self.scope(), (injection, events), |tx, (injection, events)| {
             async move {
-                let (id, inserted) = injection::put(tx, &record.0).await?;
+                let (id, inserted) = injection::put(tx, injection).await?;
                 if inserted == Inserted::New {
-                    event::append(tx, &record.1).await?;
+                    event::append(tx, events).await?;
                 }
                 Ok(id)
             }
@@ -42,9 +38,9 @@ impl Contexture {
 
     /// Returns up to `limit` injections of an envelope after a sequence number, oldest first.
     pub async fn injections(&self, envelope: EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredInjection>> {
-        let listing = self
-            .store
-            .read(self.scope(), move |tx| async move { injection::list(tx, &envelope, after, limit).await }.boxed());
+        let listing = self.store.read(self.scope(), (envelope, after, limit), |tx, (envelope, after, limit)| {
+            injection::list(tx, envelope, *after, *limit).boxed()
+        });
         Ok(listing.await?)
     }
 }

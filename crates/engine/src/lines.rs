@@ -76,9 +76,9 @@ impl Lines {
         if let Some(ahead) = self.direction.rank(ready, rest) {
             self.ahead.push(ahead);
         } else if let Some(rest) = rest {
-            let direction = self.direction;
-            let reading =
-                store.read(scope.clone(), move |tx| async move { direction.read(tx, rest, PAGE).await }.boxed());
+            let reading = store.read(scope.clone(), (self.direction, rest), |tx, &(direction, rest)| {
+                direction.read(tx, rest, PAGE).boxed()
+            });
             self.ahead.extend(reading.await?);
         }
         Ok(next)

@@ -1,7 +1,5 @@
 //! Missing context: what is known not to be there, and what became of it.
 
-use std::sync::Arc;
-
 use contexture_core::{EnvelopeId, MissingId};
 use contexture_store::{
     commit::Inserted,
@@ -22,13 +20,12 @@ impl Contexture {
         envelope: Option<EnvelopeId>,
         events: Vec<Event>,
     ) -> Result<CreateOutcome> {
-        let record = Arc::new((missing.since(envelope, self.now()), events));
-        let writing = self.store.write(self.scope(), move |tx| {
-            let record = Arc::clone(&record);
+        let missing = missing.since(envelope, self.now());
+        let writing = self.store.write(self.scope(), (missing, events), |tx, (missing, events)| {
             async move {
-                Ok(match missing::put(tx, &record.0).await? {
+                Ok(match missing::put(tx, missing).await? {
                     Inserted::New => {
-                        event::append(tx, &record.1).await?;
+                        event::append(tx, events).await?;
                         CreateOutcome::Created
                     }
                     Inserted::AlreadyThere => CreateOutcome::AlreadyThere,
@@ -41,12 +38,10 @@ impl Contexture {
 
     /// Replaces the state of missing context, and records what happened with it.
     pub async fn change_missing(&self, id: MissingId, change: MissingChange, events: Vec<Event>) -> Result<()> {
-        let record = Arc::new((change, events));
-        let writing = self.store.write(self.scope(), move |tx| {
-            let record = Arc::clone(&record);
+        let writing = self.store.write(self.scope(), (id, change, events), |tx, (id, change, events)| {
             async move {
-                missing::change(tx, &id, &record.0).await?;
-                event::append(tx, &record.1).await?;
+                missing::change(tx, id, change).await?;
+                event::append(tx, events).await?;
                 Ok(())
             }
             .boxed()
@@ -56,15 +51,13 @@ impl Contexture {
 
     /// Returns missing context.
     pub async fn missing(&self, id: MissingId) -> Result<StoredMissing> {
-        Ok(self.store.glance(self.scope(), move |tx| async move { missing::show(tx, &id).await }.boxed()).await?)
+        Ok(self.store.glance(self.scope(), id, |tx, id| missing::show(tx, id).boxed()).await?)
     }
 
     /// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
     pub async fn list_missing(&self, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredMissing>> {
-        let filter = filter.clone();
-        let listing = self.store.read(self.scope(), move |tx| {
-            let filter = filter.clone();
-            async move { missing::list(tx, &filter, before, limit).await }.boxed()
+        let listing = self.store.read(self.scope(), (filter.clone(), before, limit), |tx, (filter, before, limit)| {
+            missing::list(tx, filter, *before, *limit).boxed()
         });
         Ok(listing.await?)
     }

@@ -62,19 +62,13 @@ impl From<CommitId> for Reference {
 impl Contexture {
     /// Returns the commit that a reference names.
     pub async fn find(&self, reference: &Reference) -> Result<CommitId> {
-        let reference = reference.clone();
-        let finding = self.store.glance(self.scope(), move |tx| {
-            let reference = reference.clone();
-            async move { find(tx, &reference).await }.boxed()
-        });
-        finding.await
+        self.store.glance(self.scope(), reference.clone(), |tx, reference| find(tx, reference).boxed()).await
     }
 
     /// Returns the artifact that an abbreviated id names.
     pub async fn find_artifact(&self, prefix: &ArtifactPrefix) -> Result<ArtifactId> {
-        let (first, last) = (prefix.first(), prefix.last());
-        let finding = self.store.glance(self.scope(), move |tx| {
-            async move { artifact::ids_between(tx, &first, &last, MAX_CANDIDATES).await }.boxed()
+        let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
+            artifact::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
         });
         Ok(only("artifact", prefix, &finding.await?)?)
     }

@@ -58,15 +58,13 @@ impl Contexture {
     ///
     /// [`update_index`](Self::update_index) goes before it, unless what was added since need not be found.
     pub async fn search(&self, request: &SearchRequest) -> Result<Vec<Found>> {
-        let asked = request.clone();
-        let finding = self.store.read(self.scope(), move |tx| {
-            let asked = asked.clone();
+        let finding = self.store.read(self.scope(), request.clone(), |tx, asked| {
             async move {
                 if let Some(commit) = &asked.filter.ancestors_of {
                     commit::require(tx, commit).await?;
                 }
                 let mut found: Vec<(StoredCommit, Vec<Hit>)> = Vec::new();
-                for hit in search::find(tx, &asked).await? {
+                for hit in search::find(tx, asked).await? {
                     match found.last_mut() {
                         Some((commit, hits)) if commit.place == hit.place => hits.push(hit),
                         _ => found.push((commit::at(tx, hit.place).await?, vec![hit])),

@@ -108,7 +108,7 @@ impl Contexture {
         let stored = self.show(id).await?;
         target.session = uuid(*id.as_bytes());
         target.now = stored.commit.created_at;
-        let reading = self.store.read(self.scope(), move |tx| async move { labelled(tx, stored.place).await }.boxed());
+        let reading = self.store.read(self.scope(), stored.place, |tx, place| labelled(tx, *place).boxed());
         let [directory, branch, model] = reading.await?;
         Ok(Target { directory: directory.unwrap_or(target.directory), branch, model, ..target })
     }

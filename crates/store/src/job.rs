@@ -115,28 +115,39 @@ async fn run_nested(session: &mut impl GroupConnection, group: &mut Group, befor
     Ok(kept)
 }
 
+/// What a job does: a function of a transaction and of arguments that the job owns, which lends them for each run.
+///
+/// A function captures nothing, so nothing needs to be cloned for the case that a job runs again.
+pub type JobFn<A, T, E> = for<'t, 'c> fn(&'t mut Tx<'c>, &'t A) -> BoxFuture<'t, Result<T, E>>;
+
 /// A job whose submitter waits.
-pub(crate) struct Pending<F, T, E> {
+pub(crate) struct Pending<A, T, E> {
     scope: Scope,
     foresight: Foresight,
-    job: F,
+    args: A,
+    work: JobFn<A, T, E>,
     outcome: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<F, T, E> Pending<F, T, E> {
+impl<A, T, E> Pending<A, T, E> {
     /// Returns the job and where its answer will be.
-    pub(crate) fn new(scope: Scope, foresight: Foresight, job: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { scope, foresight, job, outcome: None, reply }, answer)
+        (Self { scope, foresight, args, work, outcome: None, reply }, answer)
     }
 }
 
-impl<T, E, F> Job for Pending<F, T, E>
+impl<A, T, E> Job for Pending<A, T, E>
 where
+    A: Send + Sync + 'static,
     T: Send + 'static,
     E: From<Error> + Send + 'static,
-    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
 {
     fn run<'a>(
         &'a mut self,
@@ -147,7 +158,7 @@ where
             let outcome = match Tx::writing(connection, &self.scope, entrance.take()).await {
                 Err(error) => Err(error.into()),
                 Ok(mut tx) => {
-                    let outcome = (self.job)(&mut tx).await;
+                    let outcome = (self.work)(&mut tx, &self.args).await;
                     *entrance = Some(tx.entrance());
                     outcome
                 }

@@ -36,6 +36,7 @@ pub mod stats;
 pub mod token_count;
 
 pub use error::{Cause, Error, Result};
+pub use job::JobFn;
 pub use json_text::{JsonText, JsonTextError};
 pub use known::Foresight;
 pub use location::{Location, LocationError};

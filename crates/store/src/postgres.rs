@@ -19,12 +19,12 @@ use std::{
 };
 
 use contexture_core::SpaceName;
-use futures_util::future::BoxFuture;
 use tokio::sync::SemaphorePermit;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
     Error, Foresight, Result,
+    job::JobFn,
     pool::Pool,
     sql::{Connection as _, NO_SPACE, Scope, Tx},
     stats::Footprint,
@@ -75,10 +75,9 @@ impl Postgres {
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
-    pub(crate) async fn read<T, E, F>(&self, scope: &Scope, job: &F) -> Result<T, E>
+    pub(crate) async fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         E: From<Error>,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
         let mut patience = Patience::new(self.server.url.retry);
         loop {
@@ -86,7 +85,7 @@ impl Postgres {
                 Err(trouble) => trouble,
                 Ok(mut lease) => {
                     lease.connection.begin_read();
-                    let outcome = self.server.read(&mut lease.connection, scope, job).await;
+                    let outcome = self.server.read(&mut lease.connection, scope, args, work).await;
                     match lease.connection.trouble() {
                         Some(trouble) if trouble.remedy != Remedy::None => trouble,
                         Some(_) => return outcome,
@@ -104,13 +103,19 @@ impl Postgres {
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    pub(crate) async fn write<A, T, E>(
+        &self,
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.writers.submit(&self.server, scope, foresight, job).await
+        self.writers.submit(&self.server, scope, foresight, args, work).await
     }
 
     /// Measures the tables, their indexes and what they hold outside their rows.
@@ -147,10 +152,15 @@ impl Server {
     }
 
     /// Runs a job in the open read transaction.
-    async fn read<T, E, F>(&self, connection: &mut PgConnection, scope: &Scope, job: &F) -> Result<T, E>
+    async fn read<A, T, E>(
+        &self,
+        connection: &mut PgConnection,
+        scope: &Scope,
+        args: &A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
         E: From<Error>,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
         let known = self.spaces.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.space).copied();
         let mut tx = match known {
@@ -160,7 +170,7 @@ impl Server {
         if known.is_none() && tx.space != NO_SPACE {
             self.spaces.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.space.clone(), tx.space);
         }
-        job(&mut tx).await
+        work(&mut tx, args).await
     }
 
     /// Asks about the store's schema, whose name is the statement's parameter.

@@ -15,10 +15,11 @@ use std::{
     sync::Arc,
 };
 
-use futures_util::{FutureExt as _, future::BoxFuture};
+use futures_util::FutureExt as _;
 
 use crate::{
     Error, Foresight, Result,
+    job::JobFn,
     pool::Pool,
     sql::{Scope, Tx},
     stats::Footprint,
@@ -69,48 +70,53 @@ impl Sqlite {
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
-    pub(crate) async fn read<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub(crate) async fn read<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         match &self.access {
-            Access::Alone(alone) => alone.read(&scope, &job),
+            Access::Alone(alone) => alone.read(&scope, &args, work),
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
                 let (readers, path) = (Arc::clone(readers), Arc::clone(&self.path));
-                let work = move || read(&readers, &path, &scope, &job);
-                tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+                let reading = move || read(&readers, &path, &scope, &args, work);
+                tokio::task::spawn_blocking(reading).await.map_err(|_| Error::Closed)?
             }
         }
     }
 
     /// Runs a job that looks at a few rows, right here: changing threads would cost more than the look.
-    pub(crate) async fn glance<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub(crate) async fn glance<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         E: From<Error>,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
         match &self.access {
-            Access::Alone(alone) => alone.read(&scope, &job),
+            Access::Alone(alone) => alone.read(scope, args, work),
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
-                read(readers, &self.path, &scope, &job)
+                read(readers, &self.path, scope, args, work)
             }
         }
     }
 
     /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    pub(crate) async fn write<A, T, E>(
+        &self,
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         match &self.access {
-            Access::Alone(alone) => alone.write(scope, foresight, job).await,
-            Access::Shared { writer, .. } => writer.submit(scope, foresight, job).await,
+            Access::Alone(alone) => alone.write(scope, foresight, args, work).await,
+            Access::Shared { writer, .. } => writer.submit(scope, foresight, args, work).await,
         }
     }
 
@@ -172,16 +178,21 @@ fn log_file(database: &Path) -> PathBuf {
 }
 
 /// Runs a job in a read transaction of an idle connection, or of a new one.
-fn read<T, E, F>(readers: &Pool<SqliteConnection>, path: &Path, scope: &Scope, job: &F) -> Result<T, E>
+fn read<A, T, E>(
+    readers: &Pool<SqliteConnection>,
+    path: &Path,
+    scope: &Scope,
+    args: &A,
+    work: JobFn<A, T, E>,
+) -> Result<T, E>
 where
     E: From<Error>,
-    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
 {
     let mut connection = match readers.take() {
         Some(connection) => connection,
         None => SqliteConnection::open(path)?,
     };
-    let (outcome, ended) = look(&mut connection, scope, job);
+    let (outcome, ended) = look(&mut connection, scope, args, work);
     // A connection that cannot leave its transaction is dropped, not handed to the next reader.
     if ended.is_ok() {
         readers.give_back(connection);
@@ -190,19 +201,23 @@ where
 }
 
 /// Runs a job in a read transaction of a connection. Returns what it says, and whether the transaction was left.
-fn look<T, E, F>(connection: &mut SqliteConnection, scope: &Scope, job: &F) -> (Result<T, E>, Result<()>)
+fn look<A, T, E>(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    args: &A,
+    work: JobFn<A, T, E>,
+) -> (Result<T, E>, Result<()>)
 where
     E: From<Error>,
-    F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
 {
     if let Err(error) = connection.begin_read() {
         return (Err(error.into()), Ok(()));
     }
-    let work = async {
+    let looking = async {
         let mut tx = Tx::reading(connection, scope).await?;
-        job(&mut tx).await
+        work(&mut tx, args).await
     };
-    let outcome = work.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
+    let outcome = looking.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
     (outcome, connection.end_read())
 }
 

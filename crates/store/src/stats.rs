@@ -270,8 +270,8 @@ mod tests {
         let block: Vec<u8> =
             (0..400_000u32).flat_map(|number| blake3::hash(&number.to_le_bytes()).as_bytes()[..1].to_vec()).collect();
         let large = artifact::put_stream(&store, &scope(), Cursor::new(block.repeat(3))).await.unwrap();
-        store.write(scope(), move |tx| fill(tx, large.id).boxed()).await.unwrap();
-        let stats = store.read(scope(), |tx| collect(tx).boxed()).await.unwrap();
+        store.write(scope(), large.id, |tx, large| fill(tx, *large).boxed()).await.unwrap();
+        let stats = store.read(scope(), (), |tx, ()| collect(tx).boxed()).await.unwrap();
         let ArtifactStats { rows, stored_bytes, parts, .. } = stats.artifacts;
         assert!(parts > rows, "some parts are shared: {parts} in {rows} rows");
         assert!((1..2000).contains(&(stored_bytes - large.new_bytes)), "only the small one compresses: {stored_bytes}");
@@ -321,7 +321,7 @@ mod tests {
     async fn a_space_that_nobody_wrote_to_measures_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).await.unwrap();
-        let stats = store.read(scope(), |tx| collect(tx).boxed()).await.unwrap();
+        let stats = store.read(scope(), (), |tx, ()| collect(tx).boxed()).await.unwrap();
         assert_eq!((stats.commits, stats.artifacts), (CommitStats::default(), ArtifactStats::default()));
     }
 }

@@ -1,11 +1,10 @@
 //! The store: opens an engine and runs jobs on it.
 
-use futures_util::future::BoxFuture;
-
 use crate::{
     Error, Foresight, Location, Result,
+    job::JobFn,
     postgres::Postgres,
-    sql::{Dialect, Scope, Tx},
+    sql::{Dialect, Scope},
     sqlite::Sqlite,
     stats::Footprint,
 };
@@ -58,56 +57,62 @@ impl Store {
     }
 
     /// Runs a job on one moment of the store. A job may run again when the engine lost its connection.
-    pub async fn read<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub async fn read<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.read(scope, job).await,
-            Engine::Postgres(engine) => engine.read(&scope, &job).await,
+            Engine::Sqlite(engine) => engine.read(scope, args, work).await,
+            Engine::Postgres(engine) => engine.read(&scope, &args, work).await,
         }
     }
 
     /// Runs a job that looks at a few rows of one moment of the store.
     ///
     /// An engine may do so on the calling thread, so the job must not walk or fetch content.
-    pub async fn glance<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    pub async fn glance<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.glance(scope, job).await,
-            Engine::Postgres(engine) => engine.read(&scope, &job).await,
+            Engine::Sqlite(engine) => engine.glance(&scope, &args, work).await,
+            Engine::Postgres(engine) => engine.read(&scope, &args, work).await,
         }
     }
 
     /// Runs a job that changes the store, whole or not at all. It is durable when this returns.
     ///
     /// Jobs that wait at the same time share one transaction and one fsync. A job may run again when the engine had to
-    /// give up on the transaction, so it borrows what it needs and keeps nothing.
-    pub async fn write<T, E, F>(&self, scope: Scope, job: F) -> Result<T, E>
+    /// give up on the transaction, so it borrows its arguments and keeps nothing.
+    pub async fn write<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        self.write_foreseen(scope, Foresight::default(), job).await
+        self.write_foreseen(scope, Foresight::default(), args, work).await
     }
 
     /// Runs a job like [`Store::write`] and tells beforehand what it will look for.
-    pub async fn write_foreseen<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    pub async fn write_foreseen<A, T, E>(
+        &self,
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.write(scope, foresight, job).await,
-            Engine::Postgres(engine) => engine.write(scope, foresight, job).await,
+            Engine::Sqlite(engine) => engine.write(scope, foresight, args, work).await,
+            Engine::Postgres(engine) => engine.write(scope, foresight, args, work).await,
         }
     }
 

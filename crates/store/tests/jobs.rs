@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::Path,
-    sync::{Arc, Mutex, mpsc},
+    sync::{Mutex, mpsc},
 };
 
 use contexture_core::{Actor, ArtifactId, SpaceName, Timestamp};
@@ -25,11 +25,10 @@ fn scope() -> Scope {
 
 /// Stores an artifact and tells the journal of it, which is the smallest change.
 async fn put(store: &Store, content: &str) -> Result<()> {
-    let hot = Arc::new(Hot::encode(content.as_bytes().to_vec()));
-    let writing = store.write(scope(), move |tx| {
-        let hot = Arc::clone(&hot);
+    let hot = Hot::encode(content.as_bytes().to_vec());
+    let writing = store.write(scope(), hot, |tx, hot| {
         async move {
-            artifact::put(tx, &hot).await?;
+            artifact::put(tx, hot).await?;
             artifact::announce(tx, hot.id()).await
         }
         .boxed()
@@ -38,7 +37,7 @@ async fn put(store: &Store, content: &str) -> Result<()> {
 }
 
 async fn tip(store: &Store) -> u64 {
-    let tip = store.read::<_, Error, _>(scope(), |tx| journal::tip(tx).boxed()).await.unwrap();
+    let tip = store.read(scope(), (), |tx, ()| journal::tip(tx).boxed()).await.unwrap();
     tip.map_or(0, |(seq, _)| seq)
 }
 
@@ -58,6 +57,23 @@ struct Held {
     job: JoinHandle<Result<u64>>,
 }
 
+/// What such a job does.
+struct Hold {
+    started: mpsc::Sender<()>,
+    wait: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Hold {
+    fn run(&self, tx: &mut Tx<'_>) -> u64 {
+        let seen = |tx: &mut Tx<'_>| journal::tip(tx).now_or_never().unwrap().unwrap().map_or(0, |(seq, _)| seq);
+        let before = seen(tx);
+        self.started.send(()).unwrap();
+        self.wait.lock().unwrap().recv().unwrap();
+        assert_eq!(seen(tx), before, "the job sees more than one moment");
+        before
+    }
+}
+
 /// Which side of the store a job holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -69,20 +85,12 @@ impl Held {
     /// Starts a job that looks at the journal before and after it is held, and returns once it is held.
     async fn start(store: &Store, side: Side) -> Self {
         let ((started, has_started), (go, wait)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
-        let wait = Arc::new(Mutex::new(wait));
-        let hold = move |tx: &mut Tx<'_>| -> u64 {
-            let seen = |tx: &mut Tx<'_>| journal::tip(tx).now_or_never().unwrap().unwrap().map_or(0, |(seq, _)| seq);
-            let before = seen(tx);
-            started.send(()).unwrap();
-            wait.lock().unwrap().recv().unwrap();
-            assert_eq!(seen(tx), before, "the job sees more than one moment");
-            before
-        };
+        let hold = Hold { started, wait: Mutex::new(wait) };
         let store = store.clone();
         let job = tokio::spawn(async move {
             match side {
-                Side::Reader => store.read(scope(), move |tx| future::ready(Ok(hold(tx))).boxed()).await,
-                Side::Writer => store.write(scope(), move |tx| future::ready(Ok(hold(tx))).boxed()).await,
+                Side::Reader => store.read(scope(), hold, |tx, hold| future::ready(Ok(hold.run(tx))).boxed()).await,
+                Side::Writer => store.write(scope(), hold, |tx, hold| future::ready(Ok(hold.run(tx))).boxed()).await,
             }
         });
         tokio::task::yield_now().await;
@@ -131,11 +139,10 @@ async fn a_failed_job_leaves_nothing_and_its_neighbours_everything() {
     put(&store, "the space").await.unwrap();
     let held = Held::start(&store, Side::Writer).await;
     let jobs = (0..9).map(async |n| {
-        let hot = Arc::new(Hot::encode(format!("job {n}").into_bytes()));
-        let writing = store.write(scope(), move |tx| {
-            let hot = Arc::clone(&hot);
+        let hot = Hot::encode(format!("job {n}").into_bytes());
+        let writing = store.write(scope(), (n, hot), |tx, (n, hot)| {
             async move {
-                artifact::put(tx, &hot).await?;
+                artifact::put(tx, hot).await?;
                 artifact::announce(tx, hot.id()).await?;
                 if n % 3 == 0 { Err(Error::NoArtifact(*hot.id())) } else { Ok(()) }
             }
@@ -147,8 +154,7 @@ async fn a_failed_job_leaves_nothing_and_its_neighbours_everything() {
     assert_eq!(kept, [false, true, true, false, true, true, false, true, true]);
     for (n, kept) in kept.into_iter().enumerate() {
         let id = ArtifactId::of(format!("job {n}").as_bytes());
-        let reading =
-            store.read::<_, Error, _>(scope(), move |tx| async move { artifact::exists(tx, &id).await }.boxed());
+        let reading = store.read(scope(), id, |tx, id| artifact::exists(tx, id).boxed());
         assert_eq!(reading.await.unwrap(), kept, "job {n}");
     }
     assert_eq!(tip(&store).await, 2 + 6);

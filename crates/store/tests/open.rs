@@ -30,7 +30,7 @@ async fn a_store_is_made_with_the_directories_that_lead_to_it() {
     let path = directory.path().join("a/b/c");
     let store = Store::open(path.as_path()).await.unwrap();
     assert!(path.join(FILE).is_file());
-    let tip = store.read::<_, Error, _>(scope(), |tx| journal::tip(tx).boxed()).await.unwrap();
+    let tip = store.read(scope(), (), |tx, ()| journal::tip(tx).boxed()).await.unwrap();
     assert_eq!(tip, None);
 }
 
@@ -53,7 +53,7 @@ async fn many_may_make_the_same_store_at_once() {
         let opened = future::join_all((0..8).map(|_| Store::open(directory.path()))).await;
         for store in opened {
             let store = store.unwrap_or_else(|error| panic!("round {round}: {error}"));
-            store.read::<_, Error, _>(scope(), |tx| journal::tip(tx).boxed()).await.unwrap();
+            store.read(scope(), (), |tx, ()| journal::tip(tx).boxed()).await.unwrap();
         }
     }
 }
@@ -107,7 +107,7 @@ async fn a_store_that_is_cut_off_is_an_error() {
     // SQLite notices when it opens the file or when it first needs what is gone.
     let error = match Store::open(directory.path()).await {
         Err(error) => error,
-        Ok(store) => store.read::<_, Error, _>(scope(), |tx| journal::tip(tx).boxed()).await.unwrap_err(),
+        Ok(store) => store.read(scope(), (), |tx, ()| journal::tip(tx).boxed()).await.unwrap_err(),
     };
     assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
 }

@@ -106,7 +106,7 @@ impl Contexture {
         };
         let turns = route.commits - read;
         let described = u32::try_from(described).unwrap_or(u32::MAX);
-        let reading = self.store.read(self.scope(), move |tx| {
+        let reading = self.store.read(self.scope(), (before, described, oldest), |tx, &(before, described, oldest)| {
             async move {
                 let newest = commit::page_back(tx, before, described).await?;
                 let oldest = CommitPlace { line: oldest.line, position: oldest.first };

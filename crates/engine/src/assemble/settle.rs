@@ -66,9 +66,8 @@ impl Contexture {
 
     /// Returns the gap that an abbreviated id names.
     pub async fn find_missing(&self, prefix: &MissingPrefix) -> Result<MissingId> {
-        let (first, last) = (prefix.first(), prefix.last());
-        let finding = self.store.glance(self.scope(), move |tx| {
-            async move { missing::ids_between(tx, &first, &last, MAX_CANDIDATES).await }.boxed()
+        let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
+            missing::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
         });
         Ok(only("gap", prefix, &finding.await?)?)
     }

@@ -82,9 +82,8 @@ impl Contexture {
     ) -> Result<()> {
         let mut after = 0;
         loop {
-            let reading = self
-                .store
-                .read(scope.clone(), move |tx| async move { envelope::after(tx, after, PAGE_ROWS).await }.boxed());
+            let reading =
+                self.store.read(scope.clone(), after, |tx, after| envelope::after(tx, *after, PAGE_ROWS).boxed());
             let page = reading.await?;
             let Some((last, _)) = page.last() else {
                 break;
@@ -147,8 +146,8 @@ impl Contexture {
     ) -> Result<()> {
         let mut after = 0;
         loop {
-            let reading = self.store.read(scope.clone(), move |tx| {
-                async move { missing::after(tx, envelope.as_ref(), after, PAGE_ROWS).await }.boxed()
+            let reading = self.store.read(scope.clone(), (envelope, after), |tx, (envelope, after)| {
+                missing::after(tx, envelope.as_ref(), *after, PAGE_ROWS).boxed()
             });
             let page = reading.await?;
             let Some(last) = page.last() else {

@@ -1,6 +1,6 @@
 //! Writing a bundle.
 
-use std::{collections::HashSet, io::Write, sync::Arc};
+use std::{collections::HashSet, io::Write};
 
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
@@ -73,10 +73,7 @@ impl Contexture {
 
     async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {
         let scope = self.scope();
-        let planning = self.store.read(scope.clone(), move |tx| {
-            let starts = starts.clone();
-            async move { plan(tx, starts).await }.boxed()
-        });
+        let planning = self.store.read(scope.clone(), starts, |tx, starts| plan(tx, starts).boxed());
         let Plan { mut lines, heads, coverage, holds } = planning.await?;
         let mut bundle = Writing {
             frames: FrameWriter::start(sink, holds)?,
@@ -119,12 +116,10 @@ impl Contexture {
 
     /// Reads what belongs to some commits, each of which comes with whether its artifact is needed.
     async fn read_batch(&self, scope: &Scope, batch: Vec<(StoredCommit, bool)>) -> Result<Vec<Item>> {
-        let batch = Arc::new(batch);
-        let reading = self.store.read(scope.clone(), move |tx| {
-            let batch = Arc::clone(&batch);
+        let reading = self.store.read(scope.clone(), batch, |tx, batch| {
             async move {
                 let mut items = Vec::with_capacity(batch.len());
-                for (stored, with_artifact) in batch.iter() {
+                for (stored, with_artifact) in batch {
                     let artifact = if *with_artifact { Some(fetch(tx, stored).await?) } else { None };
                     let annotations = annotation::history(tx, stored.place).await?;
                     items.push(Item { stored: stored.clone(), artifact, annotations });
@@ -152,7 +147,6 @@ async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<EncodedArtifact
 }
 
 /// Where an export starts.
-#[derive(Clone)]
 struct Starts {
     commits: Vec<CommitId>,
     heads: Vec<HeadName>,
@@ -187,13 +181,13 @@ impl<W: Write> Writing<W> {
 }
 
 /// Finds the lines that the bundle covers, where its heads point, and whether there are envelopes to go along.
-async fn plan(tx: &mut Tx<'_>, starts: Starts) -> Result<Plan, StoreError> {
-    let mut commits = starts.commits;
+async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<Plan, StoreError> {
+    let mut commits = starts.commits.clone();
     let mut heads = Vec::new();
-    for name in starts.heads {
-        let commit = head::find(tx, &name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
+    for name in &starts.heads {
+        let commit = head::find(tx, name).await?.ok_or_else(|| StoreError::NoHead(name.clone()))?;
         commits.push(commit);
-        heads.push(HeadFrame { name, commit });
+        heads.push(HeadFrame { name: name.clone(), commit });
     }
     let reach = with_merged(tx, commits).await?;
     let lines = Lines::merge(tx, &reach, Direction::OldestFirst).await?;

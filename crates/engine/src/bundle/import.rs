@@ -1,9 +1,6 @@
 //! Taking in a bundle.
 
-use std::{
-    io::{self, Read, Seek},
-    sync::Arc,
-};
+use std::io::{self, Read, Seek};
 
 use contexture_core::{ArtifactId, Commit, CommitId, EnvelopeId, HeadName, Noted};
 use contexture_store::{
@@ -129,11 +126,7 @@ impl Contexture {
     }
 
     async fn store_batch(&self, scope: &Scope, batch: Batch, summary: &mut ImportSummary) -> Result<()> {
-        let records = Arc::new(batch.records);
-        let writing = self.store.write(scope.clone(), move |tx| {
-            let records = Arc::clone(&records);
-            async move { write(tx, &records).await }.boxed()
-        });
+        let writing = self.store.write(scope.clone(), batch.records, |tx, records| write(tx, records).boxed());
         let part = writing.await?;
         summary.commits += part.commits;
         summary.new_commits += part.new_commits;

@@ -6,7 +6,6 @@ use std::{
     io::{self, Read as _},
     ops::Range,
     path::Path,
-    sync::Arc,
 };
 
 use contexture_core::{CommitId, Format, HeadName, Trigger};
@@ -87,10 +86,8 @@ impl Contexture {
             taken_at: self.now(),
         };
         let segments = self.keep_pieces(written).await?;
-        let saved = Arc::new((source, segments));
-        let saving = self.store.write(self.scope(), move |tx| {
-            let saved = Arc::clone(&saved);
-            async move { source::save(tx, &saved.0, &saved.1).await }.boxed()
+        let saving = self.store.write(self.scope(), (source, segments), |tx, (source, segments)| {
+            source::save(tx, source, segments).boxed()
         });
         Ok(saving.await?)
     }
@@ -106,15 +103,12 @@ impl Contexture {
                 return Ok(segments);
             }
             let length = piece.len() as u64;
-            let content = Arc::new(PreparedContent::fine(piece));
+            let content = PreparedContent::fine(piece);
             segments.push(SourceSegment { start, length, artifact: *content.id(), part_start: 0 });
             start += length;
-            let storing = self.store.write(self.scope(), move |tx| {
-                let content = Arc::clone(&content);
-                async move { artifact::put_content(tx, &content).await.map(drop) }.boxed()
-            });
-            let stored: contexture_store::Result<()> = storing.await;
-            stored?;
+            let storing =
+                self.store.write(self.scope(), content, |tx, content| artifact::put_content(tx, content).boxed());
+            storing.await?;
         }
     }
 }

@@ -68,11 +68,8 @@ impl Contexture {
 
     /// Finds the rollout with an id.
     async fn source_of(&self, id: &str, format: &Format) -> Result<Option<TranscriptSource>> {
-        let id = id.to_owned();
-        let finding = self.store.read(self.scope(), move |tx| {
-            let id = id.clone();
-            async move { source::of_session(tx, &id, PER_PAGE).await }.boxed()
-        });
+        let finding =
+            self.store.read(self.scope(), id.to_owned(), |tx, id| source::of_session(tx, id, PER_PAGE).boxed());
         Ok(finding.await?.into_iter().find(|source| source.format == *format))
     }
 
@@ -81,10 +78,9 @@ impl Contexture {
         let mut last: Option<(ArtifactId, Vec<u8>)> = None;
         let mut at = 0;
         while at < parent.size {
-            let (machine, path) = (parent.machine.clone(), parent.path.clone());
-            let paging = self.store.read(self.scope(), move |tx| {
-                let (machine, path) = (machine.clone(), path.clone());
-                async move { source::segments(tx, &machine, &path, at, PER_PAGE).await }.boxed()
+            let place = (parent.machine.clone(), parent.path.clone(), at);
+            let paging = self.store.read(self.scope(), place, |tx, (machine, path, at)| {
+                source::segments(tx, machine, path, *at, PER_PAGE).boxed()
             });
             let page = paging.await?;
             // Where a stretch is missing, the one before it comes again.

@@ -3,7 +3,6 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Thread, Ticket, Trigger};
@@ -261,11 +260,9 @@ impl Contexture {
     }
 
     pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<TranscriptSource>> {
-        let (machine, path) = (machine.clone(), known_as(path).to_string_lossy().into_owned());
-        let finding = self.store.glance(self.scope(), move |tx| {
-            let (machine, path) = (machine.clone(), path.clone());
-            async move { source::find(tx, &machine, &path).await }.boxed()
-        });
+        let place = (machine.clone(), known_as(path).to_string_lossy().into_owned());
+        let finding =
+            self.store.glance(self.scope(), place, |tx, (machine, path)| source::find(tx, machine, path).boxed());
         Ok(finding.await?)
     }
 
@@ -275,14 +272,13 @@ impl Contexture {
         let Some(taken) = taken else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         loop {
-            let (machine, path) = (known.source.machine.clone(), known.source.path.clone());
             let from = found.last().map_or(0, |last: &SourceSegment| last.start + last.length);
             if from >= taken.end {
                 return Ok(found);
             }
-            let paging = self.store.read(self.scope(), move |tx| {
-                let (machine, path) = (machine.clone(), path.clone());
-                async move { source::segments(tx, &machine, &path, from, SEGMENTS_PER_PAGE).await }.boxed()
+            let place = (known.source.machine.clone(), known.source.path.clone(), from);
+            let paging = self.store.read(self.scope(), place, |tx, (machine, path, from)| {
+                source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
             });
             let page = paging.await?;
             let is_record = |segment: &SourceSegment| segment.start + segment.length <= taken.end;
@@ -301,13 +297,12 @@ impl Contexture {
         if batch.is_empty() && saved.is_none() {
             return Ok((0, 0));
         }
-        let stored = Arc::new((expected.clone(), batch, saved));
-        let storing = self.store.write(self.scope(), move |tx| {
-            let stored = Arc::clone(&stored);
+        let taken = (expected.clone(), batch, saved);
+        let storing = self.store.write(self.scope(), taken, |tx, (expected, batch, saved)| {
             let store = async move {
-                stored.0.check(tx).await?;
-                let counts = store(tx, &stored.1).await?;
-                if let Some(Saved { source, segments, replaces }) = &stored.2 {
+                expected.check(tx).await?;
+                let counts = store(tx, batch).await?;
+                if let Some(Saved { source, segments, replaces }) = saved {
                     if *replaces {
                         source::forget(tx, &source.machine, &source.path).await?;
                     }

@@ -52,9 +52,7 @@ impl Contexture {
         let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
         let mut after: Option<(String, String)> = None;
         loop {
-            let from = after.clone();
-            let paging = self.store.read(self.scope(), move |tx| {
-                let from = from.clone();
+            let paging = self.store.read(self.scope(), after, |tx, from| {
                 let list = async move {
                     let after = from.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
                     source::list(tx, after, SOURCES_PER_PAGE).await
@@ -158,16 +156,15 @@ impl Contexture {
         state.parent = Some(chain.parent.clone());
         let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
         let (source, mark) = (TranscriptSource { state, ..chain.source.clone() }, chain.source.mark());
-        let (first, said) = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
-        let saving = self.store.write(self.scope(), move |tx| {
-            let (source, said) = (source.clone(), said.clone());
+        let said = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
+        let saving = self.store.write(self.scope(), (source, mark, said), |tx, (source, mark, (first, said))| {
             let save = async move {
-                if let Some(said) = &said {
-                    note_once(tx, &first, said).await?;
+                if let Some(said) = said {
+                    note_once(tx, first, said).await?;
                 }
                 // Who took in more of it meanwhile knows better; the next search will see.
-                if source::mark(tx, &source.machine, &source.path).await? == Some(mark) {
-                    source::save(tx, &source, &[]).await?;
+                if source::mark(tx, &source.machine, &source.path).await? == Some(*mark) {
+                    source::save(tx, source, &[]).await?;
                 }
                 Ok(())
             };

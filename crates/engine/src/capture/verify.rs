@@ -113,11 +113,7 @@ impl Contexture {
         let Some(known) = self.known_source(machine, path).await? else { return Ok(()) };
         // No end has this digest.
         let doubted = TranscriptSource { tail: [0; 32], ..known };
-        let saving = self.store.write(self.scope(), move |tx| {
-            let doubted = doubted.clone();
-            async move { source::save(tx, &doubted, &[]).await }.boxed()
-        });
-        Ok(saving.await?)
+        Ok(self.store.write(self.scope(), doubted, |tx, doubted| source::save(tx, doubted, &[]).boxed()).await?)
     }
 
     /// Compares how long a file is and its end with what was taken in.
@@ -218,10 +214,9 @@ impl<'s> Stored<'s> {
             return Ok(None);
         }
         if self.page.is_empty() {
-            let (machine, path, from) = (self.source.machine.clone(), self.source.path.clone(), self.at);
-            let paging = self.engine.store.read(self.engine.scope(), move |tx| {
-                let (machine, path) = (machine.clone(), path.clone());
-                async move { source::segments(tx, &machine, &path, from, SEGMENTS_PER_PAGE).await }.boxed()
+            let place = (self.source.machine.clone(), self.source.path.clone(), self.at);
+            let paging = self.engine.store.read(self.engine.scope(), place, |tx, (machine, path, from)| {
+                source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
             });
             self.page = paging.await?.into();
         }

@@ -1,9 +1,6 @@
 //! The artifacts that go with an envelope: large ones are stored before its transaction, small ones in it.
 
-use std::{
-    io::{self, Read},
-    sync::Arc,
-};
+use std::io::{self, Read};
 
 use contexture_core::ArtifactId;
 use contexture_store::artifact::{self, Hot, MAX_HOT_BYTES};
@@ -92,11 +89,8 @@ impl Contexture {
     }
 
     async fn store_ahead(&self, attached: Attached) -> Result<()> {
-        let attached = Arc::new(attached);
-        let storing = self.store.write(self.scope(), move |tx| {
-            let attached = Arc::clone(&attached);
-            async move { artifact::ensure_all(tx, &attached.small).await }.boxed()
-        });
+        let storing =
+            self.store.write(self.scope(), attached.small, |tx, small| artifact::ensure_all(tx, small).boxed());
         Ok(storing.await?)
     }
 }

@@ -1,7 +1,5 @@
 //! Indexing: the index follows the journal, in bounded steps, each of which is durable by itself.
 
-use std::sync::Arc;
-
 use contexture_core::{CommitId, CommitKind, Format, JournalKind, JournalRecord};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
@@ -76,7 +74,7 @@ impl Contexture {
     pub async fn discard_index(&self) -> Result<()> {
         let (cursor, _) = Indexer { store: &self.store, scope: self.scope(), unreadable: 0 }.look().await?;
         if cursor.is_some() {
-            self.store.write(self.scope(), |tx| search::condemn(tx).boxed()).await?;
+            self.store.write(self.scope(), (), |tx, ()| search::condemn(tx).boxed()).await?;
         }
         Ok(())
     }
@@ -114,9 +112,11 @@ impl Indexer<'_> {
             let (cursor, tip) = self.look().await?;
             match cursor {
                 _ if tip == 0 => return Ok(()),
-                None => self.store.write(self.scope.clone(), |tx| search::begin(tx).boxed()).await?,
+                None => self.store.write(self.scope.clone(), (), |tx, ()| search::begin(tx).boxed()).await?,
                 Some(cursor) if cursor.rules < RULES => {
-                    self.store.write(self.scope.clone(), |tx| search::drop_some(tx, DROPPED_PER_STEP).boxed()).await?;
+                    self.store
+                        .write(self.scope.clone(), (), |tx, ()| search::drop_some(tx, DROPPED_PER_STEP).boxed())
+                        .await?;
                 }
                 // A newer program's index is left to newer programs.
                 Some(cursor) if cursor.rules > RULES || cursor.seq >= tip => return Ok(()),
@@ -129,13 +129,13 @@ impl Indexer<'_> {
     }
 
     async fn look(&self) -> Result<(Option<Cursor>, u64)> {
-        Ok(self.store.glance(self.scope.clone(), |tx| look(tx).boxed()).await?)
+        Ok(self.store.glance(self.scope.clone(), (), |tx, ()| look(tx).boxed()).await?)
     }
 
     /// Takes in the next records. When somebody else does so at the same time, that is left to them.
     async fn step(&mut self, mut cursor: Cursor) -> Result<()> {
         let from = cursor.seq;
-        let page = self.store.read(self.scope.clone(), move |tx| async move { news(tx, from).await }.boxed()).await?;
+        let page = self.store.read(self.scope.clone(), from, |tx, from| news(tx, *from).boxed()).await?;
         let Some(last) = page.last().map(|news| news.seq) else {
             return Ok(());
         };
@@ -221,11 +221,10 @@ impl Indexer<'_> {
         if (seq, inside) == (cursor.seq, cursor.inside) && changes.is_empty() {
             return Ok(true);
         }
-        let (from, changes) = (*cursor, Arc::new(std::mem::take(changes)));
-        let writing = self.store.write(self.scope.clone(), move |tx| {
-            let changes = Arc::clone(&changes);
-            async move { search::advance(tx, &from, (seq, inside), &changes).await }.boxed()
-        });
+        let step = (*cursor, (seq, inside), std::mem::take(changes));
+        let writing = self
+            .store
+            .write(self.scope.clone(), step, |tx, (from, to, changes)| search::advance(tx, from, *to, changes).boxed());
         let moved: Moved = writing.await?;
         (cursor.seq, cursor.inside) = (seq, inside);
         Ok(moved == Moved::Here)

@@ -1,9 +1,6 @@
 //! Artifacts of any size, in and out, in bounded memory.
 
-use std::{
-    io::{self, Read},
-    sync::Arc,
-};
+use std::io::{self, Read};
 
 use contexture_core::ArtifactId;
 use fastcdc::v2020::StreamCDC;
@@ -90,12 +87,10 @@ async fn put_pieces(
     }
     let id = splitter.await.map_err(|_| Error::Closed)?.map_err(Error::Input)?;
     let size = stored.iter().map(|part| part.size).sum();
-    let stored = Arc::new(stored);
-    let composing = store.write(scope.clone(), move |tx| {
-        let stored = Arc::clone(&stored);
+    let composing = store.write(scope.clone(), (id, stored, announced), |tx, (id, stored, announced)| {
         async move {
-            if compose(tx, &id, &stored).await? == Inserted::New && announced == Announced::Yes {
-                announce(tx, &id).await?;
+            if compose(tx, id, stored).await? == Inserted::New && *announced == Announced::Yes {
+                announce(tx, id).await?;
             }
             Ok(())
         }
@@ -107,12 +102,10 @@ async fn put_pieces(
 
 async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced) -> Result<StoredArtifact> {
     let (id, size) = (*hot.id(), hot.size());
-    let hot = Arc::new(hot);
-    let storing = store.write(scope.clone(), move |tx| {
-        let hot = Arc::clone(&hot);
+    let storing = store.write(scope.clone(), (hot, announced), |tx, (hot, announced)| {
         async move {
-            let inserted = put(tx, &hot).await?;
-            if inserted == Inserted::New && announced == Announced::Yes {
+            let inserted = put(tx, hot).await?;
+            if inserted == Inserted::New && *announced == Announced::Yes {
                 announce(tx, hot.id()).await?;
             }
             Ok(inserted)
@@ -127,12 +120,7 @@ async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced)
 }
 
 async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<ArtifactPart>, u64)> {
-    let batch = Arc::new(batch);
-    let storing = store.write(scope.clone(), move |tx| {
-        let batch = Arc::clone(&batch);
-        async move { put_all(tx, &batch).await }.boxed()
-    });
-    storing.await
+    store.write(scope.clone(), batch, |tx, batch| put_all(tx, batch).boxed()).await
 }
 
 /// Cuts a stream into parts and sends them in batches. Content up to the hot limit is one part.
@@ -193,7 +181,7 @@ struct Large {
 impl ArtifactReader {
     /// Starts to read an artifact.
     pub async fn open(store: &Store, scope: &Scope, id: ArtifactId) -> Result<Self> {
-        let row = store.read(scope.clone(), move |tx| async move { fetch(tx, &id).await }.boxed()).await?;
+        let row = store.read(scope.clone(), id, |tx, id| fetch(tx, id).boxed()).await?;
         Ok(Self::of(store, scope, row))
     }
 
@@ -240,9 +228,8 @@ impl ArtifactReader {
 impl Large {
     async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         if self.ready.len() == 0 && self.offset < self.size {
-            let (key, offset) = (self.key, self.offset);
-            let reading = self.store.read(self.scope.clone(), move |tx| {
-                async move { parts(tx, key, offset, PARTS_PER_PAGE).await }.boxed()
+            let reading = self.store.read(self.scope.clone(), (self.key, self.offset), |tx, &(key, offset)| {
+                parts(tx, key, offset, PARTS_PER_PAGE).boxed()
             });
             self.ready = reading.await?.into_iter();
         }

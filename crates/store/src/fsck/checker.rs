@@ -79,7 +79,7 @@ impl<'c> Checker<'c> {
     /// Runs the engine's own check.
     pub(super) async fn engine(&mut self) -> Result<()> {
         // Whether the space can be entered decides between damage, which is reported, and a store that cannot be read.
-        self.store.read(self.scope.clone(), |_| async { Result::Ok(()) }.boxed()).await?;
+        self.store.read(self.scope.clone(), (), |_, ()| async { Result::Ok(()) }.boxed()).await?;
         self.begin(Phase::Engine, 1);
         match self.store.integrity_problems().await {
             Ok(found) => found.into_iter().for_each(|what| self.report.add(FsckProblem::Engine { what })),
@@ -92,7 +92,7 @@ impl<'c> Checker<'c> {
 
     /// Checks that the index that searches ask is not ahead of the journal.
     pub(super) async fn index(&mut self) -> Result<()> {
-        match self.store.read(self.scope.clone(), |tx| passages::cursor(tx).boxed()).await {
+        match self.store.read(self.scope.clone(), (), |tx, ()| passages::cursor(tx).boxed()).await {
             Ok(found) => found.into_iter().for_each(|problem| self.report.add(problem)),
             Err(error) if is_damage(&error) => self.report.add(FsckProblem::Engine { what: problem::reason(error) }),
             Err(error) => return Err(error),
@@ -109,7 +109,7 @@ impl<'c> Checker<'c> {
 
     /// Starts the pass over a table.
     pub(super) async fn begin_table<S: Scan>(&mut self) -> Result<()> {
-        let counting = self.store.read(self.scope.clone(), |tx| {
+        let counting = self.store.read(self.scope.clone(), (), |tx, ()| {
             let space = tx.space;
             let count = async move {
                 let sql = format!("SELECT count(*) FROM {} WHERE space = ?1", S::TABLE);
@@ -169,12 +169,11 @@ impl<'c> Checker<'c> {
     }
 
     async fn read<S: Scan>(&self, scan: &S, limit: u32) -> Result<Page<S>> {
-        let scan = scan.clone();
-        let reading = self.store.read(self.scope.clone(), move |tx| {
+        let reading = self.store.read(self.scope.clone(), (scan.clone(), limit), |tx, (scan, limit)| {
             let mut scan = scan.clone();
             let check = async move {
                 let mut found = Found::default();
-                let rows = scan.page(tx, limit, &mut found).await?;
+                let rows = scan.page(tx, *limit, &mut found).await?;
                 Ok(Page { scan, found, rows })
             };
             check.boxed()

@@ -41,7 +41,7 @@ pub(super) async fn fault(store: &Store, scope: &Scope, large: Large) -> Result<
 async fn joint_fault(store: &Store, scope: &Scope, large: Large) -> Result<Option<ArtifactFault>> {
     let (mut end, mut after) = (0, -1);
     loop {
-        let reading = store.read(scope.clone(), move |tx| parts(tx, large.key, after).boxed());
+        let reading = store.read(scope.clone(), (large.key, after), |tx, &(key, after)| parts(tx, key, after).boxed());
         let page = reading.await?;
         for &(start, size) in &page {
             if start != end {

@@ -86,7 +86,10 @@ impl Checker<'_> {
     async fn each(&mut self, sql: &'static str, mut visit: impl FnMut(i64, i64)) -> Result<()> {
         let mut after = [0, 0];
         loop {
-            let rows = self.store.read(self.scope.clone(), move |tx| page(tx, sql, after).boxed()).await?;
+            let rows = self
+                .store
+                .read(self.scope.clone(), (sql, after), |tx, &(sql, after)| page(tx, sql, after).boxed())
+                .await?;
             for &[_, _, key, size] in &rows {
                 visit(key, size);
             }

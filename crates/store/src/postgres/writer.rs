@@ -7,7 +7,6 @@ use std::{
 };
 
 use contexture_core::{ChainDigest, SpaceName};
-use futures_util::future::BoxFuture;
 
 use super::{
     Server,
@@ -15,8 +14,8 @@ use super::{
 };
 use crate::{
     Error, Foresight, Result,
-    job::{self, Group, GroupConnection as _, Job, Kept, Pending},
-    sql::{Connection as _, Param, Scope, Tx},
+    job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
+    sql::{Connection as _, Param, Scope},
 };
 
 /// Most jobs in one transaction. Bounds how long the first of them waits for the last.
@@ -39,20 +38,21 @@ enum Failure {
 }
 
 impl Writers {
-    pub(super) async fn submit<T, E, F>(
+    pub(super) async fn submit<A, T, E>(
         self: &Arc<Self>,
         server: &Arc<Server>,
         scope: Scope,
         foresight: Foresight,
-        job: F,
+        args: A,
+        work: JobFn<A, T, E>,
     ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
         let space = scope.space.clone();
-        let (pending, answer) = Pending::new(scope, foresight, job);
+        let (pending, answer) = Pending::new(scope, foresight, args, work);
         let is_served = {
             let mut waiting = self.waiting();
             let is_served = waiting.contains_key(&space);

@@ -7,8 +7,6 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use futures_util::future::BoxFuture;
-
 use super::{
     connection::SqliteConnection,
     look,
@@ -16,8 +14,8 @@ use super::{
 };
 use crate::{
     Error, Foresight, Result,
-    job::Pending,
-    sql::{Scope, Tx},
+    job::{JobFn, Pending},
+    sql::Scope,
 };
 
 /// The connection. Callers on several threads take turns.
@@ -31,24 +29,29 @@ impl Alone {
         Self { connection: Mutex::new(connection), path }
     }
 
-    pub(super) fn read<T, E, F>(&self, scope: &Scope, job: &F) -> Result<T, E>
+    pub(super) fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         E: From<Error>,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>>,
     {
-        let (outcome, ended) = look(&mut self.connection(), scope, job);
+        let (outcome, ended) = look(&mut self.connection(), scope, args, work);
         // There is no other connection, so one that is stuck in its transaction is of no use to whoever calls.
         ended?;
         outcome
     }
 
-    pub(super) async fn write<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    pub(super) async fn write<A, T, E>(
+        &self,
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let (pending, answer) = Pending::new(scope, foresight, job);
+        let (pending, answer) = Pending::new(scope, foresight, args, work);
         serve_group(&mut self.connection(), vec![Box::new(pending)]);
         answer.await.map_err(|_| Error::Closed)?
     }

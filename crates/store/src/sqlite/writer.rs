@@ -8,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::{FutureExt as _, future::BoxFuture};
+use futures_util::FutureExt as _;
 
 use super::connection::SqliteConnection;
 use crate::{
     Error, Foresight, Result,
-    job::{self, Group, GroupConnection as _, Job, Kept, Pending},
-    sql::{Scope, Tx},
+    job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
+    sql::Scope,
 };
 
 /// Most jobs in one transaction. Bounds how long the first of them waits for the last.
@@ -36,13 +36,19 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(super) async fn submit<T, E, F>(&self, scope: Scope, foresight: Foresight, job: F) -> Result<T, E>
+    pub(super) async fn submit<A, T, E>(
+        &self,
+        scope: Scope,
+        foresight: Foresight,
+        args: A,
+        work: JobFn<A, T, E>,
+    ) -> Result<T, E>
     where
+        A: Send + Sync + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t, 'c> Fn(&'t mut Tx<'c>) -> BoxFuture<'t, Result<T, E>> + Send + Sync + 'static,
     {
-        let (pending, answer) = Pending::new(scope, foresight, job);
+        let (pending, answer) = Pending::new(scope, foresight, args, work);
         let jobs = self.jobs.as_ref().ok_or(Error::Closed)?;
         jobs.send(Box::new(pending)).map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?

@@ -63,7 +63,7 @@ async fn artifacts_behind_an_unreadable_page_are_still_checked() {
 #[tokio::test]
 async fn commits_behind_an_unreadable_page_are_still_checked() {
     let fixture = Fixture::new().await;
-    let ids = fixture.store.write(fixture.scope.clone(), |tx| chain(tx, 1500).boxed()).await.unwrap();
+    let ids = fixture.store.write(fixture.scope.clone(), (), |tx, ()| chain(tx, 1500).boxed()).await.unwrap();
     fixture.connection().execute("UPDATE commits SET depth = 7 WHERE line = 4 AND position = 1499", []).unwrap();
     let page = page_of(&fixture, "commits", "leaf");
     let fixture = fixture.with_page_overwritten(page).await;

@@ -54,7 +54,7 @@ async fn fill(tx: &mut Tx<'_>, commit: CommitId) -> Result<()> {
 async fn fixture() -> Fixture {
     let fixture = Fixture::new().await;
     let commit = fixture.merge;
-    fixture.store.write(fixture.scope.clone(), move |tx| fill(tx, commit).boxed()).await.unwrap();
+    fixture.store.write(fixture.scope.clone(), commit, |tx, commit| fill(tx, *commit).boxed()).await.unwrap();
     let report = fixture.check().await;
     assert_eq!((report.problems.as_slice(), report.unreferenced.unwrap().artifacts), ([].as_slice(), 1));
     let checked = report.checked;

@@ -103,9 +103,9 @@ impl Fixture {
         let store = Store::open(directory.path()).await.unwrap();
         let scope = scope("default");
         let large_artifact = artifact::put_stream(&store, &scope, Cursor::new(noise(1_000_000))).await.unwrap().id;
-        let writing = store.write(scope.clone(), move |tx| history(tx, large_artifact).boxed());
+        let writing = store.write(scope.clone(), large_artifact, |tx, large| history(tx, *large).boxed());
         let commits = writing.await.unwrap();
-        store.write(scope.clone(), move |tx| surroundings(tx, commits).boxed()).await.unwrap();
+        store.write(scope.clone(), commits, |tx, commits| surroundings(tx, *commits).boxed()).await.unwrap();
         let [root, second, compaction, fork, large, merge, snapshot] = commits;
         Self { directory, store, scope, root, second, compaction, merge, fork, large, snapshot, large_artifact }
     }

@@ -15,12 +15,11 @@ async fn indexed() -> Fixture {
     let passage = search::passages(&fixture.store, "some words").remove(0);
     let spot = Spot { entry: Some(1), part: 0, passage: 0, role: None, kind: PassageKind::Text };
     let add = IndexChange::Add { place: CommitPlace { line: 1, position: 0 }, spot, passage };
-    let writing = fixture.store.write(fixture.scope.clone(), move |tx| {
-        let add = add.clone();
+    let writing = fixture.store.write(fixture.scope.clone(), [add], |tx, add| {
         let start = Cursor { seq: 0, inside: 0, rules: search::RULES, passages: 0, bytes: 0 };
         async move {
             search::begin(tx).await?;
-            search::advance(tx, &start, (14, 0), &[add]).await
+            search::advance(tx, &start, (14, 0), add).await
         }
         .boxed()
     });

@@ -14,7 +14,7 @@ use crate::fixture::{FILE, Fixture, chain, delta, insert, scope};
 #[tokio::test]
 async fn a_whole_store_is_clean_and_everything_in_it_is_counted() {
     let fixture = Fixture::new().await;
-    let stats = fixture.store.read(fixture.scope.clone(), |tx| stats::collect(tx).boxed()).await.unwrap();
+    let stats = fixture.store.read(fixture.scope.clone(), (), |tx, ()| stats::collect(tx).boxed()).await.unwrap();
     let report = fixture.check().await;
     assert!(report.is_clean());
     let expected = FsckReport {
@@ -50,7 +50,7 @@ async fn damage_in_one_space_is_no_problem_of_another() {
     let fixture = Fixture::new().await;
     fixture
         .store
-        .write(scope("other"), |tx| async move { insert(tx, "theirs", &delta("theirs", None)).await }.boxed())
+        .write(scope("other"), (), |tx, ()| async move { insert(tx, "theirs", &delta("theirs", None)).await }.boxed())
         .await
         .unwrap();
     let problems = fixture
@@ -92,7 +92,7 @@ async fn progress_goes_through_the_phases_and_ends_each_at_its_total() {
             _ => last_of_each.push(progress),
         }
     }
-    let stats = fixture.store.read(fixture.scope.clone(), |tx| stats::collect(tx).boxed()).await.unwrap();
+    let stats = fixture.store.read(fixture.scope.clone(), (), |tx, ()| stats::collect(tx).boxed()).await.unwrap();
     let (artifacts, parts) = (stats.artifacts.count, stats.artifacts.parts);
     let phases = [
         (Phase::Engine, 1),
@@ -122,7 +122,9 @@ async fn a_check_beside_a_writer_finds_nothing_wrong() {
         let mut tip = fixture.merge;
         for step in 0..200 {
             let label = format!("beside {step}");
-            let writing = fixture.store.write(fixture.scope.clone(), move |tx| append(tx, label.clone(), tip).boxed());
+            let writing = fixture
+                .store
+                .write(fixture.scope.clone(), (label, tip), |tx, (label, tip)| append(tx, label.clone(), *tip).boxed());
             tip = writing.await.unwrap();
         }
     };
@@ -147,7 +149,7 @@ async fn a_chain_longer_than_a_page_is_checked_to_its_end() {
     let directory = TempDir::new().unwrap();
     let store = Store::open(directory.path()).await.unwrap();
     let scope = scope("default");
-    let ids = store.write(scope.clone(), |tx| chain(tx, 1500).boxed()).await.unwrap();
+    let ids = store.write(scope.clone(), (), |tx, ()| chain(tx, 1500).boxed()).await.unwrap();
     let report = fsck::check(&store, &scope, &mut |_| {}).await.unwrap();
     assert_eq!((report.problems.as_slice(), report.checked.commits), ([].as_slice(), 1500));
     let connection = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
