@@ -4,7 +4,7 @@ mod fence;
 mod messages;
 mod prompt;
 
-use contexture_core::{BlobSource, Entry, Part, Role, Timestamp};
+use contexture_core::{BlobSource, Entry, EntryPart, Role, Timestamp};
 use contexture_formats::{Dialogue, dialogue::Losses};
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +119,7 @@ impl Renderer<'_> {
                         Voice::User => Role::User,
                     };
                     let text = if *fenced { self.fence.around(item, text) } else { text.clone() };
-                    entries.push(Entry::new(role, vec![Part::text(text)]));
+                    entries.push(Entry::new(role, vec![EntryPart::text(text)]));
                 }
             }
         }
@@ -143,25 +143,25 @@ fn without_pictures(content: &Content) -> (std::borrow::Cow<'_, Content>, u64) {
     (std::borrow::Cow::Owned(Content::Entries(entries)), images)
 }
 
-fn has_picture(parts: &[Part]) -> bool {
+fn has_picture(parts: &[EntryPart]) -> bool {
     parts.iter().any(|part| match part {
-        Part::Blob { source: BlobSource::Base64(_), .. } => true,
-        Part::ToolResult { content, .. } => has_picture(content),
+        EntryPart::Blob { source: BlobSource::Base64(_), .. } => true,
+        EntryPart::ToolResult { content, .. } => has_picture(content),
         _ => false,
     })
 }
 
-fn emptied(parts: &[Part], images: &mut u64) -> Vec<Part> {
+fn emptied(parts: &[EntryPart], images: &mut u64) -> Vec<EntryPart> {
     let mut all = Vec::with_capacity(parts.len());
     for part in parts {
         all.push(match part {
-            Part::Blob { media_type, source: BlobSource::Base64(_) } => {
+            EntryPart::Blob { media_type, source: BlobSource::Base64(_) } => {
                 *images += 1;
-                Part::Blob { media_type: media_type.clone(), source: BlobSource::Base64(String::new()) }
+                EntryPart::Blob { media_type: media_type.clone(), source: BlobSource::Base64(String::new()) }
             }
-            Part::ToolResult { call, content, is_error } => {
+            EntryPart::ToolResult { call, content, is_error } => {
                 let content = emptied(content, images);
-                Part::ToolResult { call: call.clone(), content, is_error: *is_error }
+                EntryPart::ToolResult { call: call.clone(), content, is_error: *is_error }
             }
             _ => part.clone(),
         });

@@ -1,6 +1,6 @@
 //! Making content shorter: the end or the middle of long texts is left out.
 
-use contexture_core::{Entry, Part};
+use contexture_core::{Entry, EntryPart};
 
 use crate::item::Content;
 
@@ -58,16 +58,23 @@ fn changed(entries: &[Entry], change: &mut dyn FnMut(&str) -> Option<String>) ->
     entries.iter().map(entry).collect()
 }
 
-fn changed_parts(parts: &[Part], change: &mut dyn FnMut(&str) -> Option<String>) -> Vec<Part> {
+fn changed_parts(parts: &[EntryPart], change: &mut dyn FnMut(&str) -> Option<String>) -> Vec<EntryPart> {
     let mut all = Vec::with_capacity(parts.len());
     for part in parts {
         all.push(match part {
-            Part::Text { text } => change(text).map_or_else(|| part.clone(), Part::text),
-            Part::Summary { text } => change(text).map_or_else(|| part.clone(), |text| Part::Summary { text }),
-            Part::ToolResult { call, content, is_error } => {
-                Part::ToolResult { call: call.clone(), content: changed_parts(content, change), is_error: *is_error }
+            EntryPart::Text { text } => change(text).map_or_else(|| part.clone(), EntryPart::text),
+            EntryPart::Summary { text } => {
+                change(text).map_or_else(|| part.clone(), |text| EntryPart::Summary { text })
             }
-            Part::Thinking { .. } | Part::ToolCall { .. } | Part::Blob { .. } | Part::Native { .. } => part.clone(),
+            EntryPart::ToolResult { call, content, is_error } => EntryPart::ToolResult {
+                call: call.clone(),
+                content: changed_parts(content, change),
+                is_error: *is_error,
+            },
+            EntryPart::Thinking { .. }
+            | EntryPart::ToolCall { .. }
+            | EntryPart::Blob { .. }
+            | EntryPart::Native { .. } => part.clone(),
         });
     }
     all

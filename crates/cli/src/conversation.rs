@@ -13,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 use anstyle::Style;
 use contexture::{
     CommitContent, ContentMeaning, StoredCommit,
-    core::{BlobSource, CommitId, CommitKind, Entry, Part, Role, Timestamp, ToolInput},
+    core::{BlobSource, CommitId, CommitKind, Entry, EntryPart, Role, Timestamp, ToolInput},
     formats::{
-        Told,
+        DisplayItem,
         codec::Rewind,
+        display_items,
         edit::{self, Edit, Line},
-        told,
     },
 };
 
@@ -55,7 +55,7 @@ pub(crate) struct Conversation {
     /// The calls that wait for their results, in one line each.
     calls: HashMap<String, String>,
     /// The results in the commit that is told, by their calls.
-    answers: HashMap<String, (Vec<Part>, bool)>,
+    answers: HashMap<String, (Vec<EntryPart>, bool)>,
     /// The calls that were told with their results.
     answered: HashSet<String>,
     /// Ids of entries that were told; runtimes write some twice.
@@ -96,16 +96,16 @@ impl Conversation {
         let CommitContent { commit, size, said } = content;
         match said {
             ContentMeaning::Steps { steps, unreadable } => {
-                let told = told(steps);
-                self.answers = answers(&told);
-                for told in told {
-                    match told {
-                        Told::Entry(entry) => self.entry(&commit, &entry),
-                        Told::Rewind(Rewind::Turns(turns)) => {
+                let items = display_items(steps);
+                self.answers = answers(&items);
+                for item in items {
+                    match item {
+                        DisplayItem::Entry(entry) => self.entry(&commit, &entry),
+                        DisplayItem::Rewind(Rewind::Turns(turns)) => {
                             let turns = output::counted(turns, "turn");
                             self.note(&commit, &format!("[the conversation goes back {turns}]"));
                         }
-                        Told::Rewind(Rewind::Before(_)) => self.note(&commit, "[the conversation goes back]"),
+                        DisplayItem::Rewind(Rewind::Before(_)) => self.note(&commit, "[the conversation goes back]"),
                     }
                 }
                 if unreadable > 0 {
@@ -149,21 +149,21 @@ impl Conversation {
         if entry.id.as_ref().is_some_and(|id| !self.seen.insert(id.clone())) {
             return;
         }
-        let is_shown = |part: &&Part| self.detail == Detail::Full || !is_inner(part);
-        let (results, rest): (Vec<&Part>, Vec<&Part>) =
-            entry.parts.iter().filter(is_shown).partition(|part| matches!(part, Part::ToolResult { .. }));
+        let is_shown = |part: &&EntryPart| self.detail == Detail::Full || !is_inner(part);
+        let (results, rest): (Vec<&EntryPart>, Vec<&EntryPart>) =
+            entry.parts.iter().filter(is_shown).partition(|part| matches!(part, EntryPart::ToolResult { .. }));
         // What tools answer belongs to the turn that called them, so it comes before what a user says beside it.
         let parts = if entry.role == Role::Assistant { [rest, results] } else { [results, rest] };
         for part in parts.concat() {
             match part {
-                Part::ToolResult { call, .. } if self.answered.contains(call) => {}
-                Part::ToolResult { call, content, is_error } => {
+                EntryPart::ToolResult { call, .. } if self.answered.contains(call) => {}
+                EntryPart::ToolResult { call, content, is_error } => {
                     if self.turn.is_empty() {
                         self.heading(commit, entry.at, Speaker::tool());
                     }
                     self.late_result(call, content, *is_error == Some(true));
                 }
-                Part::Summary { text } => self.summary(commit, entry.at, text),
+                EntryPart::Summary { text } => self.summary(commit, entry.at, text),
                 part if is_blank(part) => {}
                 part => {
                     self.heading(commit, entry.at, Speaker::of(commit, entry));
@@ -173,19 +173,19 @@ impl Conversation {
         }
     }
 
-    fn part(&mut self, entry: &Entry, part: &Part) {
+    fn part(&mut self, entry: &Entry, part: &EntryPart) {
         let faint = self.palette.faint;
         match part {
-            Part::Text { text } if entry.flags.meta || entry.role == Role::System => {
+            EntryPart::Text { text } if entry.flags.meta || entry.role == Role::System => {
                 let lines = wrap(&clean(text), self.columns - 2);
                 let lines = self.folded(lines, META_LINES);
                 self.paragraph(Paragraph::Prose, lines, 2, faint);
             }
-            Part::Text { text } => self.prose(text, Style::new()),
-            Part::Thinking { text, .. } if text.trim().is_empty() => {
+            EntryPart::Text { text } => self.prose(text, Style::new()),
+            EntryPart::Thinking { text, .. } if text.trim().is_empty() => {
                 self.paragraph(Paragraph::Prose, vec!["[thinking that only its provider can read]".into()], 2, faint);
             }
-            Part::Thinking { text, .. } => {
+            EntryPart::Thinking { text, .. } => {
                 // A folded thought leaves room for how much more there is.
                 let columns = if self.detail == Detail::Full { self.columns - 2 } else { self.columns - 20 };
                 let mut lines = wrap(&format!("(thinking) {}", clean(text.trim())), columns);
@@ -196,8 +196,11 @@ impl Conversation {
                 }
                 self.paragraph(Paragraph::Prose, lines, 2, faint);
             }
-            Part::ToolCall { id, name, input } => self.call(id, name, input),
-            Part::Blob { .. } | Part::Native { .. } | Part::ToolResult { .. } | Part::Summary { .. } => {
+            EntryPart::ToolCall { id, name, input } => self.call(id, name, input),
+            EntryPart::Blob { .. }
+            | EntryPart::Native { .. }
+            | EntryPart::ToolResult { .. }
+            | EntryPart::Summary { .. } => {
                 self.paragraph(Paragraph::Prose, vec![in_brackets(part)], 2, faint);
             }
         }
@@ -244,13 +247,13 @@ impl Conversation {
     }
 
     /// Tells a result away from its call.
-    fn late_result(&mut self, call: &str, content: &[Part], is_error: bool) {
+    fn late_result(&mut self, call: &str, content: &[EntryPart], is_error: bool) {
         let told = self.calls.remove(call).unwrap_or_else(|| "a tool".to_owned());
         self.paragraph(Paragraph::Tool, vec![format!("◂ {told}")], 2, Style::new());
         self.result(content, is_error);
     }
 
-    fn result(&mut self, content: &[Part], is_error: bool) {
+    fn result(&mut self, content: &[EntryPart], is_error: bool) {
         if is_error {
             self.paragraph(Paragraph::Tool, vec!["failed:".to_owned()], 4, self.palette.error);
         } else if self.detail == Detail::Full {
@@ -259,10 +262,13 @@ impl Conversation {
         let mut text = String::new();
         for part in content {
             let words = match part {
-                Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => clean(text),
-                Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Blob { .. } | Part::Native { .. } => {
-                    in_brackets(part)
+                EntryPart::Text { text } | EntryPart::Summary { text } | EntryPart::Thinking { text, .. } => {
+                    clean(text)
                 }
+                EntryPart::ToolCall { .. }
+                | EntryPart::ToolResult { .. }
+                | EntryPart::Blob { .. }
+                | EntryPart::Native { .. } => in_brackets(part),
             };
             text.push_str(words.trim_end());
             text.push('\n');
@@ -386,12 +392,12 @@ impl Conversation {
 
 /// Returns the results among entries, by their calls. The last of a call counts: an early one says that the tool is still
 /// at it.
-fn answers(told: &[Told]) -> HashMap<String, (Vec<Part>, bool)> {
+fn answers(items: &[DisplayItem]) -> HashMap<String, (Vec<EntryPart>, bool)> {
     let mut answers = HashMap::new();
-    for told in told {
-        let Told::Entry(entry) = told else { continue };
+    for item in items {
+        let DisplayItem::Entry(entry) = item else { continue };
         for part in &entry.parts {
-            if let Part::ToolResult { call, content, is_error } = part {
+            if let EntryPart::ToolResult { call, content, is_error } = part {
                 answers.insert(call.clone(), (content.clone(), *is_error == Some(true)));
             }
         }
@@ -400,30 +406,33 @@ fn answers(told: &[Told]) -> HashMap<String, (Vec<Part>, bool)> {
 }
 
 /// Tells whether a part is between a runtime and its provider, and says nothing to people.
-fn is_inner(part: &Part) -> bool {
+fn is_inner(part: &EntryPart) -> bool {
     match part {
-        Part::Native { .. } => true,
-        Part::Thinking { text, .. } => text.trim().is_empty(),
-        Part::Text { .. }
-        | Part::ToolCall { .. }
-        | Part::ToolResult { .. }
-        | Part::Blob { .. }
-        | Part::Summary { .. } => false,
+        EntryPart::Native { .. } => true,
+        EntryPart::Thinking { text, .. } => text.trim().is_empty(),
+        EntryPart::Text { .. }
+        | EntryPart::ToolCall { .. }
+        | EntryPart::ToolResult { .. }
+        | EntryPart::Blob { .. }
+        | EntryPart::Summary { .. } => false,
     }
 }
 
-fn is_blank(part: &Part) -> bool {
+fn is_blank(part: &EntryPart) -> bool {
     match part {
-        Part::Text { text } | Part::Summary { text } => text.trim().is_empty(),
-        Part::Thinking { text, seal } => text.trim().is_empty() && seal.is_none(),
-        Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Blob { .. } | Part::Native { .. } => false,
+        EntryPart::Text { text } | EntryPart::Summary { text } => text.trim().is_empty(),
+        EntryPart::Thinking { text, seal } => text.trim().is_empty() && seal.is_none(),
+        EntryPart::ToolCall { .. }
+        | EntryPart::ToolResult { .. }
+        | EntryPart::Blob { .. }
+        | EntryPart::Native { .. } => false,
     }
 }
 
 /// Tells what cannot be shown.
-fn in_brackets(part: &Part) -> String {
+fn in_brackets(part: &EntryPart) -> String {
     let told = match part {
-        Part::Blob { media_type, source } => {
+        EntryPart::Blob { media_type, source } => {
             let kind = if media_type.starts_with("image/") { "image " } else { "" };
             match source {
                 // Four characters stand for three bytes.
@@ -434,10 +443,10 @@ fn in_brackets(part: &Part) -> String {
                 BlobSource::Url(place) | BlobSource::File(place) => format!("[{kind}{media_type}: {place}]"),
             }
         }
-        Part::Native { kind, .. } => format!("[{kind}]"),
-        Part::ToolCall { name, .. } => format!("[calls {name}]"),
-        Part::ToolResult { .. } => "[result of a tool]".to_owned(),
-        Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => text.clone(),
+        EntryPart::Native { kind, .. } => format!("[{kind}]"),
+        EntryPart::ToolCall { name, .. } => format!("[calls {name}]"),
+        EntryPart::ToolResult { .. } => "[result of a tool]".to_owned(),
+        EntryPart::Text { text } | EntryPart::Summary { text } | EntryPart::Thinking { text, .. } => text.clone(),
     };
     clean(&told).replace('\n', " ")
 }

@@ -35,7 +35,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
     /// What it says.
-    pub parts: Vec<Part>,
+    pub parts: Vec<EntryPart>,
     /// What sets it apart from an ordinary message.
     #[serde(default, skip_serializing_if = "Flags::is_plain")]
     pub flags: Flags,
@@ -61,7 +61,7 @@ vocabulary! {
 /// A part of what an entry says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Part {
+pub enum EntryPart {
     /// Words.
     Text {
         /// The words.
@@ -90,7 +90,7 @@ pub enum Part {
         /// The call that it answers.
         call: String,
         /// The answer.
-        content: Vec<Part>,
+        content: Vec<EntryPart>,
         /// Whether the tool failed, where the runtime says so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
@@ -204,7 +204,7 @@ pub struct Usage {
 
 impl Entry {
     /// Returns an entry that says something and has nothing else.
-    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+    pub fn new(role: Role, parts: Vec<EntryPart>) -> Self {
         Self {
             id: None,
             parent: None,
@@ -222,14 +222,14 @@ impl Entry {
     /// Returns the readable words of the entry, without thinking and tools.
     pub fn text(&self) -> String {
         let words = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } | Part::Summary { text } => Some(text.as_str()),
+            EntryPart::Text { text } | EntryPart::Summary { text } => Some(text.as_str()),
             _ => None,
         });
         words.collect::<Vec<_>>().join("\n")
     }
 }
 
-impl Part {
+impl EntryPart {
     /// Returns words as a part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
@@ -262,13 +262,13 @@ mod tests {
             ..Entry::new(
                 Role::Assistant,
                 vec![
-                    Part::text("hi"),
-                    Part::ToolCall {
+                    EntryPart::text("hi"),
+                    EntryPart::ToolCall {
                         id: "c".into(),
                         name: "Bash".into(),
                         input: ToolInput::Json(json!({"command": "ls"})),
                     },
-                    Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) },
+                    EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) },
                 ],
             )
         };

@@ -14,7 +14,7 @@ mod time;
 
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
 pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger, UnknownWord};
-pub use entry::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput, Usage};
+pub use entry::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput, Usage};
 pub use id::{
     ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, EnvelopeId, EnvelopePrefix, IdError, InjectionId,
     InjectionPrefix, MissingId, MissingPrefix,

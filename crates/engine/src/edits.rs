@@ -9,11 +9,10 @@ mod settle;
 
 use std::collections::HashSet;
 
-use contexture_core::{CommitId, CommitKind, Part, Timestamp};
+use contexture_core::{CommitId, CommitKind, EntryPart, Timestamp};
 use contexture_formats::{
-    Told,
+    DisplayItem, display_items,
     edit::{self, Edit},
-    told,
 };
 use contexture_store::{
     Error as StoreError,
@@ -154,13 +153,13 @@ impl Contexture {
         }
         let Some(steps) = self.steps_of(commit.id).await? else { return Ok(Vec::new()) };
         let (mut calls, mut failed) = (Vec::new(), HashSet::new());
-        for told in told(steps) {
-            let Told::Entry(entry) = told else { continue };
+        for item in display_items(steps) {
+            let DisplayItem::Entry(entry) = item else { continue };
             let at = entry.at.unwrap_or(commit.commit.created_at);
             for part in entry.parts {
                 match part {
-                    Part::ToolCall { id, name, input } => calls.push((id, name, input, at)),
-                    Part::ToolResult { call, is_error: Some(true), .. } => {
+                    EntryPart::ToolCall { id, name, input } => calls.push((id, name, input, at)),
+                    EntryPart::ToolResult { call, is_error: Some(true), .. } => {
                         failed.insert(call);
                     }
                     _ => {}
@@ -204,8 +203,8 @@ impl Contexture {
     async fn failed_later(&self, found: &FoundEdit) -> Result<bool> {
         for child in self.children(found.commit.id, MAX_CHILDREN).await? {
             let failed = self.steps_of(child.id).await?.into_iter().flatten().flat_map(|step| step.entries).any(|entry| {
-                let fails = |part: &Part| {
-                    matches!(part, Part::ToolResult { call, is_error: Some(true), .. } if *call == found.call)
+                let fails = |part: &EntryPart| {
+                    matches!(part, EntryPart::ToolResult { call, is_error: Some(true), .. } if *call == found.call)
                 };
                 entry.parts.iter().any(fails)
             });
@@ -217,7 +216,7 @@ impl Contexture {
     }
 
     /// Returns what the records of a commit say; nothing when they cannot be read.
-    async fn steps_of(&self, commit: CommitId) -> Result<Option<Vec<contexture_formats::codec::Step>>> {
+    async fn steps_of(&self, commit: CommitId) -> Result<Option<Vec<contexture_formats::codec::RecordStep>>> {
         let reading = async { self.entries(Some(commit), Stop::At(commit)).await?.next().await };
         match reading.await {
             Ok(Some(CommitContent { said: ContentMeaning::Steps { steps, .. }, .. })) => Ok(Some(steps)),

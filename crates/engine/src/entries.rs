@@ -1,7 +1,7 @@
 //! Entries: what the commits of a chain say, each read by its own format.
 
 use contexture_core::CommitId;
-use contexture_formats::{self as formats, Reading, codec::Step};
+use contexture_formats::{self as formats, Reading, codec::RecordStep};
 use contexture_store::{Error as StoreError, commit::StoredCommit};
 
 use crate::{
@@ -35,7 +35,7 @@ pub enum ContentMeaning {
     /// It is understood.
     Steps {
         /// What its records say, in order.
-        steps: Vec<Step>,
+        steps: Vec<RecordStep>,
         /// How many records are broken and say nothing.
         unreadable: u64,
     },

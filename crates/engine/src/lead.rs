@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{
-    self as formats, Dialogue, Framing, JoinPlan, Joiner, Lead, Record, Renamer, Replay, Splitter, Target,
+    self as formats, Dialogue, Framing, JoinPlan, Joiner, NativePrefix, RawRecord, Renamer, Replay, Splitter, Target,
     codec::Effect,
 };
 use contexture_store::commit::StoredCommit;
@@ -67,7 +67,7 @@ impl Contexture {
 /// Where a runtime's own records end.
 struct Border {
     /// What must be known of them.
-    lead: Lead,
+    lead: NativePrefix,
     /// Commits after them that are read already.
     rest: Vec<(StoredCommit, Body)>,
 }
@@ -93,7 +93,7 @@ impl<'s> Session<'s> {
         let format = self.format;
         // Of a chain that is all the runtime's own, nothing need be known: nothing will follow.
         let is_mixed = !plan.is_in(format);
-        let (mut lead, mut since) = (Lead::default(), Lead::default());
+        let (mut lead, mut since) = (NativePrefix::default(), NativePrefix::default());
         let mut waiting = Vec::new();
         let mut next = None;
         while let Some((stored, body)) = entries.next_commit().await? {
@@ -130,7 +130,7 @@ impl<'s> Session<'s> {
     fn keep(&mut self, commit: CommitId, content: &[u8]) -> Result<()> {
         let mut renamed = Vec::with_capacity(content.len() + 64);
         let mut splitter = Splitter::new(Framing::Lines, 0);
-        let mut take = |record: Record<'_>| renamed.extend_from_slice(&self.renamer.rename(record.bytes));
+        let mut take = |record: RawRecord<'_>| renamed.extend_from_slice(&self.renamer.rename(record.bytes));
         splitter
             .push(content, &mut take)
             .and_then(|()| splitter.finish(&mut take))
@@ -162,7 +162,7 @@ impl<'s> Session<'s> {
 
 /// Replays what comes after a lead and returns it with its last commit, unless it changes what the lead says.
 async fn gather(
-    lead: &Lead,
+    lead: &NativePrefix,
     rest: Vec<(StoredCommit, Body)>,
     entries: &mut Entries,
 ) -> Result<Option<(Gathered, CommitId)>> {

@@ -3,7 +3,7 @@
 use std::{fmt, io::Write};
 
 use contexture_core::{CommitId, Format};
-use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::Loss as LossKind};
+use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::LossKind};
 use contexture_store::{Error as StoreError, artifact::ArtifactReader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};

@@ -1,10 +1,10 @@
 //! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
 
-use contexture_core::{CommitId, CommitKind, Entry, Flags, Format, LabelKey, Part, Role, SummaryText, Timestamp};
+use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, LabelKey, Role, SummaryText, Timestamp};
 use contexture_formats::{
-    self as formats, Concatenation, Dialogue, Encoded, Replay, Target,
-    codec::{Effect, Keep, Step},
-    dialogue::{Loss as LossKind, Losses},
+    self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target,
+    codec::{Effect, Keep, RecordStep},
+    dialogue::{LossKind, Losses},
 };
 use contexture_store::{
     Tx,
@@ -86,7 +86,7 @@ impl Contexture {
         if best == Tier::Rendered && !is_text {
             dialogue = told(&dialogue, target, &mut counted);
         }
-        let Encoded { bytes, losses: encoding } = encoder.encode(&dialogue, target);
+        let EncodedDialogue { bytes, losses: encoding } = encoder.encode(&dialogue, target);
         counted.extend(&encoding);
         let losses = all_losses(losses, &counted);
         let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
@@ -198,7 +198,7 @@ impl Gathered {
             ContentMeaning::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Mapped);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
-                self.say(Step::append(summary(text)));
+                self.say(RecordStep::append(summary(text)));
             }
             ContentMeaning::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
                 let said = ContentMeaning::Steps { steps: summed_up(steps), unreadable };
@@ -226,7 +226,7 @@ impl Gathered {
             ContentMeaning::Opaque | ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
                 self.begin(&commit, Tier::Raw);
                 self.lose(LossKind::ContentAsNote, 1, &commit);
-                self.say(Step::append(told_by_runtime(note(&commit, size))));
+                self.say(RecordStep::append(told_by_runtime(note(&commit, size))));
             }
         }
     }
@@ -250,7 +250,7 @@ impl Gathered {
     }
 
     /// Takes in what the last commit says.
-    fn say(&mut self, step: Step) {
+    fn say(&mut self, step: RecordStep) {
         self.replay.take_from(self.last_origin(), step);
     }
 
@@ -286,7 +286,7 @@ impl Gathered {
             "text" => "[plain text]".to_owned(),
             format => format!("[content in the format {format}, as text]"),
         };
-        self.replay.take_from(origin, Step::append(told_by_runtime(format!("{heading}\n{text}"))));
+        self.replay.take_from(origin, RecordStep::append(told_by_runtime(format!("{heading}\n{text}"))));
     }
 }
 
@@ -307,7 +307,7 @@ fn writable() -> Vec<&'static str> {
 /// Returns where the conversation before a compaction ends, if the compaction keeps some of it.
 fn reaches_back(content: &CommitContent) -> Option<CommitId> {
     let ContentMeaning::Steps { steps, .. } = &content.said else { return None };
-    let keeps = |step: &Step| match &step.effect {
+    let keeps = |step: &RecordStep| match &step.effect {
         Effect::Boundary(keep) | Effect::Replace(keep) => *keep != Keep::Nothing,
         Effect::Nothing | Effect::Append | Effect::Continue | Effect::Upsert | Effect::Rewind(_) => false,
     };
@@ -316,9 +316,9 @@ fn reaches_back(content: &CommitContent) -> Option<CommitId> {
 }
 
 /// Takes a single message as the summary that it is, where the format has no other form for one.
-fn summed_up(mut steps: Vec<Step>) -> Vec<Step> {
-    let is_text = |part: &Part| matches!(part, Part::Text { .. });
-    if let [Step { effect: Effect::Append, entries }] = steps.as_mut_slice()
+fn summed_up(mut steps: Vec<RecordStep>) -> Vec<RecordStep> {
+    let is_text = |part: &EntryPart| matches!(part, EntryPart::Text { .. });
+    if let [RecordStep { effect: Effect::Append, entries }] = steps.as_mut_slice()
         && let [entry] = entries.as_mut_slice()
         && entry.role == Role::User
         && entry.parts.iter().all(is_text)
@@ -330,12 +330,12 @@ fn summed_up(mut steps: Vec<Step>) -> Vec<Step> {
 
 fn summary(text: String) -> Entry {
     let flags = Flags { compact_summary: true, ..Flags::default() };
-    Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text }]) }
+    Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) }
 }
 
 fn told_by_runtime(text: String) -> Entry {
     let flags = Flags { meta: true, ..Flags::default() };
-    Entry { flags, ..Entry::new(Role::User, vec![Part::text(text)]) }
+    Entry { flags, ..Entry::new(Role::User, vec![EntryPart::text(text)]) }
 }
 
 /// Says what content is and how to get it.

@@ -4,7 +4,7 @@ use contexture::{
     Contexture, Stop, Tier,
     formats::{Dialogue, Renamer, Replay, Target, codec, dialogue, encoder, read},
 };
-use contexture_core::{CommitId, Entry, Format, Part, Role, ToolInput};
+use contexture_core::{CommitId, Entry, EntryPart, Format, Role, ToolInput};
 use contexture_testkit::{Harness, SqliteBackend, block_on, write};
 use proptest::{collection::vec, prelude::*, sample};
 use serde_json::{Value, json};
@@ -30,16 +30,20 @@ struct Stretch {
     cuts: Vec<usize>,
 }
 
-fn parts() -> impl Strategy<Value = Part> {
+fn parts() -> impl Strategy<Value = EntryPart> {
     const IDS: [&str; 3] = ["call_1", "call_2", "call_3"];
     let text = "[a-z][a-z \n\"]{0,6}";
-    let call = |id: &str| Part::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) };
-    let result =
-        |id: &str| Part::ToolResult { call: id.into(), content: vec![Part::text("done")], is_error: Some(false) };
+    let call =
+        |id: &str| EntryPart::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) };
+    let result = |id: &str| EntryPart::ToolResult {
+        call: id.into(),
+        content: vec![EntryPart::text("done")],
+        is_error: Some(false),
+    };
     prop_oneof![
-        4 => text.prop_map(Part::text),
-        1 => text.prop_map(|text| Part::Thinking { text, seal: None }),
-        1 => text.prop_map(|text| Part::Summary { text }),
+        4 => text.prop_map(EntryPart::text),
+        1 => text.prop_map(|text| EntryPart::Thinking { text, seal: None }),
+        1 => text.prop_map(|text| EntryPart::Summary { text }),
         2 => sample::select(&IDS).prop_map(call),
         2 => sample::select(&IDS).prop_map(result),
     ]
@@ -59,7 +63,7 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
 /// Gives the calls of a stretch ids that no other stretch has.
 fn call_apart(entries: &mut [Entry], number: usize) {
     for part in entries.iter_mut().flat_map(|entry| &mut entry.parts) {
-        if let Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } = part {
+        if let EntryPart::ToolCall { id, .. } | EntryPart::ToolResult { call: id, .. } = part {
             *id = format!("{id}_{number}");
         }
     }
@@ -72,11 +76,11 @@ fn said(name: &str, content: &[u8]) -> Vec<String> {
     let dialogue = Dialogue::of(replay.into_entries());
     let turns = dialogue.turns.iter().flat_map(|turn| turn.parts.iter().map(move |part| (turn.speaker, part)));
     let told = turns.filter_map(|(speaker, part)| match part {
-        Part::Text { text } if text.starts_with("<thinking>") => None,
-        Part::Text { text } | Part::Summary { text } => Some(format!("{speaker:?}: {text}")),
-        Part::ToolCall { id, name, input } => Some(format!("{speaker:?} calls {name} {input:?} as {id}")),
-        Part::ToolResult { call, content, .. } => Some(format!("{call} answers {}", dialogue::text_of(content))),
-        Part::Thinking { .. } | Part::Blob { .. } | Part::Native { .. } => None,
+        EntryPart::Text { text } if text.starts_with("<thinking>") => None,
+        EntryPart::Text { text } | EntryPart::Summary { text } => Some(format!("{speaker:?}: {text}")),
+        EntryPart::ToolCall { id, name, input } => Some(format!("{speaker:?} calls {name} {input:?} as {id}")),
+        EntryPart::ToolResult { call, content, .. } => Some(format!("{call} answers {}", dialogue::text_of(content))),
+        EntryPart::Thinking { .. } | EntryPart::Blob { .. } | EntryPart::Native { .. } => None,
     });
     dialogue.system.iter().map(|text| format!("User: {text}")).chain(told).collect()
 }
@@ -211,7 +215,7 @@ proptest! {
         let mut replay = Replay::default();
         replayed(&mut replay, wanted, renamed.as_bytes());
         let lost = Dialogue::of(replay.into_entries()).losses;
-        let is_open = lost.counts().iter().any(|lost| lost.loss == dialogue::Loss::ResultInvented);
+        let is_open = lost.counts().iter().any(|lost| lost.loss == dialogue::LossKind::ResultInvented);
         prop_assert!(!is_open || led.report.segments.len() == 1, "a call waits at the border: {}", renamed);
         let text = String::from_utf8(led.bytes).unwrap();
         prop_assert!(text.starts_with(&renamed) || led.report.segments.len() == 1, "{}\n{}", renamed, text);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::{
     MAX_DEPTH,
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     glue::Glue,
 };
 
@@ -115,7 +115,10 @@ impl CborArray {
                     }
                 }
                 State::After => {
-                    return Err(FormatError::TrailingBytes { place: Place::Byte { offset }, after: "the array" });
+                    return Err(FormatError::TrailingBytes {
+                        place: ContentPosition::Byte { offset },
+                        after: "the array",
+                    });
                 }
             }
             at += taken;
@@ -140,7 +143,7 @@ impl CborArray {
             State::Argument { .. } => "inside the head of an item",
             State::Payload { .. } => "inside a string",
         };
-        Err(FormatError::Truncated { place: Place::Byte { offset: self.offset }, ended })
+        Err(FormatError::Truncated { place: ContentPosition::Byte { offset: self.offset }, ended })
     }
 
     /// Says whether the array's own head is complete.
@@ -151,7 +154,7 @@ impl CborArray {
     fn first_byte(&mut self, byte: u8, head_at: u64) -> Result<(), FormatError> {
         let major = Major::of(byte);
         if self.state == State::Before && major != Major::Array {
-            return Err(FormatError::NotAnArray { place: Place::Byte { offset: head_at } });
+            return Err(FormatError::NotAnArray { place: ContentPosition::Byte { offset: head_at } });
         }
         let detail = byte & 0x1F;
         if let Some(Open::Chunks(kind)) = self.open.last()
@@ -206,7 +209,7 @@ impl CborArray {
 
     fn enter(&mut self, open: Open, head_at: u64) -> Result<(), FormatError> {
         if self.open.len() == MAX_DEPTH {
-            return Err(FormatError::TooDeep { place: Place::Byte { offset: head_at } });
+            return Err(FormatError::TooDeep { place: ContentPosition::Byte { offset: head_at } });
         }
         self.open.push(open);
         self.state = State::Item;
@@ -285,7 +288,7 @@ pub(crate) fn head(major: Major, argument: u64) -> Glue {
 }
 
 const fn not_cbor(offset: u64, reason: &'static str) -> FormatError {
-    FormatError::NotCbor { place: Place::Byte { offset }, reason }
+    FormatError::NotCbor { place: ContentPosition::Byte { offset }, reason }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{
     cbor::CborArray,
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     json_array::JsonArray,
     lines::ObjectLines,
     measure::Measure,
@@ -88,7 +88,7 @@ impl Content {
                 array.push(validated.character())?;
                 array.push(validated.text)?;
                 match validated.broken_at {
-                    Some(offset) => Err(FormatError::NotUtf8 { place: Place::Byte { offset } }),
+                    Some(offset) => Err(FormatError::NotUtf8 { place: ContentPosition::Byte { offset } }),
                     None => Ok(()),
                 }
             }
@@ -105,7 +105,7 @@ impl Content {
                 Err(FormatError::Truncated { place: lines.place(end), ended })
             }
             Self::JsonArray { utf8, .. } if utf8.is_open() => {
-                Err(FormatError::Truncated { place: Place::Byte { offset: end }, ended })
+                Err(FormatError::Truncated { place: ContentPosition::Byte { offset: end }, ended })
             }
             Self::Lines { lines, .. } => lines.finish().map(Some),
             Self::JsonArray { array, .. } => array.finish().map(Some),

@@ -4,16 +4,17 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
+mod content_blocks;
+mod spoken_text;
+mod tolerant_json;
+
 mod claude;
 pub(crate) mod codex;
 mod codex_exec;
 mod events;
 pub(crate) mod gemini;
 mod gemini_stream;
-mod lenient;
-mod loose;
 mod pi;
-mod words;
 
 mod anthropic_content;
 pub(crate) mod openai_calls;
@@ -88,7 +89,7 @@ pub trait Codec: Send + Sync {
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem>;
 
     /// Tells what a record says and what that does to the conversation so far.
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem>;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem>;
 }
 
 /// What a record is to its session.
@@ -103,7 +104,7 @@ pub struct Outline {
     /// When it was written.
     pub at: Option<Timestamp>,
     /// What it marks in the course of the conversation.
-    pub mark: Mark,
+    pub mark: RecordMark,
     /// Whether it carries the summary that a compaction puts in the place of the conversation.
     pub has_summary: bool,
     /// What it tells about its session.
@@ -124,7 +125,7 @@ pub enum Link {
 
 /// What a record marks in the course of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Mark {
+pub enum RecordMark {
     /// Nothing.
     #[default]
     None,
@@ -154,7 +155,7 @@ pub struct Facts {
     /// The session's id.
     pub session: Option<String>,
     /// The session that this one goes on from or was started by.
-    pub origin: Option<Origin>,
+    pub origin: Option<SessionOrigin>,
     /// Version of the runtime.
     pub version: Option<String>,
     /// Directory that the agent works in.
@@ -169,7 +170,7 @@ pub struct Facts {
 
 /// Where a session comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct SessionOrigin {
     /// The other session.
     pub session: String,
     /// What it is to this one.
@@ -189,7 +190,7 @@ pub enum OriginKind {
 
 /// What a record does to the conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct RecordStep {
     /// How its entries change what a model sees.
     pub effect: Effect,
     /// Its entries.
@@ -229,7 +230,7 @@ pub enum Keep {
     Users,
 }
 
-impl Step {
+impl RecordStep {
     /// A step that does nothing to the conversation.
     pub fn nothing() -> Self {
         Self { effect: Effect::Nothing, entries: Vec::new() }

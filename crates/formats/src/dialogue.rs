@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{Entry, Part, Role, Timestamp};
+use contexture_core::{Entry, EntryPart, Role, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct Turn {
     /// Who speaks.
     pub speaker: Speaker,
     /// What is said. A user's turn begins with the results of tools, in the order of the calls.
-    pub parts: Vec<Part>,
+    pub parts: Vec<EntryPart>,
     /// The model that speaks.
     pub model: Option<String>,
     /// When the turn began.
@@ -66,7 +66,7 @@ pub struct Losses(Vec<LossCount>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LossCount {
     /// What.
-    pub loss: Loss,
+    pub loss: LossKind,
     /// How often.
     pub count: u64,
 }
@@ -74,7 +74,7 @@ pub struct LossCount {
 /// What a translation can lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Loss {
+pub enum LossKind {
     /// Reasoning that only its provider can read was left out.
     SealedThinking,
     /// Reasoning became plain text, because the target cannot verify where it comes from.
@@ -107,7 +107,7 @@ pub enum Loss {
     ContentAsNote,
 }
 
-impl Loss {
+impl LossKind {
     /// Returns the word that reports use for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -132,12 +132,12 @@ impl Loss {
 
 impl Losses {
     /// Notes one more.
-    pub fn add(&mut self, loss: Loss) {
+    pub fn add(&mut self, loss: LossKind) {
         self.add_many(loss, 1);
     }
 
     /// Notes several more.
-    pub fn add_many(&mut self, loss: Loss, count: u64) {
+    pub fn add_many(&mut self, loss: LossKind, count: u64) {
         if count == 0 {
             return;
         }
@@ -190,10 +190,10 @@ impl Dialogue {
     fn take(&mut self, entry: Entry, opening: Opening) {
         let Entry { role, model, at, parts, flags, .. } = entry;
         if flags.synthetic {
-            self.losses.add(Loss::SyntheticMessage);
+            self.losses.add(LossKind::SyntheticMessage);
             return;
         }
-        let mut parts: Vec<Part> = parts.into_iter().filter(|part| !is_empty(part)).collect();
+        let mut parts: Vec<EntryPart> = parts.into_iter().filter(|part| !is_empty(part)).collect();
         if parts.is_empty() {
             return;
         }
@@ -205,8 +205,8 @@ impl Dialogue {
                 return;
             }
             Role::System => {
-                self.losses.add(Loss::SystemAsUser);
-                parts = parts.into_iter().filter_map(into_text).map(Part::text).collect();
+                self.losses.add(LossKind::SystemAsUser);
+                parts = parts.into_iter().filter_map(into_text).map(EntryPart::text).collect();
                 Speaker::User
             }
         };
@@ -224,13 +224,13 @@ impl Dialogue {
         }
     }
 
-    /// Only models call tools; what else looks like a call is told as text.
-    fn without_call(&mut self, part: Part) -> Part {
-        if !matches!(part, Part::ToolCall { .. }) {
+    /// Only models call tools; what else looks like a call becomes text.
+    fn without_call(&mut self, part: EntryPart) -> EntryPart {
+        if !matches!(part, EntryPart::ToolCall { .. }) {
             return part;
         }
-        self.losses.add(Loss::NativePart);
-        Part::text(text_of(&[part]))
+        self.losses.add(LossKind::NativePart);
+        EntryPart::text(text_of(&[part]))
     }
 
     /// Moves each result to the start of the turn after its call, and repairs what has no counterpart.
@@ -239,18 +239,18 @@ impl Dialogue {
         let mut turns = Vec::with_capacity(self.turns.len());
         for turn in std::mem::take(&mut self.turns) {
             let mut called = HashSet::new();
-            let answers: Vec<Part> = turn
+            let answers: Vec<EntryPart> = turn
                 .parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::ToolCall { id, .. } if called.insert(id.clone()) => Some(id),
+                    EntryPart::ToolCall { id, .. } if called.insert(id.clone()) => Some(id),
                     _ => None,
                 })
                 .map(|id| {
                     results.remove(id).unwrap_or_else(|| {
-                        self.losses.add(Loss::ResultInvented);
-                        let content = vec![Part::text(NO_RESULT)];
-                        Part::ToolResult { call: id.clone(), content, is_error: Some(true) }
+                        self.losses.add(LossKind::ResultInvented);
+                        let content = vec![EntryPart::text(NO_RESULT)];
+                        EntryPart::ToolResult { call: id.clone(), content, is_error: Some(true) }
                     })
                 })
                 .collect();
@@ -264,26 +264,26 @@ impl Dialogue {
     }
 
     /// Takes the results that answer a call out of their turns; the others become text where they are.
-    fn take_results(&mut self) -> HashMap<String, Part> {
+    fn take_results(&mut self) -> HashMap<String, EntryPart> {
         let mut results = HashMap::new();
         let mut called = HashSet::new();
         for turn in &mut self.turns {
             let mut kept = Vec::with_capacity(turn.parts.len());
             for part in turn.parts.drain(..) {
                 match part {
-                    Part::ToolCall { ref id, .. } => {
+                    EntryPart::ToolCall { ref id, .. } => {
                         // A call that is there twice, as some runtimes write it, is one call.
                         if called.insert(id.clone()) {
                             kept.push(part);
                         }
                     }
-                    Part::ToolResult { ref call, .. } if called.contains(call) => {
+                    EntryPart::ToolResult { ref call, .. } if called.contains(call) => {
                         // The last counts: an early one says that the tool is still at it.
                         results.insert(call.clone(), part);
                     }
-                    Part::ToolResult { content, .. } => {
-                        self.losses.add(Loss::ResultAsText);
-                        kept.push(Part::text(format!("[result of a tool]\n{}", text_of(&content))));
+                    EntryPart::ToolResult { content, .. } => {
+                        self.losses.add(LossKind::ResultAsText);
+                        kept.push(EntryPart::text(format!("[result of a tool]\n{}", text_of(&content))));
                     }
                     other => kept.push(other),
                 }
@@ -296,8 +296,8 @@ impl Dialogue {
 
     fn open(&mut self) {
         if self.turns.first().is_some_and(|turn| turn.speaker == Speaker::Assistant) {
-            self.losses.add(Loss::OpeningInvented);
-            let parts = vec![Part::text(OPENING)];
+            self.losses.add(LossKind::OpeningInvented);
+            let parts = vec![EntryPart::text(OPENING)];
             self.turns.insert(0, Turn { speaker: Speaker::User, parts, model: None, at: None, is_meta: true });
         }
     }
@@ -314,29 +314,29 @@ fn push(turns: &mut Vec<Turn>, turn: Turn) {
     }
 }
 
-fn is_empty(part: &Part) -> bool {
+fn is_empty(part: &EntryPart) -> bool {
     match part {
-        Part::Text { text } | Part::Summary { text } => text.trim().is_empty(),
-        Part::Thinking { text, seal } => text.is_empty() && seal.is_none(),
+        EntryPart::Text { text } | EntryPart::Summary { text } => text.trim().is_empty(),
+        EntryPart::Thinking { text, seal } => text.is_empty() && seal.is_none(),
         _ => false,
     }
 }
 
-fn into_text(part: Part) -> Option<String> {
+fn into_text(part: EntryPart) -> Option<String> {
     match part {
-        Part::Text { text } | Part::Summary { text } => Some(text),
+        EntryPart::Text { text } | EntryPart::Summary { text } => Some(text),
         _ => None,
     }
 }
 
 /// Returns the readable text of some parts, with notes where there is none.
-pub fn text_of(parts: &[Part]) -> String {
-    let text = |part: &Part| match part {
-        Part::Text { text } | Part::Summary { text } | Part::Thinking { text, .. } => text.clone(),
-        Part::ToolCall { name, .. } => format!("[calls {name}]"),
-        Part::ToolResult { content, .. } => text_of(content),
-        Part::Blob { media_type, .. } => format!("[{media_type}]"),
-        Part::Native { kind, .. } => format!("[{kind}]"),
+pub fn text_of(parts: &[EntryPart]) -> String {
+    let text = |part: &EntryPart| match part {
+        EntryPart::Text { text } | EntryPart::Summary { text } | EntryPart::Thinking { text, .. } => text.clone(),
+        EntryPart::ToolCall { name, .. } => format!("[calls {name}]"),
+        EntryPart::ToolResult { content, .. } => text_of(content),
+        EntryPart::Blob { media_type, .. } => format!("[{media_type}]"),
+        EntryPart::Native { kind, .. } => format!("[{kind}]"),
     };
     parts.iter().map(text).collect::<Vec<_>>().join("\n")
 }
@@ -348,20 +348,24 @@ mod tests {
 
     use super::*;
 
-    fn call(id: &str) -> Part {
-        Part::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(serde_json::json!({})) }
+    fn call(id: &str) -> EntryPart {
+        EntryPart::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(serde_json::json!({})) }
     }
 
-    fn result(call: &str) -> Part {
-        Part::ToolResult { call: call.into(), content: vec![Part::text(format!("{call} done"))], is_error: None }
+    fn result(call: &str) -> EntryPart {
+        EntryPart::ToolResult {
+            call: call.into(),
+            content: vec![EntryPart::text(format!("{call} done"))],
+            is_error: None,
+        }
     }
 
     /// Writes a dialogue in one line: speakers, texts, `+call` and `-result`.
     fn line(dialogue: &Dialogue) -> String {
-        let part = |part: &Part| match part {
-            Part::ToolCall { id, .. } => format!("+{id}"),
-            Part::ToolResult { call, is_error: Some(true), .. } => format!("-{call}!"),
-            Part::ToolResult { call, .. } => format!("-{call}"),
+        let part = |part: &EntryPart| match part {
+            EntryPart::ToolCall { id, .. } => format!("+{id}"),
+            EntryPart::ToolResult { call, is_error: Some(true), .. } => format!("-{call}!"),
+            EntryPart::ToolResult { call, .. } => format!("-{call}"),
             other => text_of(std::slice::from_ref(other)),
         };
         let turn = |turn: &Turn| {
@@ -371,21 +375,21 @@ mod tests {
         dialogue.turns.iter().map(turn).collect::<Vec<_>>().join(" ")
     }
 
-    fn user(parts: Vec<Part>) -> Entry {
+    fn user(parts: Vec<EntryPart>) -> Entry {
         Entry::new(Role::User, parts)
     }
 
-    fn assistant(parts: Vec<Part>) -> Entry {
+    fn assistant(parts: Vec<EntryPart>) -> Entry {
         Entry::new(Role::Assistant, parts)
     }
 
     #[test]
     fn what_one_side_says_in_a_row_is_one_turn() {
         let entries = vec![
-            user(vec![Part::text("q")]),
-            assistant(vec![Part::text("a")]),
-            assistant(vec![Part::text("b")]),
-            user(vec![Part::text("c")]),
+            user(vec![EntryPart::text("q")]),
+            assistant(vec![EntryPart::text("a")]),
+            assistant(vec![EntryPart::text("b")]),
+            user(vec![EntryPart::text("c")]),
         ];
         assert_eq!(line(&Dialogue::of(entries)), "u(q) a(a b) u(c)");
     }
@@ -393,43 +397,43 @@ mod tests {
     #[test]
     fn results_follow_their_calls_however_late_and_interleaved_they_were_written() {
         let entries = vec![
-            user(vec![Part::text("q")]),
+            user(vec![EntryPart::text("q")]),
             assistant(vec![call("1")]),
             user(vec![result("1")]),
             assistant(vec![call("2"), call("3")]),
             user(vec![result("3")]),
-            user(vec![Part::text("hurry"), result("2")]),
-            assistant(vec![Part::text("done")]),
+            user(vec![EntryPart::text("hurry"), result("2")]),
+            assistant(vec![EntryPart::text("done")]),
         ];
         assert_eq!(line(&Dialogue::of(entries)), "u(q) a(+1) u(-1) a(+2 +3) u(-2 -3 hurry) a(done)");
     }
 
     #[test]
     fn a_call_without_a_result_gets_one_and_a_result_without_a_call_becomes_text() {
-        let entries = vec![user(vec![result("0"), Part::text("q")]), assistant(vec![call("1")])];
+        let entries = vec![user(vec![result("0"), EntryPart::text("q")]), assistant(vec![call("1")])];
         let dialogue = Dialogue::of(entries);
         assert_eq!(line(&dialogue), "u([result of a tool]\n0 done q) a(+1) u(-1!)");
         let losses: Vec<_> = dialogue.losses.counts().iter().map(|count| (count.loss, count.count)).collect();
-        assert_eq!(losses, [(Loss::ResultAsText, 1), (Loss::ResultInvented, 1)]);
+        assert_eq!(losses, [(LossKind::ResultAsText, 1), (LossKind::ResultInvented, 1)]);
     }
 
     #[test]
     fn instructions_stand_above_or_become_text_and_synthetic_messages_go() {
         let synthetic = Flags { synthetic: true, ..Flags::default() };
         let entries = vec![
-            Entry::new(Role::System, vec![Part::text("be brief")]),
-            Entry { flags: synthetic, ..assistant(vec![Part::text("API error")]) },
-            assistant(vec![Part::text("a")]),
-            Entry::new(Role::System, vec![Part::text("be kind")]),
+            Entry::new(Role::System, vec![EntryPart::text("be brief")]),
+            Entry { flags: synthetic, ..assistant(vec![EntryPart::text("API error")]) },
+            assistant(vec![EntryPart::text("a")]),
+            Entry::new(Role::System, vec![EntryPart::text("be kind")]),
         ];
         let dialogue = Dialogue::of(entries);
         assert_eq!(dialogue.system, ["be brief"]);
         assert_eq!(line(&dialogue), "u([the conversation starts here]) a(a) u(be kind)");
     }
 
-    fn any_part() -> impl Strategy<Value = Part> {
+    fn any_part() -> impl Strategy<Value = EntryPart> {
         let id = || prop::sample::select(&["1", "2", "3"]);
-        prop_oneof![id().prop_map(call), id().prop_map(result), "[a-z ]{0,2}".prop_map(Part::text)]
+        prop_oneof![id().prop_map(call), id().prop_map(result), "[a-z ]{0,2}".prop_map(EntryPart::text)]
     }
 
     proptest! {
@@ -444,14 +448,14 @@ mod tests {
                 prop_assert_eq!(turn.speaker, expected);
                 prop_assert!(!turn.parts.is_empty());
                 let answered: Vec<&str> = turn.parts.iter().filter_map(|part| match part {
-                    Part::ToolResult { call, .. } => Some(call.as_str()),
+                    EntryPart::ToolResult { call, .. } => Some(call.as_str()),
                     _ => None,
                 }).collect();
                 prop_assert_eq!(&answered, &asked);
-                let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+                let is_result = |part: &EntryPart| matches!(part, EntryPart::ToolResult { .. });
                 prop_assert!(turn.parts[..answered.len()].iter().all(is_result));
                 asked = turn.parts.iter().filter_map(|part| match part {
-                    Part::ToolCall { id, .. } => Some(id.as_str()),
+                    EntryPart::ToolCall { id, .. } => Some(id.as_str()),
                     _ => None,
                 }).collect();
             }

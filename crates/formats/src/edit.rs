@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     /// Writes edits in one line.
-    fn told(input: &ToolInput) -> String {
+    fn shown(input: &ToolInput) -> String {
         let line = |line: &Line| match line {
             Line::Added(line) => format!("+{line}"),
             Line::Removed(line) => format!("-{line}"),
@@ -186,16 +186,16 @@ mod tests {
     fn edits_are_found_in_what_tools_are_given() {
         let json = ToolInput::Json;
         let edit = json!({"file_path": "/a", "old_string": "1\n2\n3\n4\n5", "new_string": "1\n2\n3\nx\ny\n5"});
-        assert_eq!(told(&json(edit)), "/a:  2| 3|-4|+x|+y| 5");
+        assert_eq!(shown(&json(edit)), "/a:  2| 3|-4|+x|+y| 5");
         let edits = json!({"path": "a", "edits": [{"oldText": "a", "newText": "b"}, {"oldText": "c", "newText": ""}]});
-        assert_eq!(told(&json(edits)), "a: -a|+b|@…|-c");
-        assert_eq!(told(&json(json!({"file_path": "/a", "content": "1\n2\n"}))), "/a=: +1|+2");
-        assert_eq!(told(&json(json!({"notebook_path": "/n", "new_source": "x", "cell_id": "1"}))), "/n: +x");
-        assert_eq!(told(&json(json!({"filePath": "/a", "oldString": "a", "newString": "b"}))), "/a: -a|+b");
+        assert_eq!(shown(&json(edits)), "a: -a|+b|@…|-c");
+        assert_eq!(shown(&json(json!({"file_path": "/a", "content": "1\n2\n"}))), "/a=: +1|+2");
+        assert_eq!(shown(&json(json!({"notebook_path": "/n", "new_source": "x", "cell_id": "1"}))), "/n: +x");
+        assert_eq!(shown(&json(json!({"filePath": "/a", "oldString": "a", "newString": "b"}))), "/a: -a|+b");
         for other in [json!({"command": "ls"}), json!({"content": "words"}), json!({"edits": []}), json!([1])] {
-            assert_eq!(told(&json(other)), "");
+            assert_eq!(shown(&json(other)), "");
         }
-        assert_eq!(told(&ToolInput::Text("some words".into())), "");
+        assert_eq!(shown(&ToolInput::Text("some words".into())), "");
     }
 
     #[test]
@@ -204,13 +204,13 @@ mod tests {
                      *** Add File: b\n+x\n*** Update File: c\n*** Move to: d\n+y\n*** End Patch\n";
         let expected = "a: @*** Update File: a|@@@ fn|-old|+new| same; b=: @*** Add File: b|+x; \
                         d: @*** Update File: c|@*** Move to: d|+y";
-        assert_eq!(told(&ToolInput::Text(patch.into())), expected);
-        assert_eq!(told(&ToolInput::Json(json!({"input": patch}))), expected);
-        assert_eq!(told(&ToolInput::Json(json!({"command": ["apply_patch", patch]}))), expected);
+        assert_eq!(shown(&ToolInput::Text(patch.into())), expected);
+        assert_eq!(shown(&ToolInput::Json(json!({"input": patch}))), expected);
+        assert_eq!(shown(&ToolInput::Json(json!({"command": ["apply_patch", patch]}))), expected);
         let short = "*** Begin Patch\n*** Add File: b\n+x\n*** End Patch";
         let there = json!({"cmd": format!("apply_patch <<'EOF'\n{short}\nEOF"), "workdir": "/w/"});
-        assert_eq!(told(&ToolInput::Json(there)), "/w/b=: @*** Add File: b|+x");
-        assert_eq!(told(&ToolInput::Text("*** Begin Patch\n+x".into())), "?: +x");
+        assert_eq!(shown(&ToolInput::Json(there)), "/w/b=: @*** Add File: b|+x");
+        assert_eq!(shown(&ToolInput::Text("*** Begin Patch\n+x".into())), "?: +x");
     }
 
     #[test]

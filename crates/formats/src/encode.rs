@@ -7,9 +7,8 @@ mod ids;
 mod input;
 mod lines;
 mod pi;
+mod plain_text;
 mod times;
-mod told;
-mod words;
 
 mod anthropic;
 mod atif;
@@ -24,7 +23,7 @@ mod samples;
 use contexture_core::{Format, Timestamp};
 
 use crate::{
-    Framing, Lead,
+    Framing, NativePrefix,
     dialogue::{Dialogue, Losses},
 };
 
@@ -49,7 +48,7 @@ pub struct Target {
 
 /// A conversation in a format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Encoded {
+pub struct EncodedDialogue {
     /// The content: what a file of the runtime holds, or an array of messages.
     pub bytes: Vec<u8>,
     /// What it leaves out or changes of the dialogue; what the dialogue has lost itself comes on top.
@@ -65,7 +64,7 @@ pub trait Encoder: Send + Sync {
     fn framing(&self) -> Framing;
 
     /// Writes a whole session.
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded;
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue;
 }
 
 /// Writes one format after records that are there.
@@ -73,8 +72,8 @@ pub trait Encoder: Send + Sync {
 /// Implemented for the formats of runtimes that append lines to a session; translation calls it. An implementation must
 /// not write what a session begins with, nor an id that the records before have.
 pub trait Appender: Send + Sync {
-    /// Writes what follows the records of the lead. The dialogue must be one that goes on.
-    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded;
+    /// Writes what follows the records of the prefix. The dialogue must be one that goes on.
+    fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue;
 }
 
 /// Returns what writes a format, if anything does.

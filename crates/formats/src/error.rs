@@ -11,7 +11,7 @@ pub enum FormatError {
     #[error("{place}: the content ends {ended}")]
     Truncated {
         /// The end of the content.
-        place: Place,
+        place: ContentPosition,
         /// What is left open, such as "inside a string".
         ended: &'static str,
     },
@@ -19,7 +19,7 @@ pub enum FormatError {
     #[error("{place}: the line ends {ended}")]
     UnfinishedLine {
         /// The end of the line.
-        place: Place,
+        place: ContentPosition,
         /// What is left open, such as "inside a string".
         ended: &'static str,
     },
@@ -27,7 +27,7 @@ pub enum FormatError {
     #[error("{place}: {reason}")]
     NotJson {
         /// The byte.
-        place: Place,
+        place: ContentPosition,
         /// What was expected instead.
         reason: &'static str,
     },
@@ -35,7 +35,7 @@ pub enum FormatError {
     #[error("{place}: {reason}")]
     NotCbor {
         /// The byte.
-        place: Place,
+        place: ContentPosition,
         /// The rule that it breaks.
         reason: &'static str,
     },
@@ -43,19 +43,19 @@ pub enum FormatError {
     #[error("{place}: expected a JSON object, as every line that is not blank holds one")]
     NotAnObject {
         /// Where the other thing begins.
-        place: Place,
+        place: ContentPosition,
     },
     /// The content is something other than an array.
     #[error("{place}: expected an array, as the content is exactly one")]
     NotAnArray {
         /// Where the other thing begins.
-        place: Place,
+        place: ContentPosition,
     },
     /// Something follows the object of a line, or the array.
     #[error("{place}: expected nothing more after {after}")]
     TrailingBytes {
         /// The first byte too many.
-        place: Place,
+        place: ContentPosition,
         /// What should have been the end, such as "the array".
         after: &'static str,
     },
@@ -63,19 +63,19 @@ pub enum FormatError {
     #[error("{place}: nested deeper than {MAX_DEPTH} levels")]
     TooDeep {
         /// Where the container that is too deep begins.
-        place: Place,
+        place: ContentPosition,
     },
     /// The text is not UTF-8.
     #[error("{place}: not UTF-8")]
     NotUtf8 {
         /// Where the broken character begins.
-        place: Place,
+        place: ContentPosition,
     },
 }
 
 /// A place in the bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ContentPosition {
     /// A place in content that has no lines.
     Byte {
         /// How many bytes come before it.
@@ -92,7 +92,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl ContentPosition {
     /// Returns how many bytes of the part come before it.
     pub const fn offset(self) -> u64 {
         match self {
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ContentPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Byte { offset } => write!(f, "byte {offset}"),

@@ -2,7 +2,7 @@
 
 use crate::{
     MAX_DEPTH,
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     scan,
 };
 
@@ -39,7 +39,7 @@ pub(crate) enum FaultKind {
 
 impl FaultKind {
     /// Says the same with a place in the part.
-    pub(crate) const fn at(self, place: Place) -> FormatError {
+    pub(crate) const fn at(self, place: ContentPosition) -> FormatError {
         match self {
             Self::Unexpected(reason) => FormatError::NotJson { place, reason },
             Self::TooDeep => FormatError::TooDeep { place },

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     json::Scanner,
     scan,
 };
@@ -37,7 +37,7 @@ impl JsonArray {
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Range<usize>, FormatError> {
         let start = self.offset;
         self.offset += bytes.len() as u64;
-        let place = |at: usize| Place::Byte { offset: start + at as u64 };
+        let place = |at: usize| ContentPosition::Byte { offset: start + at as u64 };
         let mut at = 0;
         if self.phase == Phase::Before {
             at = scan::space(bytes);
@@ -83,6 +83,6 @@ impl JsonArray {
             Phase::Before => "before the array",
             Phase::Opened | Phase::InElements => self.scanner.unfinished().unwrap_or("inside an array"),
         };
-        Err(FormatError::Truncated { place: Place::Byte { offset: self.offset }, ended })
+        Err(FormatError::Truncated { place: ContentPosition::Byte { offset: self.offset }, ended })
     }
 }

@@ -9,7 +9,6 @@ mod rule;
 mod error;
 mod measure;
 
-mod lenient;
 mod scan;
 mod utf8;
 
@@ -33,26 +32,26 @@ mod records;
 mod replay;
 mod session;
 pub mod thread;
-mod told;
 
-mod lead;
+mod display;
+mod native_prefix;
 
 pub use check::Checker;
 pub use codec::{Codec, Framing, codec};
 pub use dialogue::Dialogue;
-pub use encode::{Appender, Encoded, Encoder, Target, appender, encoder};
-pub use error::{FormatError, Place, RecordProblem};
+pub use display::{DisplayItem, display_items};
+pub use encode::{Appender, EncodedDialogue, Encoder, Target, appender, encoder};
+pub use error::{ContentPosition, FormatError, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
-pub use lead::Lead;
 pub use measure::Measure;
+pub use native_prefix::NativePrefix;
 pub use read::{Reading, read};
-pub use records::{Record, Splitter};
+pub use records::{RawRecord, Splitter};
 pub use replay::Replay;
 pub use rule::{Concatenation, KnownFormat, known};
 pub use session::Renamer;
 pub use summary::summary_entry;
-pub use told::{Told, told};
 
 /// Deepest nesting of arrays, objects, maps and tags that is accepted, the outermost included.
 ///

@@ -1,7 +1,7 @@
 //! Lines that hold one JSON object each.
 
 use crate::{
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     json::Scanner,
     scan,
 };
@@ -42,8 +42,8 @@ impl ObjectLines {
     }
 
     /// Names a place in the line that the bytes so far end in.
-    pub(crate) const fn place(&self, offset: u64) -> Place {
-        Place::Line { line: self.line, column: offset - self.line_start + 1, offset }
+    pub(crate) const fn place(&self, offset: u64) -> ContentPosition {
+        ContentPosition::Line { line: self.line, column: offset - self.line_start + 1, offset }
     }
 
     /// Takes bytes of one line.

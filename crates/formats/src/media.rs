@@ -1,6 +1,6 @@
 //! Images, documents and sounds, as addresses and as bytes.
 
-use contexture_core::{BlobSource, Part};
+use contexture_core::{BlobSource, EntryPart};
 
 /// Stands for the media type of an image whose address does not tell it.
 pub(crate) const SOME_IMAGE: &str = "image/*";
@@ -10,16 +10,16 @@ pub(crate) const SOME_BYTES: &str = "application/octet-stream";
 pub(crate) const PDF: &str = "application/pdf";
 
 /// Returns what an address leads to: the bytes in a `data:` address, a local file, or the address itself.
-pub(crate) fn at_url(url: &str, media_type: &str) -> Part {
+pub(crate) fn at_url(url: &str, media_type: &str) -> EntryPart {
     if let Some((declared, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         let media_type = if declared.is_empty() { media_type } else { declared };
-        return Part::Blob { media_type: media_type.to_owned(), source: BlobSource::Base64(data.to_owned()) };
+        return EntryPart::Blob { media_type: media_type.to_owned(), source: BlobSource::Base64(data.to_owned()) };
     }
     let source = match url.strip_prefix("file://") {
         Some(path) => BlobSource::File(path.to_owned()),
         None => BlobSource::Url(url.to_owned()),
     };
-    Part::Blob { media_type: media_type.to_owned(), source }
+    EntryPart::Blob { media_type: media_type.to_owned(), source }
 }
 
 /// Returns an address that holds the bytes.
@@ -31,8 +31,8 @@ pub(crate) fn data_url(media_type: &str, base64: &str) -> String {
 mod tests {
     use super::*;
 
-    fn blob(media_type: &str, source: BlobSource) -> Part {
-        Part::Blob { media_type: media_type.into(), source }
+    fn blob(media_type: &str, source: BlobSource) -> EntryPart {
+        EntryPart::Blob { media_type: media_type.into(), source }
     }
 
     #[test]

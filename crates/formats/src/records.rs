@@ -3,7 +3,7 @@
 use crate::{
     Framing, RecordProblem,
     cbor::CborArray,
-    error::{FormatError, Place},
+    error::{ContentPosition, FormatError},
     json::Scanner,
     scan,
 };
@@ -31,7 +31,7 @@ pub struct Splitter {
 
 /// The bytes of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'b> {
+pub struct RawRecord<'b> {
     /// The bytes; a line's with its line feed.
     pub bytes: &'b [u8],
     /// How many bytes of the session come before it.
@@ -64,7 +64,7 @@ enum Phase {
     After,
 }
 
-impl Record<'_> {
+impl RawRecord<'_> {
     /// Tells whether it holds nothing but white space, as lines between records do.
     pub fn is_blank(&self) -> bool {
         scan::space(self.bytes) == self.bytes.len()
@@ -86,7 +86,7 @@ impl Splitter {
     }
 
     /// Takes the next bytes and hands on the records that end in them.
-    pub fn push(&mut self, bytes: &[u8], sink: &mut impl FnMut(Record<'_>)) -> Result<(), RecordProblem> {
+    pub fn push(&mut self, bytes: &[u8], sink: &mut impl FnMut(RawRecord<'_>)) -> Result<(), RecordProblem> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -109,7 +109,7 @@ impl Splitter {
     }
 
     /// Ends the session and hands on what is left: a last line without a line feed, or the document.
-    pub fn finish(mut self, sink: &mut impl FnMut(Record<'_>)) -> Result<(), RecordProblem> {
+    pub fn finish(mut self, sink: &mut impl FnMut(RawRecord<'_>)) -> Result<(), RecordProblem> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -123,7 +123,7 @@ impl Splitter {
                     Phase::Element => scanner.unfinished().unwrap_or("inside an array"),
                     Phase::Opened | Phase::Next | Phase::Ended | Phase::After => "inside an array",
                 };
-                let place = Place::Byte { offset: self.taken };
+                let place = ContentPosition::Byte { offset: self.taken };
                 return Err(RecordProblem::format(&FormatError::Truncated { place, ended }));
             }
             Rule::CborArray(array) => {
@@ -134,7 +134,7 @@ impl Splitter {
         Ok(())
     }
 
-    fn push_lines(&mut self, bytes: &[u8], sink: &mut impl FnMut(Record<'_>)) {
+    fn push_lines(&mut self, bytes: &[u8], sink: &mut impl FnMut(RawRecord<'_>)) {
         let mut rest = bytes;
         while let Some(feed) = scan::newline(rest) {
             let (line, after) = rest.split_at(feed + 1);
@@ -149,10 +149,10 @@ impl Splitter {
         scanner: &mut Scanner,
         phase: &mut Phase,
         bytes: &[u8],
-        sink: &mut impl FnMut(Record<'_>),
+        sink: &mut impl FnMut(RawRecord<'_>),
     ) -> Result<(), RecordProblem> {
         let start = self.taken;
-        let place = |at: usize| Place::Byte { offset: start + at as u64 };
+        let place = |at: usize| ContentPosition::Byte { offset: start + at as u64 };
         let mut at = 0;
         while at < bytes.len() {
             if *phase == Phase::Element {
@@ -192,7 +192,7 @@ impl Splitter {
         &mut self,
         array: &mut CborArray,
         bytes: &[u8],
-        sink: &mut impl FnMut(Record<'_>),
+        sink: &mut impl FnMut(RawRecord<'_>),
     ) -> Result<(), RecordProblem> {
         let mut open_from = None;
         let share = array.push_elements(bytes, |element| {
@@ -220,22 +220,22 @@ impl Splitter {
     }
 
     /// Hands on the open record, completed by these bytes.
-    fn emit(&mut self, bytes: &[u8], is_unfinished: bool, sink: &mut impl FnMut(Record<'_>)) {
+    fn emit(&mut self, bytes: &[u8], is_unfinished: bool, sink: &mut impl FnMut(RawRecord<'_>)) {
         self.records += 1;
         let (offset, number) = (self.open_at, self.records);
         if self.open.is_empty() {
-            sink(Record { bytes, offset, number, is_unfinished });
+            sink(RawRecord { bytes, offset, number, is_unfinished });
             self.open_at = offset + bytes.len() as u64;
         } else {
             self.open.extend_from_slice(bytes);
-            sink(Record { bytes: &self.open, offset, number, is_unfinished });
+            sink(RawRecord { bytes: &self.open, offset, number, is_unfinished });
             self.open_at = offset + self.open.len() as u64;
             self.open.clear();
         }
     }
 }
 
-const fn misplaced(phase: Phase, place: Place) -> FormatError {
+const fn misplaced(phase: Phase, place: ContentPosition) -> FormatError {
     match phase {
         Phase::Before => FormatError::NotAnArray { place },
         Phase::After => FormatError::TrailingBytes { place, after: "the array" },

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{Entry, Part, Role};
+use contexture_core::{Entry, EntryPart, Role};
 
-use crate::codec::{Effect, Keep, Rewind, Step};
+use crate::codec::{Effect, Keep, RecordStep, Rewind};
 
 /// A conversation as it stands after the records so far.
 #[derive(Debug, Clone, Default)]
@@ -36,13 +36,13 @@ impl Replay {
     }
 
     /// Does to the conversation what a record says.
-    pub fn take(&mut self, step: Step) {
+    pub fn take(&mut self, step: RecordStep) {
         self.take_from(0, step);
     }
 
     /// Does to the conversation what a record says that comes from somewhere.
-    pub fn take_from(&mut self, origin: usize, step: Step) {
-        let Step { effect, entries } = step;
+    pub fn take_from(&mut self, origin: usize, step: RecordStep) {
+        let RecordStep { effect, entries } = step;
         let entries = entries.into_iter().map(|entry| (entry, origin));
         match effect {
             Effect::Nothing => {}
@@ -104,7 +104,7 @@ impl Replay {
             Some(last) if last.role == entry.role => {
                 let mut parts = entry.parts.into_iter();
                 match (last.parts.last_mut(), parts.next()) {
-                    (Some(Part::Text { text }), Some(Part::Text { text: more })) => text.push_str(&more),
+                    (Some(EntryPart::Text { text }), Some(EntryPart::Text { text: more })) => text.push_str(&more),
                     (_, first) => last.parts.extend(first),
                 }
                 last.parts.extend(parts);
@@ -169,21 +169,21 @@ mod tests {
     use super::*;
 
     fn entry(role: Role, id: &str) -> Entry {
-        Entry { id: Some(id.to_owned()), ..Entry::new(role, vec![Part::text(id)]) }
+        Entry { id: Some(id.to_owned()), ..Entry::new(role, vec![EntryPart::text(id)]) }
     }
 
     fn conversation(words: &str) -> Replay {
         let mut replay = Replay::default();
         for word in words.split_whitespace() {
             let role = if word.starts_with('u') { Role::User } else { Role::Assistant };
-            replay.take(Step::append(entry(role, word)));
+            replay.take(RecordStep::append(entry(role, word)));
         }
         replay
     }
 
     fn after(words: &str, effect: Effect, more: &[&str]) -> String {
         let mut replay = conversation(words);
-        replay.take(Step { effect, entries: more.iter().map(|word| entry(Role::User, word)).collect() });
+        replay.take(RecordStep { effect, entries: more.iter().map(|word| entry(Role::User, word)).collect() });
         replay.entries().iter().map(Entry::text).collect::<Vec<_>>().join(" ")
     }
 
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn an_update_keeps_its_place() {
         let mut replay = conversation("u1 a1 a2");
-        let changed = Entry { id: Some("a1".into()), ..Entry::new(Role::Assistant, vec![Part::text("new")]) };
-        replay.take(Step { effect: Effect::Upsert, entries: vec![changed] });
+        let changed = Entry { id: Some("a1".into()), ..Entry::new(Role::Assistant, vec![EntryPart::text("new")]) };
+        replay.take(RecordStep { effect: Effect::Upsert, entries: vec![changed] });
         assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["u1", "new", "a2"]);
     }
 
@@ -218,9 +218,12 @@ mod tests {
     #[test]
     fn what_a_boundary_keeps_follows_the_summary() {
         let mut replay = conversation("u1 a1 u2 a2");
-        replay.take(Step { effect: Effect::Boundary(Keep::Ids(vec!["u2".into(), "a2".into()])), entries: Vec::new() });
+        replay.take(RecordStep {
+            effect: Effect::Boundary(Keep::Ids(vec!["u2".into(), "a2".into()])),
+            entries: Vec::new(),
+        });
         for word in ["s", "u3"] {
-            replay.take(Step::append(entry(Role::User, word)));
+            replay.take(RecordStep::append(entry(Role::User, word)));
         }
         assert_eq!(replay.entries().iter().map(Entry::text).collect::<Vec<_>>(), ["s", "u2", "a2", "u3"]);
     }
@@ -231,11 +234,11 @@ mod tests {
             let mut replay = Replay::after(["u1", "a1"].map(str::to_owned).into());
             for word in ["u2", "a2"] {
                 let role = if word.starts_with('u') { Role::User } else { Role::Assistant };
-                replay.take(Step::append(entry(role, word)));
+                replay.take(RecordStep::append(entry(role, word)));
             }
-            replay.take(Step { effect, entries: ids.iter().map(|id| entry(Role::User, id)).collect() });
-            let told = replay.entries().iter().map(Entry::text).collect::<Vec<_>>().join(" ");
-            if replay.reaches_back() { "reaches back".to_owned() } else { told }
+            replay.take(RecordStep { effect, entries: ids.iter().map(|id| entry(Role::User, id)).collect() });
+            let said = replay.entries().iter().map(Entry::text).collect::<Vec<_>>().join(" ");
+            if replay.reaches_back() { "reaches back".to_owned() } else { said }
         };
         assert_eq!(rest(Effect::Append, &["u1", "u3"]), "u2 a2 u3", "a line that is there twice counts once");
         assert_eq!(rest(Effect::Upsert, &["u2"]), "u2 a2");

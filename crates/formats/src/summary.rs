@@ -1,6 +1,6 @@
 //! A plain-text summary as the beginning of a conversation.
 
-use contexture_core::{ArtifactId, Format, Part};
+use contexture_core::{ArtifactId, EntryPart, Format};
 
 use crate::{
     cbor::{self, Major},
@@ -68,16 +68,16 @@ pub(crate) fn headed(summary: &str) -> String {
 }
 
 /// Finds the summaries among what a user said, by the heading that this crate writes above them.
-pub(crate) fn recognise(parts: Vec<Part>) -> Vec<Part> {
+pub(crate) fn recognise(parts: Vec<EntryPart>) -> Vec<EntryPart> {
     let mut found = Vec::with_capacity(parts.len());
     let mut is_headed = false;
     for part in parts {
         match part {
-            Part::Text { text } if text == HEADING => is_headed = true,
-            Part::Text { text } if std::mem::take(&mut is_headed) => found.push(Part::Summary { text }),
-            Part::Text { text } => found.push(match text.strip_prefix(HEADING) {
-                Some(summary) => Part::Summary { text: summary.to_owned() },
-                None => Part::Text { text },
+            EntryPart::Text { text } if text == HEADING => is_headed = true,
+            EntryPart::Text { text } if std::mem::take(&mut is_headed) => found.push(EntryPart::Summary { text }),
+            EntryPart::Text { text } => found.push(match text.strip_prefix(HEADING) {
+                Some(summary) => EntryPart::Summary { text: summary.to_owned() },
+                None => EntryPart::Text { text },
             }),
             other => found.push(other),
         }
@@ -86,8 +86,8 @@ pub(crate) fn recognise(parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// Tells whether parts are summaries and nothing else.
-pub(crate) fn is_all(parts: &[Part]) -> bool {
-    !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Summary { .. }))
+pub(crate) fn is_all(parts: &[EntryPart]) -> bool {
+    !parts.is_empty() && parts.iter().all(|part| matches!(part, EntryPart::Summary { .. }))
 }
 
 /// Returns `[{"Role": "user", "Content": [{"Text": text, "Type": "text"}]}]`, keys in the order that Bureau's

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use contexture_core::packed;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::codec::{Link, Mark, Outline, Rewind};
+use crate::codec::{Link, Outline, RecordMark, Rewind};
 
 /// Records whose lane is remembered. Who refers further back is taken to follow the record before.
 const MAX_REMEMBERED: usize = 1 << 20;
@@ -53,12 +53,12 @@ pub enum Placement {
     /// To no conversation: it only says where the next one leaves off.
     Aside,
     /// To a lane.
-    Lane(Place),
+    Lane(LanePlace),
 }
 
 /// The place of a record in a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LanePlace {
     /// The lane.
     pub lane: usize,
     /// How the lane begins, if it begins here.
@@ -170,7 +170,7 @@ impl Threader {
 
     /// Says where the next record goes.
     pub fn place(&mut self, outline: &Outline) -> Placement {
-        if let Mark::Rewind(rewind) = &outline.mark {
+        if let RecordMark::Rewind(rewind) = &outline.mark {
             self.rewind(rewind);
             return Placement::Aside;
         }
@@ -208,7 +208,7 @@ impl Threader {
                 (lane, Some(Start::Side { key }))
             }
             // A compaction starts a chain of its own, but goes on with the conversation.
-            Link::Root if matches!(outline.mark, Mark::Turn(_)) && self.lanes[self.current].has_begun => {
+            Link::Root if matches!(outline.mark, RecordMark::Turn(_)) && self.lanes[self.current].has_begun => {
                 (self.open(Lane::default()), Some(Start::Root))
             }
             Link::Previous | Link::Root => (self.current, None),
@@ -223,7 +223,7 @@ impl Threader {
         };
         let lane = lane as usize;
         let known = &self.lanes[lane];
-        if !matches!(outline.mark, Mark::Turn(_)) {
+        if !matches!(outline.mark, RecordMark::Turn(_)) {
             return (lane, None);
         }
         // A prompt that follows the prompt of an answered turn takes its answer back.
@@ -239,12 +239,12 @@ impl Threader {
     }
 
     /// Puts a record into its lane.
-    fn enter(&mut self, at: usize, outline: &Outline) -> Place {
+    fn enter(&mut self, at: usize, outline: &Outline) -> LanePlace {
         let lane = &mut self.lanes[at];
         let mut place =
-            Place { lane: at, start: None, cut_before: false, cut_after: false, is_compaction: false, turn: 0 };
+            LanePlace { lane: at, start: None, cut_before: false, cut_after: false, is_compaction: false, turn: 0 };
         match &outline.mark {
-            Mark::Turn(_) => {
+            RecordMark::Turn(_) => {
                 place.cut_before = lane.has_begun;
                 lane.turns += 1;
                 lane.has_begun = true;
@@ -252,14 +252,14 @@ impl Threader {
                 lane.is_answered = false;
                 lane.is_compacting = false;
             }
-            Mark::Compaction { .. } => {
+            RecordMark::Compaction { .. } => {
                 place.cut_before = true;
                 place.is_compaction = true;
                 place.cut_after = outline.has_summary;
                 lane.has_begun = true;
                 lane.is_compacting = !outline.has_summary;
             }
-            Mark::None if outline.has_summary => {
+            RecordMark::None if outline.has_summary => {
                 // Without a boundary before it, the summary is the compaction.
                 place.cut_before = !lane.is_compacting;
                 place.is_compaction = !lane.is_compacting;
@@ -267,7 +267,7 @@ impl Threader {
                 lane.is_compacting = false;
                 lane.has_begun = true;
             }
-            Mark::None | Mark::Rewind(_) => lane.is_answered |= outline.id.is_some(),
+            RecordMark::None | RecordMark::Rewind(_) => lane.is_answered |= outline.id.is_some(),
         }
         place.turn = lane.turns;
         place
@@ -392,10 +392,10 @@ mod tests {
                 Some((id, parent)) => (id, Link::To(parent.to_owned())),
             };
             let mark = match id.as_bytes()[0] {
-                b'u' if key.is_none() => Mark::Turn(None),
-                b'c' => Mark::Compaction { after: None },
-                b'!' => Mark::Rewind(Rewind::Turns(id[1..].parse().unwrap())),
-                _ => Mark::None,
+                b'u' if key.is_none() => RecordMark::Turn(None),
+                b'c' => RecordMark::Compaction { after: None },
+                b'!' => RecordMark::Rewind(Rewind::Turns(id[1..].parse().unwrap())),
+                _ => RecordMark::None,
             };
             let outline = Outline {
                 id: Some(id.to_owned()),

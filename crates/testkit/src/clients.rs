@@ -11,6 +11,6 @@ mod pi;
 mod process;
 mod workplace;
 
-pub use client::{Client, Resume};
+pub use client::{Client, ClientResume};
 pub use process::Run;
 pub use workplace::Workplace;

@@ -137,7 +137,7 @@ fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
 fn records(framing: Framing, slices: &[&[u8]]) -> (Vec<Vec<u8>>, Result<(), RecordProblem>) {
     let mut splitter = Splitter::new(framing, 1 << 20);
     let mut found = Vec::new();
-    let mut take = |record: formats::Record<'_>| found.push(record.bytes.to_vec());
+    let mut take = |record: formats::RawRecord<'_>| found.push(record.bytes.to_vec());
     let pushed = slices.iter().try_for_each(|slice| splitter.push(slice, &mut take));
     let ended = pushed.and_then(|()| splitter.finish(&mut take));
     (found, ended)

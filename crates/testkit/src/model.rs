@@ -6,4 +6,4 @@ mod world;
 
 pub use body::Body;
 pub use tree::{Conversation, Node, Tree};
-pub use world::{Refusal, Seen, World};
+pub use world::{Seen, World, WorldRefusal};

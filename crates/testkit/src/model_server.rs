@@ -13,6 +13,6 @@ mod serve;
 mod step;
 
 pub use api::Api;
-pub use request::{Purpose, Request, Role, Said, Utterance};
+pub use request::{ConversationMessage, MessageRole, ModelRequest, Purpose, Utterance};
 pub use serve::ModelServer;
-pub use step::Step;
+pub use step::ScriptStep;

@@ -19,9 +19,9 @@ pub async fn assert_whole(store: &Contexture, space: &SpaceName) -> Observed {
     assert_sound(store, space).await;
     let observed = observe(store).await;
     let created = observed.journal.iter().filter(|record| record.kind == JournalKind::CommitCreated);
-    let told: Vec<_> = created.map(|record| (record.subject.clone(), record.seq)).collect();
+    let journaled: Vec<_> = created.map(|record| (record.subject.clone(), record.seq)).collect();
     let seen: Vec<_> = observed.commits.iter().rev().map(|commit| (commit.id.to_string(), commit.seq)).collect();
-    assert_eq!(seen, told, "the journal tells of other commits than there are");
+    assert_eq!(seen, journaled, "the journal tells of other commits than there are");
     let mut before = HashSet::new();
     for stored in observed.commits.iter().rev() {
         assert_eq!(stored.commit.id(), stored.id, "a record has another id than it is stored under");

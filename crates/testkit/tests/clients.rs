@@ -6,8 +6,8 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume, Run, Workplace},
-    model_server::{ModelServer, Purpose, Request, Role, Step, Utterance},
+    clients::{Client, ClientResume, Run, Workplace},
+    model_server::{MessageRole, ModelRequest, ModelServer, Purpose, ScriptStep, Utterance},
 };
 use serde_json::json;
 
@@ -63,9 +63,9 @@ fn claude_code_compacts_when_told_to() {
     let (workplace, server) = (Workplace::new(), ModelServer::start());
     server.summarize_as(SUMMARY);
     let first = ask_about_the_door(client, &workplace, &server);
-    let compacted = client.run(&workplace, &server, "/compact", Resume::Id(first.session()));
+    let compacted = client.run(&workplace, &server, "/compact", ClientResume::Id(first.session()));
     assert_eq!(compacted.session(), first.session());
-    let purposes: Vec<_> = server.requests().iter().map(Request::purpose).collect();
+    let purposes: Vec<_> = server.requests().iter().map(ModelRequest::purpose).collect();
     assert_eq!(purposes, [Purpose::Turn, Purpose::Turn, Purpose::Compaction]);
     let transcript = fs::read_to_string(compacted.transcript()).unwrap();
     assert!(transcript.contains("compact_boundary") && transcript.contains(SUMMARY), "{transcript}");
@@ -85,9 +85,12 @@ fn claude_code_keeps_a_transcript_of_its_own_for_a_subagent() {
         "run_in_background": false,
     });
     let (tool, input) = client.shell("cat notes.txt");
-    server.script([Step::new().call("Agent", errand), Step::new().text("It is green.")]);
-    server.script_for("Read the notes.", [Step::new().call(tool, input), Step::new().text("They say green.")]);
-    let run = client.run(&workplace, &server, QUESTION, Resume::No);
+    server.script([ScriptStep::new().call("Agent", errand), ScriptStep::new().text("It is green.")]);
+    server.script_for(
+        "Read the notes.",
+        [ScriptStep::new().call(tool, input), ScriptStep::new().text("They say green.")],
+    );
+    let run = client.run(&workplace, &server, QUESTION, ClientResume::No);
     run.session();
     assert_eq!(server.remaining_steps(), 0);
     let [own, agent] = run.transcripts.as_slice() else { panic!("two transcripts, not {:?}", run.transcripts) };
@@ -105,12 +108,12 @@ fn a_fork_goes_on_in_a_session_of_its_own() {
         let (workplace, server) = (Workplace::new(), ModelServer::start());
         let first = ask_about_the_door(client, &workplace, &server);
         let before = fs::read(first.transcript()).unwrap();
-        server.script([Step::new().text("A copy.")]);
-        let fork = client.run(&workplace, &server, "What is this?", Resume::Fork(first.session()));
+        server.script([ScriptStep::new().text("A copy.")]);
+        let fork = client.run(&workplace, &server, "What is this?", ClientResume::Fork(first.session()));
         assert_ne!(fork.session(), first.session());
         assert_ne!(fork.transcript(), first.transcript());
         assert_eq!(fs::read(first.transcript()).unwrap(), before);
-        assert_eq!(told(&last_turn(&server))[..first_turn(client).len()], first_turn(client));
+        assert_eq!(conversation(&last_turn(&server))[..first_turn(client).len()], first_turn(client));
     }
 }
 
@@ -123,10 +126,10 @@ fn a_transcript_is_all_that_a_client_needs_to_resume() {
         let (workplace, elsewhere, server) = (Workplace::new(), Workplace::new(), ModelServer::start());
         let first = ask_about_the_door(client, &workplace, &server);
         move_transcript(first.transcript(), &workplace, &elsewhere);
-        server.script([Step::new().text("About the door.")]);
-        let second = client.run(&elsewhere, &server, "What did I ask?", Resume::Id(first.session()));
+        server.script([ScriptStep::new().text("About the door.")]);
+        let second = client.run(&elsewhere, &server, "What did I ask?", ClientResume::Id(first.session()));
         assert_eq!(second.session(), first.session());
-        assert_eq!(told(&last_turn(&server))[..first_turn(client).len()], first_turn(client), "{client:?}");
+        assert_eq!(conversation(&last_turn(&server))[..first_turn(client).len()], first_turn(client), "{client:?}");
     }
 }
 
@@ -148,12 +151,12 @@ fn resumes_with_what_was_said_and_done(client: Client) {
     }
     let (workplace, server) = (Workplace::new(), ModelServer::start());
     let first = ask_about_the_door(client, &workplace, &server);
-    server.script([Step::new().text("About the door.")]);
-    let second = client.run(&workplace, &server, "What did I ask?", Resume::Id(first.session()));
+    server.script([ScriptStep::new().text("About the door.")]);
+    let second = client.run(&workplace, &server, "What did I ask?", ClientResume::Id(first.session()));
     assert_eq!(second.session(), first.session());
     assert_eq!(server.remaining_steps(), 0);
 
-    let turns: Vec<_> = server.turns().iter().map(told).collect();
+    let turns: Vec<_> = server.turns().iter().map(conversation).collect();
     let expected = [first_turn(client), vec!["user: What did I ask?".to_owned()]].concat();
     assert_eq!(turns, [expected[..1].to_vec(), expected[..4].to_vec(), expected.clone()]);
 
@@ -170,26 +173,26 @@ fn goes_on_from_a_summary(client: Client) {
     server.summarize_as(SUMMARY);
     let first = ask_about_the_door(client, &workplace, &server);
     let (tool, input) = client.shell("cat notes.txt");
-    let full = Step::new().text("Again.").call(tool, input).context_tokens(990_000);
-    server.script([full, Step::new().text("Still green."), Step::new().text("Good bye.")]);
-    client.run(&workplace, &server, "Look again.", Resume::Id(first.session()));
-    let last = client.run(&workplace, &server, "Farewell.", Resume::Id(first.session()));
+    let full = ScriptStep::new().text("Again.").call(tool, input).context_tokens(990_000);
+    server.script([full, ScriptStep::new().text("Still green."), ScriptStep::new().text("Good bye.")]);
+    client.run(&workplace, &server, "Look again.", ClientResume::Id(first.session()));
+    let last = client.run(&workplace, &server, "Farewell.", ClientResume::Id(first.session()));
     assert_eq!(last.session(), first.session());
     assert_eq!(server.remaining_steps(), 0);
 
     assert!(server.requests().iter().any(|request| request.purpose() == Purpose::Compaction));
     let request = last_turn(&server);
-    assert!(request.mentions(Role::User, SUMMARY), "{:?}", request.conversation());
-    assert!(!request.mentions(Role::Assistant, "The notes say green."), "{:?}", request.conversation());
+    assert!(request.mentions(MessageRole::User, SUMMARY), "{:?}", request.conversation());
+    assert!(!request.mentions(MessageRole::Assistant, "The notes say green."), "{:?}", request.conversation());
     assert!(fs::read_to_string(last.transcript()).unwrap().contains(SUMMARY));
 }
 
 /// Has a session in which the client uses a tool.
 fn ask_about_the_door(client: Client, workplace: &Workplace, server: &ModelServer) -> Run {
     let (tool, input) = client.shell("cat notes.txt");
-    let look = Step::new().thinking("The notes may say.").text("I look.").call(tool, input);
-    server.script([look, Step::new().text("The notes say green.")]);
-    let run = client.run(workplace, server, QUESTION, Resume::No);
+    let look = ScriptStep::new().thinking("The notes may say.").text("I look.").call(tool, input);
+    server.script([look, ScriptStep::new().text("The notes say green.")]);
+    let run = client.run(workplace, server, QUESTION, ClientResume::No);
     run.session();
     run
 }
@@ -207,25 +210,25 @@ fn first_turn(client: Client) -> Vec<String> {
     said.map(str::to_owned).to_vec()
 }
 
-fn last_turn(server: &ModelServer) -> Request {
+fn last_turn(server: &ModelServer) -> ModelRequest {
     server.turns().pop().expect("the client had a turn")
 }
 
 /// Returns what a request tells, without what clients add of their own and say in their own way.
-fn told(request: &Request) -> Vec<String> {
-    let mut told: Vec<String> = request
+fn conversation(request: &ModelRequest) -> Vec<String> {
+    let mut conversation: Vec<String> = request
         .conversation()
         .into_iter()
         .filter_map(|said| match (said.role, said.what) {
-            (Role::Developer, _) | (_, Utterance::Thinking(_)) => None,
-            (Role::User, Utterance::Text(text)) => (!text.starts_with('<')).then(|| format!("user: {text}")),
-            (Role::Assistant, Utterance::Text(text)) => Some(format!("assistant: {text}")),
+            (MessageRole::Developer, _) | (_, Utterance::Thinking(_)) => None,
+            (MessageRole::User, Utterance::Text(text)) => (!text.starts_with('<')).then(|| format!("user: {text}")),
+            (MessageRole::Assistant, Utterance::Text(text)) => Some(format!("assistant: {text}")),
             (_, Utterance::Call { name, .. }) => Some(format!("assistant calls {name}")),
             (_, Utterance::Outcome(text)) if text.contains("The door is green.") => Some("result: green".to_owned()),
             (_, Utterance::Outcome(text)) => Some(format!("result: {text}")),
         })
         .collect();
     // Gemini CLI says the results of a resumed session twice.
-    told.dedup();
-    told
+    conversation.dedup();
+    conversation
 }

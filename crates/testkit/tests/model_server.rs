@@ -5,7 +5,9 @@ use std::{
     net::TcpStream,
 };
 
-use contexture_testkit::model_server::{ModelServer, Purpose, Request, Role, Said, Step, Utterance};
+use contexture_testkit::model_server::{
+    ConversationMessage, MessageRole, ModelRequest, ModelServer, Purpose, ScriptStep, Utterance,
+};
 use serde_json::{Value, json};
 
 /// Where each protocol is spoken, streamed and whole.
@@ -19,7 +21,10 @@ const PATHS: [[&str; 2]; 3] = [
 fn a_script_is_followed_in_every_protocol() {
     let server = ModelServer::start();
     for ([stream, whole], body) in PATHS.into_iter().zip(turns()) {
-        server.script([Step::new().text("Streamed.").call("look", json!({"at": "door"})), Step::new().text("Whole.")]);
+        server.script([
+            ScriptStep::new().text("Streamed.").call("look", json!({"at": "door"})),
+            ScriptStep::new().text("Whole."),
+        ]);
         let answer = post(&server, stream, &with_stream(&body, true));
         assert!(["data: ", "Streamed.", "look", "door"].iter().all(|part| answer.contains(part)), "{answer}");
         let answer = post(&server, whole, &with_stream(&body, false));
@@ -34,21 +39,21 @@ fn a_conversation_reads_the_same_in_every_protocol() {
     for ([stream, _], body) in PATHS.into_iter().zip(turns()) {
         post(&server, stream, &body);
     }
-    let say = |role, what| Said { role, what };
+    let say = |role, what| ConversationMessage { role, what };
     let expected = [
-        say(Role::User, Utterance::Text("Which colour?".to_owned())),
-        say(Role::Assistant, Utterance::Thinking("A look helps.".to_owned())),
-        say(Role::Assistant, Utterance::Text("I look.".to_owned())),
-        say(Role::Assistant, Utterance::Call { name: "look".to_owned(), input: json!({"at": "door"}) }),
-        say(Role::User, Utterance::Outcome("green".to_owned())),
+        say(MessageRole::User, Utterance::Text("Which colour?".to_owned())),
+        say(MessageRole::Assistant, Utterance::Thinking("A look helps.".to_owned())),
+        say(MessageRole::Assistant, Utterance::Text("I look.".to_owned())),
+        say(MessageRole::Assistant, Utterance::Call { name: "look".to_owned(), input: json!({"at": "door"}) }),
+        say(MessageRole::User, Utterance::Outcome("green".to_owned())),
     ];
-    let told: Vec<_> = server.turns().iter().map(Request::conversation).collect();
-    assert_eq!(told, [expected.to_vec(), expected.to_vec(), expected.to_vec()]);
+    let conversations: Vec<_> = server.turns().iter().map(ModelRequest::conversation).collect();
+    assert_eq!(conversations, [expected.to_vec(), expected.to_vec(), expected.to_vec()]);
 }
 
 #[test]
 fn what_a_client_asks_for_itself_takes_no_step() {
-    let server = ModelServer::with_script([Step::new().text("Not for you.")]);
+    let server = ModelServer::with_script([ScriptStep::new().text("Not for you.")]);
     let [messages, responses, gemini] = turns();
     let [[messages_path, _], [responses_path, _], [_, gemini_path]] = PATHS;
     let asked = [
@@ -66,14 +71,14 @@ fn what_a_client_asks_for_itself_takes_no_step() {
     assert!(post(&server, "/v1/messages/count_tokens", &messages).contains("input_tokens"));
     assert!(post(&server, "/v1beta/models/scripted:countTokens", &gemini).contains("totalTokens"));
     assert_eq!(server.remaining_steps(), 1);
-    let purposes: Vec<_> = server.requests().iter().map(Request::purpose).collect();
+    let purposes: Vec<_> = server.requests().iter().map(ModelRequest::purpose).collect();
     assert_eq!(purposes, [Purpose::Side; 7]);
 }
 
 #[test]
 fn a_conversation_with_a_script_of_its_own_takes_no_step_of_the_others() {
-    let server = ModelServer::with_script([Step::new().text("To everybody else.")]);
-    server.script_for("Which colour?", [Step::new().text("To this one.")]);
+    let server = ModelServer::with_script([ScriptStep::new().text("To everybody else.")]);
+    server.script_for("Which colour?", [ScriptStep::new().text("To this one.")]);
     let [messages, ..] = turns();
     let other = json!({"max_tokens": 9, "tools": [{}], "messages": [{"role": "user", "content": "Something else."}]});
     assert!(post(&server, "/v1/messages", &other).contains("To everybody else."));

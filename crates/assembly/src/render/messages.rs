@@ -1,7 +1,7 @@
 //! Messages of the APIs, and transcripts of runtimes.
 
 use contexture_core::Format;
-use contexture_formats::{Dialogue, Encoded, Target, dialogue::Losses, encoder};
+use contexture_formats::{Dialogue, EncodedDialogue, Target, dialogue::Losses, encoder};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
@@ -38,7 +38,7 @@ pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Render
     if let Some(last) = system.last_mut() {
         mark(last);
     }
-    let Encoded { bytes, losses } = encode(renderer, &dialogue);
+    let EncodedDialogue { bytes, losses } = encode(renderer, &dialogue);
     let mut messages: Vec<Box<RawValue>> = serde_json::from_slice(&bytes).expect("messages are an array");
     for (message, block) in lasting_ends(renderer, pieces) {
         let mut marked: Value = serde_json::from_str(messages[message].get()).expect("a message is JSON");
@@ -101,11 +101,11 @@ pub(super) fn openai_responses(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) ->
 
 pub(super) fn transcript(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Rendered {
     let dialogue = renderer.dialogue(pieces);
-    let Encoded { bytes, losses } = encode(renderer, &dialogue);
+    let EncodedDialogue { bytes, losses } = encode(renderer, &dialogue);
     Rendered { bytes, losses: both(&dialogue, &losses) }
 }
 
-fn encode(renderer: &Renderer<'_>, dialogue: &Dialogue) -> Encoded {
+fn encode(renderer: &Renderer<'_>, dialogue: &Dialogue) -> EncodedDialogue {
     let name = match renderer.rendering {
         Rendering::Prompt => "text",
         Rendering::Anthropic => "anthropic-messages-v1",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contexture_core::{Part, ToolInput};
+use contexture_core::{EntryPart, ToolInput};
 use contexture_formats::{
     Dialogue,
     dialogue::{Speaker, text_of},
@@ -36,21 +36,21 @@ fn conversation(fence: &Fence, dialogue: &Dialogue) -> String {
         };
         for part in &turn.parts {
             match part {
-                Part::ToolCall { id, name, input } => {
+                EntryPart::ToolCall { id, name, input } => {
                     let input = match input {
                         ToolInput::Json(value) => value.to_string(),
                         ToolInput::Text(text) => text.clone(),
                     };
                     section(&mut text, fence, &format!("call {} {}", plain(name), plain(id)), &input);
                 }
-                Part::ToolResult { call, content, is_error } => {
+                EntryPart::ToolResult { call, content, is_error } => {
                     let outcome = if *is_error == Some(true) { "failure" } else { "result" };
                     section(&mut text, fence, &format!("{outcome} {}", plain(call)), &text_of(content));
                 }
-                Part::Thinking { text: thought, .. } if thought.is_empty() => {}
-                Part::Thinking { text: thought, .. } => section(&mut text, fence, "thinking", thought),
-                Part::Summary { text: summary } => section(&mut text, fence, "summary", summary),
-                Part::Text { .. } | Part::Blob { .. } | Part::Native { .. } => {
+                EntryPart::Thinking { text: thought, .. } if thought.is_empty() => {}
+                EntryPart::Thinking { text: thought, .. } => section(&mut text, fence, "thinking", thought),
+                EntryPart::Summary { text: summary } => section(&mut text, fence, "summary", summary),
+                EntryPart::Text { .. } | EntryPart::Blob { .. } | EntryPart::Native { .. } => {
                     section(&mut text, fence, speaker, &text_of(std::slice::from_ref(part)));
                 }
             }

@@ -6,7 +6,7 @@ use contexture_assembly::{
     pipeline::Assembled,
     recipe::Rendering,
 };
-use contexture_core::{BlobSource, Entry, Part, Role, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
 use contexture_testkit::requests::{assert_anthropic, assert_openai_chat, assert_openai_responses};
 use proptest::prelude::*;
 
@@ -52,19 +52,20 @@ fn tokens(item: &Item, rendering: Rendering) -> u64 {
 }
 
 /// Anything that a runtime may have written: calls without results, results without calls, pictures, thoughts.
-fn part() -> impl Strategy<Value = Part> {
+fn part() -> impl Strategy<Value = EntryPart> {
     let id = "[ab]";
     prop_oneof![
-        "[a-z \n]{0,30}".prop_map(Part::text),
+        "[a-z \n]{0,30}".prop_map(EntryPart::text),
         (id, "[a-z.]{1,8}").prop_map(|(id, name)| {
-            Part::ToolCall { id, name, input: ToolInput::Json(serde_json::json!({"n": 1.5})) }
+            EntryPart::ToolCall { id, name, input: ToolInput::Json(serde_json::json!({"n": 1.5})) }
         }),
-        (id, "[a-z]{0,9}")
-            .prop_map(|(call, text)| { Part::ToolResult { call, content: vec![Part::text(text)], is_error: None } }),
-        "[a-z]{0,9}".prop_map(|text| Part::Thinking { text, seal: None }),
-        "[a-z]{1,9}".prop_map(|text| Part::Summary { text }),
-        Just(Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }),
-        Just(Part::Native { kind: "k".into(), value: serde_json::Value::Null }),
+        (id, "[a-z]{0,9}").prop_map(|(call, text)| {
+            EntryPart::ToolResult { call, content: vec![EntryPart::text(text)], is_error: None }
+        }),
+        "[a-z]{0,9}".prop_map(|text| EntryPart::Thinking { text, seal: None }),
+        "[a-z]{1,9}".prop_map(|text| EntryPart::Summary { text }),
+        Just(EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }),
+        Just(EntryPart::Native { kind: "k".into(), value: serde_json::Value::Null }),
     ]
 }
 

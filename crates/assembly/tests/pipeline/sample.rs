@@ -10,7 +10,7 @@ use contexture_assembly::{
     render::Session,
     standard::{ContextKind, ItemId, OverflowStrategy, Scope, Target},
 };
-use contexture_core::{Entry, Part, Role, Timestamp, ToolInput};
+use contexture_core::{Entry, EntryPart, Role, Timestamp, ToolInput};
 use serde_json::json;
 
 pub(crate) const STABLE: usize = 0;
@@ -118,16 +118,17 @@ pub(crate) fn trigger(said: &str) -> Item {
 
 /// A turn of a conversation: a question, then so many steps with a call each, then an answer.
 pub(crate) fn turn(turn: u64, calls: usize, words: usize) -> Vec<Item> {
-    let says = |role, said: &str| Entry::new(role, vec![Part::text(said)]);
+    let says = |role, said: &str| Entry::new(role, vec![EntryPart::text(said)]);
     let filler = "word ".repeat(words);
     let mut steps = vec![vec![says(Role::User, &format!("question {turn} {filler}"))]];
     for call in 0..calls {
         let id = format!("call-{turn}-{call}");
-        let asks = Part::ToolCall { id: id.clone(), name: "run".into(), input: ToolInput::Json(json!({"n": call})) };
-        let answer = vec![Part::text(format!("output {call} {filler}"))];
+        let asks =
+            EntryPart::ToolCall { id: id.clone(), name: "run".into(), input: ToolInput::Json(json!({"n": call})) };
+        let answer = vec![EntryPart::text(format!("output {call} {filler}"))];
         steps.push(vec![
-            Entry::new(Role::Assistant, vec![Part::text("I look."), asks]),
-            Entry::new(Role::Tool, vec![Part::ToolResult { call: id, content: answer, is_error: None }]),
+            Entry::new(Role::Assistant, vec![EntryPart::text("I look."), asks]),
+            Entry::new(Role::Tool, vec![EntryPart::ToolResult { call: id, content: answer, is_error: None }]),
         ]);
     }
     steps.push(vec![says(Role::Assistant, &format!("answer {turn}"))]);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use clap::Args;
 use contexture::{
     CommitContent, ContentMeaning, Entries, Reference,
-    formats::{self, Told},
+    formats::{self, DisplayItem},
     wire::{EntryBody, EntryDocument},
 };
 
@@ -115,11 +115,11 @@ fn documents(content: CommitContent) -> Vec<EntryDocument> {
     let (format, artifact) = (commit.commit.format, commit.commit.artifact);
     let bodies = match said {
         ContentMeaning::Steps { steps, .. } => {
-            let entry = |told| match told {
-                Told::Entry(entry) => Some(EntryBody::Entry(entry)),
-                Told::Rewind(_) => None,
+            let entry = |item| match item {
+                DisplayItem::Entry(entry) => Some(EntryBody::Entry(entry)),
+                DisplayItem::Rewind(_) => None,
             };
-            formats::told(steps).into_iter().filter_map(entry).collect()
+            formats::display_items(steps).into_iter().filter_map(entry).collect()
         }
         ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
         ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],

@@ -2,8 +2,8 @@
 
 use contexture::{
     CommitContent, ContentMeaning, Contexture, Stop, StoredCommit,
-    core::{Entry, Part, Role},
-    formats::{Told, told},
+    core::{Entry, EntryPart, Role},
+    formats::{DisplayItem, display_items},
 };
 
 use super::{call, clip};
@@ -25,10 +25,10 @@ pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<S
 
 fn of_content(content: CommitContent) -> Option<String> {
     let ContentMeaning::Steps { steps, .. } = content.said else { return None };
-    let entries: Vec<Entry> = told(steps).into_iter().filter_map(answer).collect();
+    let entries: Vec<Entry> = display_items(steps).into_iter().filter_map(answer).collect();
     let parts = || entries.iter().flat_map(|entry| &entry.parts);
     let mut calls = parts().filter_map(|part| match part {
-        Part::ToolCall { name, input, .. } => Some(format!("{name} {}", call::telling(input))),
+        EntryPart::ToolCall { name, input, .. } => Some(format!("{name} {}", call::telling(input))),
         _ => None,
     });
     let gist = match (calls.next(), calls.count()) {
@@ -39,7 +39,7 @@ fn of_content(content: CommitContent) -> Option<String> {
         }
         (None, _) => {
             let mut said = parts().rev().filter_map(|part| match part {
-                Part::Text { text } => Some(clipped(text, MAX_COLUMNS)),
+                EntryPart::Text { text } => Some(clipped(text, MAX_COLUMNS)),
                 _ => None,
             });
             said.find(|text| !text.is_empty())?
@@ -49,10 +49,10 @@ fn of_content(content: CommitContent) -> Option<String> {
 }
 
 /// Returns what an agent says, be it words or calls.
-fn answer(told: Told) -> Option<Entry> {
-    match told {
-        Told::Entry(entry) if entry.role == Role::Assistant => Some(*entry),
-        Told::Entry(_) | Told::Rewind(_) => None,
+fn answer(item: DisplayItem) -> Option<Entry> {
+    match item {
+        DisplayItem::Entry(entry) if entry.role == Role::Assistant => Some(*entry),
+        DisplayItem::Entry(_) | DisplayItem::Rewind(_) => None,
     }
 }
 

@@ -10,8 +10,8 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume, Run},
-    model_server::Step,
+    clients::{Client, ClientResume, Run},
+    model_server::ScriptStep,
 };
 use serde_json::{Value, json};
 
@@ -55,11 +55,11 @@ fn a_commit_that_gemini_makes_is_led_back_to_its_context() {
     let window = json!({"file_path": stage.workplace.project().join("window.txt"), "content": "The window is blue.\n"});
     let (tool, input) = client.shell("git add . && git commit --quiet --message 'Note the window'");
     stage.server.script([
-        Step::new().text("I note it.").call("write_file", window),
-        Step::new().call(tool, input),
-        Step::new().text("It is noted."),
+        ScriptStep::new().text("I note it.").call("write_file", window),
+        ScriptStep::new().call(tool, input),
+        ScriptStep::new().text("It is noted."),
     ]);
-    let session = stage.prompt(client, "Note that the window is blue.", Resume::No).session().to_owned();
+    let session = stage.prompt(client, "Note that the window is blue.", ClientResume::No).session().to_owned();
     stage.assert_complete(client, &session);
     let story = stage.ctx(&["why-commit", "HEAD"]);
     assert!(story.contains("Note that the window is blue."), "{story}");
@@ -79,9 +79,9 @@ fn a_compaction_in_the_middle_is_taken_in_after_what_it_sums_up() {
         let session = stage.look_once(client);
         stage.server.summarize_as(SUMMARY);
         let (tool, input) = client.shell("cat notes.txt");
-        let full = Step::new().text("Again.").call(tool, input).context_tokens(990_000);
-        stage.server.script([full, Step::new().text("Still green.")]);
-        stage.prompt(client, "Look again.", Resume::Id(&session));
+        let full = ScriptStep::new().text("Again.").call(tool, input).context_tokens(990_000);
+        stage.server.script([full, ScriptStep::new().text("Still green.")]);
+        stage.prompt(client, "Look again.", ClientResume::Id(&session));
         stage.assert_complete(client, &session);
         let commits = stage.log(&format!("session/{session}"));
         let compactions: Vec<&Value> = commits.iter().filter(|commit| commit["type"] == "compaction").collect();
@@ -99,11 +99,11 @@ fn an_agent_that_another_starts_is_taken_in_and_tied_to_it() {
     let (tool, input) = client.shell("ctx current > ../agent-context.txt; cat notes.txt");
     stage.server.script_for(
         "Read the notes",
-        [Step::new().call(tool, input), Step::new().text("The notes say that it is green.")],
+        [ScriptStep::new().call(tool, input), ScriptStep::new().text("The notes say that it is green.")],
     );
     let task = json!({"description": "Read", "prompt": "Read the notes.", "subagent_type": "general-purpose"});
-    stage.server.script([Step::new().text("I ask.").call("Agent", task), Step::new().text("It is green.")]);
-    let session = stage.prompt(client, QUESTION, Resume::No).session().to_owned();
+    stage.server.script([ScriptStep::new().text("I ask.").call("Agent", task), ScriptStep::new().text("It is green.")]);
+    let session = stage.prompt(client, QUESTION, ClientResume::No).session().to_owned();
     stage.assert_complete(client, &session);
     let heads = stage.ctx(&["head", "list"]);
     let agent = heads.split_whitespace().find(|word| word.contains("/agent-")).expect("the agent has a head");
@@ -125,12 +125,14 @@ fn two_sessions_at_once_in_one_project_keep_apart() {
     let Some(stage) = Stage::for_client(client, "two_sessions_at_once") else { return };
     for name in ["anise", "basil"] {
         let (tool, input) = client.shell(&format!("ctx current > ../{name}.txt"));
-        stage.server.script_for(name, [Step::new().call(tool, input), Step::new().text("Noted.")]);
+        stage.server.script_for(name, [ScriptStep::new().call(tool, input), ScriptStep::new().text("Noted.")]);
     }
     let sessions: Vec<String> = thread::scope(|scope| {
         let ask = |name: &'static str| {
             let stage = &stage;
-            scope.spawn(move || stage.prompt(client, &format!("The word is {name}."), Resume::No).session().to_owned())
+            scope.spawn(move || {
+                stage.prompt(client, &format!("The word is {name}."), ClientResume::No).session().to_owned()
+            })
         };
         ["anise", "basil"].map(ask).into_iter().map(|asked| asked.join().unwrap()).collect()
     });
@@ -148,12 +150,12 @@ fn an_agent_that_is_killed_leaves_its_session_whole_and_the_next_start_ends_it()
     for client in [Client::ClaudeCode, Client::Codex, Client::Pi] {
         let Some(stage) = Stage::for_client(client, "an_agent_that_is_killed") else { continue };
         let (tool, input) = client.shell("touch ../started; sleep 60");
-        stage.server.script([Step::new().text("I wait.").call(tool, input)]);
+        stage.server.script([ScriptStep::new().text("I wait.").call(tool, input)]);
         let mut agent = stage.start(client, "Wait for it.");
         wait_until(|| stage.workplace.home().join("started").exists());
         kill_group(&mut agent);
-        stage.server.script([Step::new().text("Hello again.")]);
-        stage.prompt(client, "Hello.", Resume::No);
+        stage.server.script([ScriptStep::new().text("Hello again.")]);
+        stage.prompt(client, "Hello.", ClientResume::No);
         let sessions = stage.ctx(&["--json", "head", "list"]);
         let heads = sessions.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let heads = heads.filter(|head| head["name"].as_str().unwrap().starts_with("session/"));
@@ -174,14 +176,14 @@ fn agents_that_are_killed_at_any_moment_leave_each_line_once() {
         for (round, killed_after) in [400, 700, 1000, 1400, 1900].map(Duration::from_millis).into_iter().enumerate() {
             let task = format!("Task {round}");
             let (tool, input) = client.shell("cat notes.txt");
-            let look = || Step::new().text("I look once more.").call(tool, input.clone());
-            stage.server.script_for(&task, [look(), look(), look(), look(), Step::new().text("It is green.")]);
+            let look = || ScriptStep::new().text("I look once more.").call(tool, input.clone());
+            stage.server.script_for(&task, [look(), look(), look(), look(), ScriptStep::new().text("It is green.")]);
             let mut agent = stage.start(client, &format!("{task}: look four times."));
             thread::sleep(killed_after);
             kill_group(&mut agent);
         }
-        stage.server.script([Step::new().text("Hello again.")]);
-        stage.prompt(client, "Hello.", Resume::No);
+        stage.server.script([ScriptStep::new().text("Hello again.")]);
+        stage.prompt(client, "Hello.", ClientResume::No);
         stage.drain();
         let health: Value = serde_json::from_str(&stage.ctx(&["--json", "doctor"])).unwrap();
         assert_eq!(health["sessions"]["incomplete"], json!([]), "{client:?}");
@@ -210,8 +212,8 @@ fn a_store_that_is_away_disturbs_no_turn_and_loses_nothing() {
     // Not even the session is there any more.
     let kept = fs::read(&transcript).unwrap();
     fs::remove_file(&transcript).unwrap();
-    stage.server.script([Step::new().text("Hello again.")]);
-    stage.prompt(client, "Hello.", Resume::No);
+    stage.server.script([ScriptStep::new().text("Hello again.")]);
+    stage.prompt(client, "Hello.", ClientResume::No);
     let stored = stage.ctx(&["materialize", &format!("session/{session}"), "--stop", "root"]);
     assert_eq!(stored, String::from_utf8(kept.clone()).unwrap());
     fs::write(&transcript, kept).unwrap();
@@ -236,8 +238,8 @@ fn hooks_take_in_each_turn(client: Client) {
     let is_principal = |line: &&str| line.contains("\"principal/") && line.contains(commits[0]["id"].as_str().unwrap());
     assert!(principal.lines().any(|line| is_principal(&line)), "{client:?}: {principal}");
     // A resumed session goes on with its chain.
-    stage.server.script([Step::new().text("Nothing else.")]);
-    stage.prompt(client, "What else?", Resume::Id(&session));
+    stage.server.script([ScriptStep::new().text("Nothing else.")]);
+    stage.prompt(client, "What else?", ClientResume::Id(&session));
     stage.assert_complete(client, &session);
     let later = stage.log(&head);
     assert!(later.iter().any(|commit| commit["id"] == commits[0]["id"]), "{client:?}");
@@ -248,10 +250,10 @@ fn a_commit_names_its_context(client: Client) {
     let command = "echo The window is blue. >> notes.txt && git commit --quiet --all --message 'Note the window'";
     let (tool, input) = client.shell(command);
     stage.server.script([
-        Step::new().thinking("Somebody must write it down.").text("I note it.").call(tool, input),
-        Step::new().text("It is noted."),
+        ScriptStep::new().thinking("Somebody must write it down.").text("I note it.").call(tool, input),
+        ScriptStep::new().text("It is noted."),
     ]);
-    let session = stage.prompt(client, "Note that the window is blue.", Resume::No).session().to_owned();
+    let session = stage.prompt(client, "Note that the window is blue.", ClientResume::No).session().to_owned();
     let trailer = stage.git(&["log", "-1", "--format=%(trailers:key=Context-Id,valueonly)"]);
     let context = trailer.trim();
     assert!(context.starts_with("ctx-"), "{client:?}: {}", stage.git(&["log", "-1"]));
@@ -289,21 +291,21 @@ impl Stage {
     fn look_once(&self, client: Client) -> String {
         let (tool, input) = client.shell("cat notes.txt");
         self.server.script([
-            Step::new().thinking("The notes may say.").text("I look.").call(tool, input),
-            Step::new().text("The notes say green."),
+            ScriptStep::new().thinking("The notes may say.").text("I look.").call(tool, input),
+            ScriptStep::new().text("The notes say green."),
         ]);
-        let session = self.prompt(client, QUESTION, Resume::No).session().to_owned();
+        let session = self.prompt(client, QUESTION, ClientResume::No).session().to_owned();
         assert_eq!(self.server.remaining_steps(), 0);
         session
     }
 
-    fn prompt(&self, client: Client, prompt: &str, resume: Resume<'_>) -> Run {
+    fn prompt(&self, client: Client, prompt: &str, resume: ClientResume<'_>) -> Run {
         client.run_with(&self.workplace, &self.server, prompt, resume, options(client))
     }
 
     /// Starts a client in a process group of its own and does not wait for it.
     fn start(&self, client: Client, prompt: &str) -> Child {
-        let mut command = client.ask(&self.workplace, &self.server, prompt, Resume::No, options(client));
+        let mut command = client.ask(&self.workplace, &self.server, prompt, ClientResume::No, options(client));
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }

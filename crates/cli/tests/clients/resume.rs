@@ -7,8 +7,8 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume},
-    model_server::{Request, Role, Step, Utterance},
+    clients::{Client, ClientResume},
+    model_server::{MessageRole, ModelRequest, ScriptStep, Utterance},
 };
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ fn a_fork_does_not_see_what_its_sibling_says() {
             stage.ctx(&["import"]);
         }
         let other = stage.last_request();
-        assert!(!other.mentions(Role::User, "anise"), "{client:?}: {:?}", other.conversation());
+        assert!(!other.mentions(MessageRole::User, "anise"), "{client:?}: {:?}", other.conversation());
         let texts = ["try/a", "try/b"].map(|head| stage.ctx(&["materialize", head, "--format", "text"]));
         assert!(texts[0].contains("anise") && !texts[0].contains("basil"), "{client:?}: {}", texts[0]);
         assert!(texts[1].contains("basil") && !texts[1].contains("anise"), "{client:?}: {}", texts[1]);
@@ -90,10 +90,10 @@ fn a_compacted_session_comes_in_whole_and_goes_on() {
         let session = stage.have_session(client);
         stage.server.summarize_as(SUMMARY);
         let (tool, input) = client.shell("cat notes.txt");
-        let full = Step::new().text("Again.").call(tool, input).context_tokens(990_000);
-        stage.server.script([full, Step::new().text("Still green."), Step::new().text("Good bye.")]);
-        client.run(&stage.workplace, &stage.server, "Look again.", Resume::Id(&session));
-        client.run(&stage.workplace, &stage.server, "Farewell.", Resume::Id(&session));
+        let full = ScriptStep::new().text("Again.").call(tool, input).context_tokens(990_000);
+        stage.server.script([full, ScriptStep::new().text("Still green."), ScriptStep::new().text("Good bye.")]);
+        client.run(&stage.workplace, &stage.server, "Look again.", ClientResume::Id(&session));
+        client.run(&stage.workplace, &stage.server, "Farewell.", ClientResume::Id(&session));
         stage.ctx(&["import"]);
         stage.ctx(&["import", "--verify"]);
         let head = format!("session/{session}");
@@ -110,9 +110,13 @@ fn a_compacted_session_comes_in_whole_and_goes_on() {
         for target in Client::ALL.into_iter().filter(|target| target.available()) {
             stage.go_on(target, &head, "What did I ask?");
             let request = stage.last_request();
-            assert!(request.mentions(Role::User, SUMMARY), "{client:?} → {target:?}: {:?}", request.conversation());
-            assert!(request.mentions(Role::Assistant, "Good bye."), "{client:?} → {target:?}");
-            assert!(!request.mentions(Role::Assistant, "The notes say green."), "{client:?} → {target:?}");
+            assert!(
+                request.mentions(MessageRole::User, SUMMARY),
+                "{client:?} → {target:?}: {:?}",
+                request.conversation()
+            );
+            assert!(request.mentions(MessageRole::Assistant, "Good bye."), "{client:?} → {target:?}");
+            assert!(!request.mentions(MessageRole::Assistant, "The notes say green."), "{client:?} → {target:?}");
         }
     }
 }
@@ -127,13 +131,13 @@ fn the_agent_is_started_and_what_it_adds_is_kept() {
     let session = stage.have_session(client);
     stage.ctx(&["import"]);
     stage.put_on_path(client);
-    stage.server.script([Step::new().text("About the door.")]);
+    stage.server.script([ScriptStep::new().text("About the door.")]);
     let head = format!("session/{session}");
     let before = stage.commit(&head);
     let agent = ["--", "--print", "--dangerously-skip-permissions", "What did I ask?"];
     let said = stage.ctx(&[&["resume", &head], &agent[..]].concat());
     assert!(said.contains("About the door."), "{said}");
-    assert!(stage.last_request().mentions(Role::User, QUESTION));
+    assert!(stage.last_request().mentions(MessageRole::User, QUESTION));
     // Without an import: the head has moved on by one turn.
     assert_eq!(stage.commit(&format!("{head}~1")), before);
     assert!(stage.ctx(&["materialize", &head, "--format", "text"]).contains("About the door."));
@@ -184,16 +188,19 @@ fn comes_back(origin: Client, other: Client) {
     stage.ctx(&["import"]);
     let tip = stage.commit(&format!("session/{session}"));
     let (tool, input) = other.shell("echo hinge");
-    let looks = Step::new().text("I look at the hinge.").call(tool, input);
-    let away = stage.go_on_by(other, &tip, "Does it squeak?", [looks, Step::new().text("It squeaks.")]);
+    let looks = ScriptStep::new().text("I look at the hinge.").call(tool, input);
+    let away = stage.go_on_by(other, &tip, "Does it squeak?", [looks, ScriptStep::new().text("It squeaks.")]);
     stage.ctx(&["import"]);
     let head = format!("session/{}", away.session);
     let back = stage.go_on(origin, &head, "What did I ask?");
     let request = stage.last_request();
     let said = request.conversation();
     assert_eq!(Kept::of(&request), Kept::ALL, "{origin:?} → {other:?} → {origin:?}: {said:?}");
-    let texts =
-        [(Role::User, "Does it squeak?"), (Role::Assistant, "I look at the hinge."), (Role::Assistant, "It squeaks.")];
+    let texts = [
+        (MessageRole::User, "Does it squeak?"),
+        (MessageRole::Assistant, "I look at the hinge."),
+        (MessageRole::Assistant, "It squeaks."),
+    ];
     for (role, text) in texts {
         assert!(request.mentions(role, text), "{origin:?} → {other:?} → {origin:?}: no {text:?} in {said:?}");
     }
@@ -240,14 +247,14 @@ struct Kept {
 impl Kept {
     const ALL: Self = Self { texts: 5, calls: 3, results: 3 };
 
-    fn of(request: &Request) -> Self {
+    fn of(request: &ModelRequest) -> Self {
         let said = request.conversation();
         let texts = [
-            (Role::User, QUESTION),
-            (Role::Assistant, "I look."),
-            (Role::Assistant, "The notes say green."),
-            (Role::User, SECOND),
-            (Role::Assistant, "There is no window."),
+            (MessageRole::User, QUESTION),
+            (MessageRole::Assistant, "I look."),
+            (MessageRole::Assistant, "The notes say green."),
+            (MessageRole::User, SECOND),
+            (MessageRole::Assistant, "There is no window."),
         ];
         let mut calls = Vec::new();
         let mut results = Vec::new();
@@ -302,26 +309,28 @@ impl Stage {
         let call = |command| client.shell(command);
         let look = call("cat notes.txt");
         self.server.script([
-            Step::new().thinking("The notes may say.").text("I look.").call(look.0, look.1),
-            Step::new().text("The notes say green."),
+            ScriptStep::new().thinking("The notes may say.").text("I look.").call(look.0, look.1),
+            ScriptStep::new().text("The notes say green."),
         ]);
-        let first = client.run(&self.workplace, &self.server, QUESTION, Resume::No);
+        let first = client.run(&self.workplace, &self.server, QUESTION, ClientResume::No);
         let session = first.session().to_owned();
         let (fail, echo) = (call("cat window.txt"), call("echo frame"));
-        self.server
-            .script([Step::new().call(fail.0, fail.1).call(echo.0, echo.1), Step::new().text("There is no window.")]);
-        client.run(&self.workplace, &self.server, SECOND, Resume::Id(&session));
+        self.server.script([
+            ScriptStep::new().call(fail.0, fail.1).call(echo.0, echo.1),
+            ScriptStep::new().text("There is no window."),
+        ]);
+        client.run(&self.workplace, &self.server, SECOND, ClientResume::Id(&session));
         assert_eq!(self.server.remaining_steps(), 0);
         session
     }
 
     /// Goes on with a commit in a client, which is asked something.
     fn go_on(&self, client: Client, commit: &str, prompt: &str) -> Resumed {
-        self.go_on_by(client, commit, prompt, [Step::new().text("About the door.")])
+        self.go_on_by(client, commit, prompt, [ScriptStep::new().text("About the door.")])
     }
 
     /// Goes on with a commit in a client, which is asked something that the model takes these steps to answer.
-    fn go_on_by<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [Step; N]) -> Resumed {
+    fn go_on_by<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [ScriptStep; N]) -> Resumed {
         let written = self.ctx(&["--json", "resume", commit, "--in", name(client), "--print"]);
         let written: Value = serde_json::from_str(&written).unwrap();
         let session = written["session"].as_str().unwrap().to_owned();
@@ -329,7 +338,7 @@ impl Stage {
         let written_text = fs::read_to_string(path).unwrap();
         let resumed = Resumed { session: session.clone(), written: written_text, report: written["report"].clone() };
         self.server.script(steps);
-        let run = client.run(&self.workplace, &self.server, prompt, Resume::Id(&session));
+        let run = client.run(&self.workplace, &self.server, prompt, ClientResume::Id(&session));
         assert_eq!(run.session(), session, "{client:?} went on with another session");
         assert_eq!(self.server.remaining_steps(), 0);
         resumed
@@ -339,7 +348,7 @@ impl Stage {
         client.transcripts(&self.workplace, session).remove(0)
     }
 
-    fn last_request(&self) -> Request {
+    fn last_request(&self) -> ModelRequest {
         self.server.turns().pop().expect("the client had a turn")
     }
 }

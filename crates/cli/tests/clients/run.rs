@@ -4,7 +4,7 @@ use std::{fs, process::Output};
 
 use contexture_testkit::{
     clients::Client,
-    model_server::{Role, Step},
+    model_server::{MessageRole, ScriptStep},
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn a_run_of_an_agent_that_tells_nothing_is_its_session_too() {
         }
         let stage = Stage::new();
         stage.put_on_path(client);
-        stage.server.script([Step::new().text("It is green.")]);
+        stage.server.script([ScriptStep::new().text("It is green.")]);
         let words = ask(client, QUESTION, Told::Text);
         let ran = stage.run(&[], &words);
         assert!(String::from_utf8_lossy(&ran.stdout).contains("It is green."), "{client:?}");
@@ -50,7 +50,7 @@ fn a_run_without_a_session_of_its_own_is_what_was_printed() {
         }
         let stage = Stage::new();
         stage.put_on_path(client);
-        stage.server.script([Step::new().text("It is green.")]);
+        stage.server.script([ScriptStep::new().text("It is green.")]);
         let mut words = ask(client, QUESTION, Told::Events);
         words.insert(2, word);
         let ran = stage.run(&[], &words);
@@ -67,7 +67,7 @@ fn a_run_goes_on_where_a_chain_ends_in_the_same_agent_and_in_others() {
     }
     let stage = Stage::new();
     stage.put_on_path(origin);
-    stage.server.script([Step::new().text("It is green.")]);
+    stage.server.script([ScriptStep::new().text("It is green.")]);
     stage.run(&[], &ask(origin, QUESTION, Told::Events));
     stage.ctx(&["fork", &stage.only_session(), "--head", "work"]);
     for target in Client::ALL {
@@ -78,11 +78,11 @@ fn a_run_goes_on_where_a_chain_ends_in_the_same_agent_and_in_others() {
         let before = stage.commit("work");
         let (tool, input) = target.shell(&format!("{CTX} current > current.txt"));
         let answer = format!("So says {target:?}.");
-        stage.server.script([Step::new().text("I look.").call(tool, input), Step::new().text(&answer)]);
+        stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text(&answer)]);
         let told = if target == Client::Pi { Told::Text } else { Told::Events };
         stage.run(&["--from", "work"], &ask(target, "What did I ask?", told));
         let request = stage.server.turns().pop().unwrap();
-        assert!(request.mentions(Role::User, QUESTION), "{target:?}: {:?}", request.conversation());
+        assert!(request.mentions(MessageRole::User, QUESTION), "{target:?}: {:?}", request.conversation());
         // The head has moved along, and what the tool was told is on the way.
         let chain: Vec<String> = stage.log("work").iter().map(id_of).collect();
         let asked = fs::read_to_string(stage.workplace.project().join("current.txt")).unwrap();
@@ -110,7 +110,7 @@ fn hooks_and_the_wrapper_capture_one_session() {
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(settings, json!({"hooks": hooks}).to_string()).unwrap();
     let (tool, input) = client.shell(&format!("{CTX} --json current > current.txt"));
-    stage.server.script([Step::new().text("I look.").call(tool, input), Step::new().text("It is green.")]);
+    stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text("It is green.")]);
     stage.run(&[], &ask(client, QUESTION, Told::Events));
     let session = stage.only_session();
     assert_eq!(stage.ctx(&["materialize", &session]), stage.kept(client, &session));
@@ -132,7 +132,7 @@ fn is_its_session(client: Client) {
     let stage = Stage::new();
     stage.put_on_path(client);
     let (tool, input) = client.shell(&format!("{CTX} current > current.txt"));
-    stage.server.script([Step::new().text("I look.").call(tool, input), Step::new().text("It is green.")]);
+    stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text("It is green.")]);
     let ran = stage.run(&[], &ask(client, QUESTION, Told::Events));
     let lines = String::from_utf8(ran.stdout).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{lines}");

@@ -9,7 +9,7 @@ use contexture_assembly::{
     recipe::SourceInput,
     standard::{ContextKind, ItemId, OverflowStrategy},
 };
-use contexture_core::{CommitId, Entry, Part, Role};
+use contexture_core::{CommitId, Entry, EntryPart, Role};
 use contexture_store::commit::{self, CommitPlace, StoredCommit};
 use futures_util::FutureExt as _;
 
@@ -150,7 +150,7 @@ fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Place
     let mut entries: Vec<(usize, Entry)> = replay.into_entries_from().collect();
     for (_, entry) in &mut entries {
         if !thinking {
-            entry.parts.retain(|part| !matches!(part, Part::Thinking { .. }));
+            entry.parts.retain(|part| !matches!(part, EntryPart::Thinking { .. }));
         }
         // Neither a model nor a runtime is told these.
         (entry.id, entry.parent, entry.usage) = (None, None, None);
@@ -245,14 +245,16 @@ fn units(entries: Vec<(usize, Entry)>) -> Vec<Vec<(usize, Entry)>> {
 fn title(unit: &[(usize, Entry)]) -> Option<String> {
     let (_, first) = unit.first()?;
     let said = first.parts.iter().find_map(|part| match part {
-        Part::Text { text } | Part::Summary { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),
+        EntryPart::Text { text } | EntryPart::Summary { text } => {
+            text.lines().map(str::trim).find(|line| !line.is_empty())
+        }
         _ => None,
     });
     let called: Vec<&str> = unit
         .iter()
         .flat_map(|(_, entry)| &entry.parts)
         .filter_map(|part| match part {
-            Part::ToolCall { name, .. } => Some(name.as_str()),
+            EntryPart::ToolCall { name, .. } => Some(name.as_str()),
             _ => None,
         })
         .collect();
@@ -266,14 +268,14 @@ fn title(unit: &[(usize, Entry)]) -> Option<String> {
 
 fn calls(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {
     entry.parts.iter().filter_map(|part| match part {
-        Part::ToolCall { id, .. } => Some(id.clone()),
+        EntryPart::ToolCall { id, .. } => Some(id.clone()),
         _ => None,
     })
 }
 
 fn results(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {
     entry.parts.iter().filter_map(|part| match part {
-        Part::ToolResult { call, .. } => Some(call.clone()),
+        EntryPart::ToolResult { call, .. } => Some(call.clone()),
         _ => None,
     })
 }

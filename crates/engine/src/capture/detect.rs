@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{Format, Part};
+use contexture_core::{EntryPart, Format};
 use contexture_formats::{Framing, Splitter, codec};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -185,7 +185,7 @@ fn of_stream(record: &Value) -> Option<&'static str> {
 fn of_elements(array: &[u8]) -> Option<&'static str> {
     let mut splitter = Splitter::new(Framing::JsonArray, MAX_BYTES);
     let mut elements: Vec<Value> = Vec::new();
-    let mut take = |record: contexture_formats::Record<'_>| {
+    let mut take = |record: contexture_formats::RawRecord<'_>| {
         if elements.len() < MAX_RECORDS {
             elements.extend(serde_json::from_slice::<Value>(record.bytes));
         }
@@ -233,7 +233,7 @@ fn is_bureau(head: &[u8]) -> bool {
     let _problem = splitter.push(head, &mut |record| {
         is_message.get_or_insert_with(|| {
             let entry = bureau.step(record.bytes).ok().and_then(|step| step.entries.into_iter().next());
-            entry.is_some_and(|entry| !matches!(entry.parts[..], [Part::Native { .. }]))
+            entry.is_some_and(|entry| !matches!(entry.parts[..], [EntryPart::Native { .. }]))
         });
     });
     is_message.unwrap_or(false)

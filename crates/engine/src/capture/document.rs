@@ -121,7 +121,7 @@ impl Document {
         };
         let base = array.start as u64;
         let mut splitter = Splitter::new(framing, MAX_DOCUMENT_BYTES);
-        let mut take = |record: contexture_formats::Record<'_>| {
+        let mut take = |record: contexture_formats::RawRecord<'_>| {
             let start = array.start + usize::try_from(record.offset).unwrap_or(usize::MAX);
             let end = start + record.bytes.len();
             let Some(bytes) = self.bytes.get(start..end) else { return };

@@ -12,8 +12,8 @@ use contexture_core::{
 };
 use contexture_formats::{
     Framing,
-    codec::{Facts, Origin, OriginKind, Outline},
-    thread::{Place, Placement, Start, Threader},
+    codec::{Facts, OriginKind, Outline, SessionOrigin},
+    thread::{LanePlace, Placement, Start, Threader},
 };
 use contexture_store::{artifact::PreparedContent, source::SourceSegment};
 
@@ -216,7 +216,7 @@ impl Steps {
             self.begin_lane(&Start::Root);
         }
         let kind = if self.lanes[0].state.tip.is_some() { CommitKind::Snapshot } else { CommitKind::Delta };
-        let place = Place {
+        let place = LanePlace {
             lane: 0,
             start: None,
             cut_before: false,
@@ -333,7 +333,7 @@ impl Steps {
             return;
         }
         let named = match (&facts.origin, &self.settings.agent, &facts.session) {
-            (Some(Origin { session, kind: OriginKind::Parent, at }), ..) => {
+            (Some(SessionOrigin { session, kind: OriginKind::Parent, at }), ..) => {
                 Some((session, at.iter().chain(&facts.session).cloned().collect()))
             }
             // The agent's records carry the session that it works for.
@@ -359,7 +359,7 @@ impl Steps {
         self.asides.push(content);
     }
 
-    fn put(&mut self, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
+    fn put(&mut self, place: &LanePlace, outline: &Outline, bytes: &[u8], start: Option<u64>) {
         let mut prefix = Vec::new();
         if let Some(begins) = &place.start {
             prefix = self.begin_lane(begins);

@@ -1,7 +1,7 @@
 //! The occasion of a call: what was asked for, and what was thought before it.
 
-use contexture_core::{CommitId, Entry, Part, Role, Timestamp};
-use contexture_formats::{Told, told};
+use contexture_core::{CommitId, Entry, EntryPart, Role, Timestamp};
+use contexture_formats::{DisplayItem, display_items};
 use contexture_store::commit::StoredCommit;
 use serde::Serialize;
 
@@ -79,12 +79,12 @@ impl Contexture {
     }
 
     async fn said_in(&self, commit: CommitId) -> Result<Vec<Entry>> {
-        let told = told(self.steps_of(commit).await?.unwrap_or_default());
-        let entry = |told| match told {
-            Told::Entry(entry) => Some(*entry),
-            Told::Rewind(_) => None,
+        let items = display_items(self.steps_of(commit).await?.unwrap_or_default());
+        let entry = |item| match item {
+            DisplayItem::Entry(entry) => Some(*entry),
+            DisplayItem::Rewind(_) => None,
         };
-        Ok(told.into_iter().filter_map(entry).collect())
+        Ok(items.into_iter().filter_map(entry).collect())
     }
 }
 
@@ -116,20 +116,20 @@ impl Occasion {
 /// Returns where a call is: in which entry, and which part of it.
 fn position_of(entries: &[Entry], call: &str) -> Option<(usize, usize)> {
     entries.iter().enumerate().rev().find_map(|(number, entry)| {
-        let is_call = |part: &Part| matches!(part, Part::ToolCall { id, .. } if id == call);
+        let is_call = |part: &EntryPart| matches!(part, EntryPart::ToolCall { id, .. } if id == call);
         Some((number, entry.parts.iter().position(is_call)?))
     })
 }
 
-fn thought(part: &Part) -> Option<Reasoning> {
+fn thought(part: &EntryPart) -> Option<Reasoning> {
     let (kind, text) = match part {
-        Part::Text { text } => (Thought::Said, text),
-        Part::Thinking { text, .. } => (Thought::Thinking, text),
-        Part::ToolCall { .. }
-        | Part::ToolResult { .. }
-        | Part::Blob { .. }
-        | Part::Summary { .. }
-        | Part::Native { .. } => {
+        EntryPart::Text { text } => (Thought::Said, text),
+        EntryPart::Thinking { text, .. } => (Thought::Thinking, text),
+        EntryPart::ToolCall { .. }
+        | EntryPart::ToolResult { .. }
+        | EntryPart::Blob { .. }
+        | EntryPart::Summary { .. }
+        | EntryPart::Native { .. } => {
             return None;
         }
     };
@@ -137,9 +137,9 @@ fn thought(part: &Part) -> Option<Reasoning> {
     (!text.is_empty()).then(|| Reasoning { kind, text: text.to_owned() })
 }
 
-fn words(parts: &[Part]) -> String {
-    let text = |part: &Part| match part {
-        Part::Text { text } => Some(text.trim().to_owned()),
+fn words(parts: &[EntryPart]) -> String {
+    let text = |part: &EntryPart| match part {
+        EntryPart::Text { text } => Some(text.trim().to_owned()),
         _ => None,
     };
     parts.iter().filter_map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
 //! Documents: the texts of a commit, each of which is searched by itself.
 
-use contexture_core::{Annotations, Entry, Format, Part, Role, ToolInput};
-use contexture_formats::{Codec, Record, Splitter, codec, codec::Effect};
+use contexture_core::{Annotations, Entry, EntryPart, Format, Role, ToolInput};
+use contexture_formats::{Codec, RawRecord, Splitter, codec, codec::Effect};
 use contexture_store::search::PassageKind;
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ impl Extractor {
         });
     }
 
-    fn read(&mut self, codec: &dyn Codec, record: Record<'_>) {
+    fn read(&mut self, codec: &dyn Codec, record: RawRecord<'_>) {
         if record.is_blank() {
             return;
         }
@@ -161,11 +161,11 @@ impl Extractor {
 }
 
 /// Returns what a part says, and as what.
-fn text_of(part: Part, kind_of_text: PassageKind) -> Option<(PassageKind, String)> {
+fn text_of(part: EntryPart, kind_of_text: PassageKind) -> Option<(PassageKind, String)> {
     Some(match part {
-        Part::Text { text } => (kind_of_text, text),
-        Part::Thinking { text, .. } => (PassageKind::Thinking, text),
-        Part::ToolCall { name, input, .. } => {
+        EntryPart::Text { text } => (kind_of_text, text),
+        EntryPart::Thinking { text, .. } => (PassageKind::Thinking, text),
+        EntryPart::ToolCall { name, input, .. } => {
             let mut text = name;
             match input {
                 ToolInput::Json(value) => strings(&value, &mut text),
@@ -173,15 +173,15 @@ fn text_of(part: Part, kind_of_text: PassageKind) -> Option<(PassageKind, String
             }
             (PassageKind::ToolCall, text)
         }
-        Part::ToolResult { content, .. } => {
+        EntryPart::ToolResult { content, .. } => {
             let mut text = String::new();
             for (_, said) in content.into_iter().filter_map(|part| text_of(part, PassageKind::Text)) {
                 push_line(&mut text, &said);
             }
             (PassageKind::ToolResult, text)
         }
-        Part::Summary { text } => (PassageKind::Summary, text),
-        Part::Blob { .. } | Part::Native { .. } => return None,
+        EntryPart::Summary { text } => (PassageKind::Summary, text),
+        EntryPart::Blob { .. } | EntryPart::Native { .. } => return None,
     })
 }
 

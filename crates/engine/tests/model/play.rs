@@ -6,7 +6,7 @@ use contexture::{Checkpoint, CheckpointContent, Compaction, Contexture, Error, E
 use contexture_core::{CommitId, IdempotencyKey, Principal, Provenance};
 use contexture_testkit::{
     Backend, Harness, instant,
-    model::{Body, Refusal, World},
+    model::{Body, World, WorldRefusal},
 };
 use proptest::sample::Index;
 
@@ -193,6 +193,6 @@ impl<B: Backend> Play<B> {
     }
 }
 
-fn assert_same<T: PartialEq + std::fmt::Debug>(expected: &Result<T, Refusal>, actual: Result<T, Error>) {
-    assert_eq!(actual.map_err(|error| Refusal::of(&error)), *expected);
+fn assert_same<T: PartialEq + std::fmt::Debug>(expected: &Result<T, WorldRefusal>, actual: Result<T, Error>) {
+    assert_eq!(actual.map_err(|error| WorldRefusal::of(&error)), *expected);
 }

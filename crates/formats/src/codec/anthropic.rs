@@ -1,14 +1,14 @@
 //! `anthropic-messages-v1`: messages of Anthropic's API, the elements of a JSON array.
 
-use contexture_core::{Entry, Flags, Part, Role, Usage};
+use contexture_core::{Entry, EntryPart, Flags, Role, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Codec, Effect, Framing, Keep, Mark, Outline, Step,
+    Codec, Effect, Framing, Keep, Outline, RecordMark, RecordStep,
     anthropic_content::{self, Message},
-    lenient,
-    words::Words,
+    spoken_text::SpokenText,
+    tolerant_json,
 };
 use crate::RecordProblem;
 
@@ -16,12 +16,12 @@ pub(super) struct Anthropic;
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
     #[serde(default)]
-    content: Words,
+    content: SpokenText,
 }
 
 impl Codec for Anthropic {
@@ -30,33 +30,33 @@ impl Codec for Anthropic {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Head { id, role, content } = lenient::object(record)?;
+        let Head { id, role, content } = tolerant_json::record(record)?;
         let mark = if content.sums_up {
-            Mark::Compaction { after: None }
+            RecordMark::Compaction { after: None }
         } else if role.as_deref() == Some("user") {
-            content.spoken().map_or(Mark::None, |words| Mark::Turn(Some(words)))
+            content.spoken().map_or(RecordMark::None, |words| RecordMark::Turn(Some(words)))
         } else {
-            Mark::None
+            RecordMark::None
         };
         Ok(Outline { id, mark, ..Outline::default() })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let Message { id, role, model, content, usage } = lenient::object(record)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let Message { id, role, model, content, usage } = tolerant_json::record(record)?;
         let role = match role.as_deref() {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
             Some("system") => Role::System,
             _ => {
-                let value: Value = lenient::object(record)?;
-                let parts = vec![Part::Native { kind: "message".to_owned(), value }];
-                return Ok(Step::append(Entry { id, ..Entry::new(Role::User, parts) }));
+                let value: Value = tolerant_json::record(record)?;
+                let parts = vec![EntryPart::Native { kind: "message".to_owned(), value }];
+                return Ok(RecordStep::append(Entry { id, ..Entry::new(Role::User, parts) }));
             }
         };
         let usage = usage.map(Usage::from);
         let mut entry = Entry { id, model, usage, ..Entry::new(role, anthropic_content::parts(content)) };
-        let Some(last_summary) = entry.parts.iter().rposition(|part| matches!(part, Part::Summary { .. })) else {
-            return Ok(Step::append(entry));
+        let Some(last_summary) = entry.parts.iter().rposition(|part| matches!(part, EntryPart::Summary { .. })) else {
+            return Ok(RecordStep::append(entry));
         };
         // The API ignores everything before the last compaction, in the same message too.
         let rest = entry.parts.split_off(last_summary + 1);
@@ -66,7 +66,7 @@ impl Codec for Anthropic {
         if !rest.is_empty() {
             entries.push(Entry { parts: rest, ..entry });
         }
-        Ok(Step { effect: Effect::Replace(Keep::Nothing), entries })
+        Ok(RecordStep { effect: Effect::Replace(Keep::Nothing), entries })
     }
 }
 
@@ -83,17 +83,17 @@ mod tests {
         step.entries.into_iter().next().unwrap()
     }
 
-    fn parts(block: &Value) -> Vec<Part> {
+    fn parts(block: &Value) -> Vec<EntryPart> {
         entry(&json!({"role": "user", "content": [block]})).parts
     }
 
-    fn blob(media_type: &str, source: BlobSource) -> Part {
-        Part::Blob { media_type: media_type.into(), source }
+    fn blob(media_type: &str, source: BlobSource) -> EntryPart {
+        EntryPart::Blob { media_type: media_type.into(), source }
     }
 
     #[test]
     fn text_is_a_string_or_a_block() {
-        let words = vec![Part::text("hi")];
+        let words = vec![EntryPart::text("hi")];
         assert_eq!(entry(&json!({"role": "user", "content": "hi"})), Entry::new(Role::User, words.clone()));
         assert_eq!(parts(&json!({"type": "text", "text": "hi", "cache_control": {}})), words);
         assert_eq!(entry(&json!({"role": "system", "content": ""})), Entry::new(Role::System, vec![]));
@@ -120,9 +120,12 @@ mod tests {
         );
         assert_eq!(
             source("document", &json!({"type": "text", "media_type": "text/plain", "data": "read me"})),
-            [Part::text("read me")]
+            [EntryPart::text("read me")]
         );
-        assert!(matches!(source("document", &json!({"type": "content", "content": []}))[..], [Part::Native { .. }]));
+        assert!(matches!(
+            source("document", &json!({"type": "content", "content": []}))[..],
+            [EntryPart::Native { .. }]
+        ));
     }
 
     #[test]
@@ -130,15 +133,15 @@ mod tests {
         let seal = |scheme, data: &str| Some(Seal { scheme, data: data.into() });
         assert_eq!(
             parts(&json!({"type": "thinking", "thinking": "hm", "signature": "sig"})),
-            [Part::Thinking { text: "hm".into(), seal: seal(SealScheme::AnthropicSignature, "sig") }]
+            [EntryPart::Thinking { text: "hm".into(), seal: seal(SealScheme::AnthropicSignature, "sig") }]
         );
         assert_eq!(
             parts(&json!({"type": "thinking", "thinking": "hm", "signature": ""})),
-            [Part::Thinking { text: "hm".into(), seal: None }]
+            [EntryPart::Thinking { text: "hm".into(), seal: None }]
         );
         assert_eq!(
             parts(&json!({"type": "redacted_thinking", "data": "x"})),
-            [Part::Thinking { text: String::new(), seal: seal(SealScheme::AnthropicRedacted, "x") }]
+            [EntryPart::Thinking { text: String::new(), seal: seal(SealScheme::AnthropicRedacted, "x") }]
         );
     }
 
@@ -146,19 +149,19 @@ mod tests {
     fn calls_and_results_are_read_with_their_flags() {
         assert_eq!(
             parts(&json!({"type": "tool_use", "id": "t", "name": "run", "input": {"a": 1}})),
-            [Part::ToolCall { id: "t".into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) }]
+            [EntryPart::ToolCall { id: "t".into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) }]
         );
-        let result = |content, is_error| [Part::ToolResult { call: "t".into(), content, is_error }];
+        let result = |content, is_error| [EntryPart::ToolResult { call: "t".into(), content, is_error }];
         assert_eq!(
             parts(&json!({"type": "tool_result", "tool_use_id": "t", "content": "out", "is_error": true})),
-            result(vec![Part::text("out")], Some(true))
+            result(vec![EntryPart::text("out")], Some(true))
         );
         assert_eq!(parts(&json!({"type": "tool_result", "tool_use_id": "t"})), result(vec![], None));
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "tool_reference", "tool_name": "x"}]);
-        let reference = Part::Native { kind: "tool_reference".into(), value: blocks[1].clone() };
+        let reference = EntryPart::Native { kind: "tool_reference".into(), value: blocks[1].clone() };
         assert_eq!(
             parts(&json!({"type": "tool_result", "tool_use_id": "t", "content": blocks})),
-            result(vec![Part::text("a"), reference], None)
+            result(vec![EntryPart::text("a"), reference], None)
         );
     }
 
@@ -166,13 +169,13 @@ mod tests {
     fn what_the_server_does_is_handed_on() {
         for kind in ["server_tool_use", "web_search_tool_result", "mcp_tool_use", "container_upload", "new"] {
             let block = json!({"type": kind, "id": "s", "input": {}});
-            assert_eq!(parts(&block), [Part::Native { kind: kind.into(), value: block.clone() }]);
+            assert_eq!(parts(&block), [EntryPart::Native { kind: kind.into(), value: block.clone() }]);
         }
         let broken = json!({"type": "tool_use", "id": 5});
-        assert_eq!(parts(&broken), [Part::Native { kind: "tool_use".into(), value: broken.clone() }]);
-        assert_eq!(parts(&json!(5)), [Part::Native { kind: "unknown".into(), value: json!(5) }]);
+        assert_eq!(parts(&broken), [EntryPart::Native { kind: "tool_use".into(), value: broken.clone() }]);
+        assert_eq!(parts(&json!(5)), [EntryPart::Native { kind: "unknown".into(), value: json!(5) }]);
         let nobody = json!({"role": "nobody", "content": "x"});
-        assert_eq!(entry(&nobody).parts, [Part::Native { kind: "message".into(), value: nobody }]);
+        assert_eq!(entry(&nobody).parts, [EntryPart::Native { kind: "message".into(), value: nobody }]);
     }
 
     #[test]
@@ -185,7 +188,7 @@ mod tests {
             id: Some("msg_1".into()),
             model: Some("m".into()),
             usage: Some(usage),
-            ..Entry::new(Role::Assistant, vec![Part::text("ok")])
+            ..Entry::new(Role::Assistant, vec![EntryPart::text("ok")])
         };
         assert_eq!(entry(&message), expected);
     }
@@ -196,30 +199,30 @@ mod tests {
             {"type": "text", "text": "forgotten"}, {"type": "compaction", "content": "so far"}, {"type": "text", "text": "next"}]});
         let record = record.to_string();
         let flags = Flags { compact_summary: true, ..Flags::default() };
-        let summary = Part::Summary { text: "so far".into() };
+        let summary = EntryPart::Summary { text: "so far".into() };
         assert_eq!(
             Anthropic.step(record.as_bytes()).unwrap(),
-            Step {
+            RecordStep {
                 effect: Effect::Replace(Keep::Nothing),
                 entries: vec![
                     Entry { flags, ..Entry::new(Role::User, vec![summary]) },
-                    Entry::new(Role::Assistant, vec![Part::text("next")]),
+                    Entry::new(Role::Assistant, vec![EntryPart::text("next")]),
                 ],
             }
         );
-        assert_eq!(Anthropic.outline(record.as_bytes()).unwrap().mark, Mark::Compaction { after: None });
+        assert_eq!(Anthropic.outline(record.as_bytes()).unwrap().mark, RecordMark::Compaction { after: None });
         let sealed = json!({"type": "compaction", "content": null, "encrypted_content": "x"});
-        assert_eq!(parts(&sealed), [Part::Native { kind: "compaction".into(), value: sealed.clone() }]);
+        assert_eq!(parts(&sealed), [EntryPart::Native { kind: "compaction".into(), value: sealed.clone() }]);
     }
 
     #[test]
     fn an_outline_marks_where_somebody_asks() {
         let mark = |message: &Value| Anthropic.outline(message.to_string().as_bytes()).unwrap().mark;
-        assert_eq!(mark(&json!({"role": "user", "content": "why?"})), Mark::Turn(Some("why?".into())));
-        assert_eq!(mark(&json!({"role": "assistant", "content": "so."})), Mark::None);
+        assert_eq!(mark(&json!({"role": "user", "content": "why?"})), RecordMark::Turn(Some("why?".into())));
+        assert_eq!(mark(&json!({"role": "assistant", "content": "so."})), RecordMark::None);
         let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]});
-        assert_eq!(mark(&result), Mark::None);
-        assert_eq!(mark(&json!({"content": 5, "role": []})), Mark::None);
+        assert_eq!(mark(&result), RecordMark::None);
+        assert_eq!(mark(&json!({"content": 5, "role": []})), RecordMark::None);
         assert!(Anthropic.outline(b"[]").is_err());
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
-use contexture_core::{BlobSource, Entry, Flags, Part, Role, Timestamp, ToolInput, Usage};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, Timestamp, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Codec, Effect, Facts, Framing, Keep, Mark, Outline, Step, lenient, words::Words};
+use super::{
+    Codec, Effect, Facts, Framing, Keep, Outline, RecordMark, RecordStep, content_blocks, spoken_text::SpokenText,
+    tolerant_json,
+};
 use crate::{RecordProblem, media};
 
 pub(super) struct Atif;
@@ -15,54 +18,54 @@ pub(super) struct Atif;
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 struct Trajectory<S> {
-    #[serde(rename = "session_id", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "session_id", default, deserialize_with = "tolerant_json::maybe")]
     session: Option<String>,
-    #[serde(rename = "trajectory_id", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "trajectory_id", default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     agent: Option<Agent>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     steps: Option<Vec<S>>,
 }
 
 #[derive(Deserialize, Default)]
 struct Agent {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     version: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     model_name: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     source: Option<String>,
-    #[serde(default, deserialize_with = "lenient::time")]
+    #[serde(default, deserialize_with = "tolerant_json::time")]
     timestamp: Option<Timestamp>,
     #[serde(default)]
-    message: Words,
+    message: SpokenText,
 }
 
 #[derive(Deserialize)]
 struct TrajectoryStep {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     step_id: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::time")]
+    #[serde(default, deserialize_with = "tolerant_json::time")]
     timestamp: Option<Timestamp>,
     source: Source,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     model_name: Option<String>,
     #[serde(default)]
     message: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     tool_calls: Option<Vec<Value>>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     observation: Option<Observation>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     metrics: Option<Metrics>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     extra: Option<StepExtra>,
 }
 
@@ -80,7 +83,7 @@ struct ToolCall {
     id: String,
     #[serde(rename = "function_name")]
     name: String,
-    #[serde(default = "lenient::empty_object")]
+    #[serde(default = "content_blocks::empty_object")]
     arguments: Value,
 }
 
@@ -91,42 +94,42 @@ struct Observation {
 
 #[derive(Deserialize)]
 struct Observed {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     source_call_id: Option<String>,
     #[serde(default)]
     content: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     subagent_trajectory_ref: Option<Value>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     extra: Option<ObservedExtra>,
 }
 
 /// Where this project writes whether a tool failed, for which the format has no field.
 #[derive(Deserialize)]
 struct ObservedExtra {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     is_error: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct Metrics {
-    #[serde(rename = "prompt_tokens", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "prompt_tokens", default, deserialize_with = "tolerant_json::maybe")]
     prompt: Option<u64>,
-    #[serde(rename = "completion_tokens", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "completion_tokens", default, deserialize_with = "tolerant_json::maybe")]
     completion: Option<u64>,
-    #[serde(rename = "cached_tokens", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "cached_tokens", default, deserialize_with = "tolerant_json::maybe")]
     cached: Option<u64>,
 }
 
 #[derive(Deserialize)]
 struct StepExtra {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     context_management: Option<ContextManagement>,
 }
 
 #[derive(Deserialize)]
 struct ContextManagement {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     boundary: Option<String>,
 }
 
@@ -155,25 +158,30 @@ impl Codec for Atif {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Trajectory::<Head> { session, id, agent, steps } = lenient::object(record)?;
+        let Trajectory::<Head> { session, id, agent, steps } = tolerant_json::record(record)?;
         let Agent { version, model_name } = agent.unwrap_or_default();
         let steps = steps.unwrap_or_default();
         let at = steps.iter().rev().find_map(|step| step.timestamp);
         let mut asked = steps.into_iter().filter(|step| step.source.as_deref() == Some("user"));
         let words = asked.find_map(|step| step.message.spoken());
         let facts = Facts { session: session.or(id), version, model: model_name, ..Facts::default() };
-        Ok(Outline { at, mark: words.map_or(Mark::None, |words| Mark::Turn(Some(words))), facts, ..Outline::default() })
+        Ok(Outline {
+            at,
+            mark: words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
+            facts,
+            ..Outline::default()
+        })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let Trajectory::<Value> { session, id, agent, steps } = lenient::object(record)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let Trajectory::<Value> { session, id, agent, steps } = tolerant_json::record(record)?;
         let name = id.or(session);
         let model = agent.unwrap_or_default().model_name;
         let mut effect = Effect::Upsert;
         let mut entries = Vec::new();
         for (n, value) in steps.unwrap_or_default().into_iter().enumerate() {
             let Ok(mut step) = TrajectoryStep::deserialize(&value) else {
-                entries.push(Entry::new(Role::User, vec![Part::Native { kind: "step".to_owned(), value }]));
+                entries.push(Entry::new(Role::User, vec![EntryPart::Native { kind: "step".to_owned(), value }]));
                 continue;
             };
             if step.replaces() {
@@ -186,7 +194,7 @@ impl Codec for Atif {
             }
             entries.extend(step.into_entries(id));
         }
-        Ok(if entries.is_empty() { Step::nothing() } else { Step { effect, entries } })
+        Ok(if entries.is_empty() { RecordStep::nothing() } else { RecordStep { effect, entries } })
     }
 }
 
@@ -201,8 +209,10 @@ impl TrajectoryStep {
         let replaces = self.replaces();
         let results_id = id.as_ref().map(|id| format!("{id}/results"));
         let (at, model) = (self.timestamp, self.model_name);
-        let mut said: Vec<Part> = Vec::new();
-        said.extend(self.reasoning_content.filter(|t| !t.is_empty()).map(|text| Part::Thinking { text, seal: None }));
+        let mut said: Vec<EntryPart> = Vec::new();
+        said.extend(
+            self.reasoning_content.filter(|t| !t.is_empty()).map(|text| EntryPart::Thinking { text, seal: None }),
+        );
         said.extend(parts(self.message));
         said.extend(self.tool_calls.into_iter().flatten().map(call));
         let results = observed(self.observation);
@@ -210,7 +220,7 @@ impl TrajectoryStep {
             let observed = text(&results);
             let text = if observed.is_empty() { text(&said) } else { observed };
             let flags = Flags { compact_summary: true, ..Flags::default() };
-            return vec![Entry { id, at, flags, ..Entry::new(Role::User, vec![Part::Summary { text }]) }];
+            return vec![Entry { id, at, flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) }];
         }
         let (role, results_role) = match self.source {
             Source::System => (Role::System, Role::System),
@@ -232,49 +242,49 @@ impl From<Metrics> for Usage {
     }
 }
 
-fn call(call: Value) -> Part {
+fn call(call: Value) -> EntryPart {
     match ToolCall::deserialize(&call) {
-        Ok(ToolCall { id, name, arguments }) => Part::ToolCall { id, name, input: ToolInput::Json(arguments) },
-        Err(_) => Part::Native { kind: "tool_call".to_owned(), value: call },
+        Ok(ToolCall { id, name, arguments }) => EntryPart::ToolCall { id, name, input: ToolInput::Json(arguments) },
+        Err(_) => EntryPart::Native { kind: "tool_call".to_owned(), value: call },
     }
 }
 
 /// Returns what tools answered, each call once. What answers no call is there as it is.
-fn observed(observation: Option<Observation>) -> Vec<Part> {
-    let mut observed: Vec<Part> = Vec::new();
+fn observed(observation: Option<Observation>) -> Vec<EntryPart> {
+    let mut observed: Vec<EntryPart> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for result in observation.into_iter().flat_map(|observation| observation.results) {
         let mut more = parts(result.content);
         let subagents = result.subagent_trajectory_ref;
-        more.extend(subagents.map(|value| Part::Native { kind: "subagent_trajectory_ref".to_owned(), value }));
+        more.extend(subagents.map(|value| EntryPart::Native { kind: "subagent_trajectory_ref".to_owned(), value }));
         let Some(call) = result.source_call_id else {
             observed.extend(more);
             continue;
         };
         let failed = result.extra.and_then(|extra| extra.is_error);
         let place = *places.entry(call.clone()).or_insert(observed.len());
-        if let Some(Part::ToolResult { content, is_error, .. }) = observed.get_mut(place) {
+        if let Some(EntryPart::ToolResult { content, is_error, .. }) = observed.get_mut(place) {
             content.extend(more);
             *is_error = is_error.or(failed);
         } else {
-            observed.push(Part::ToolResult { call, content: more, is_error: failed });
+            observed.push(EntryPart::ToolResult { call, content: more, is_error: failed });
         }
     }
     observed
 }
 
-fn parts(content: Value) -> Vec<Part> {
-    lenient::parts(content, part)
+fn parts(content: Value) -> Vec<EntryPart> {
+    content_blocks::parts(content, part)
 }
 
-fn part(piece: Value) -> Part {
+fn part(piece: Value) -> EntryPart {
     match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text }) => Part::Text { text },
+        Ok(Piece::Text { text }) => EntryPart::Text { text },
         Ok(Piece::Image { source: Image { media_type, path } }) if is_url(&path) => media::at_url(&path, &media_type),
         Ok(Piece::Image { source: Image { media_type, path } }) => {
-            Part::Blob { media_type, source: BlobSource::File(path) }
+            EntryPart::Blob { media_type, source: BlobSource::File(path) }
         }
-        Ok(Piece::Other) | Err(_) => lenient::native(piece),
+        Ok(Piece::Other) | Err(_) => content_blocks::native(piece),
     }
 }
 
@@ -282,10 +292,10 @@ fn is_url(path: &str) -> bool {
     path.starts_with("data:") || path.contains("://")
 }
 
-fn text(parts: &[Part]) -> String {
+fn text(parts: &[EntryPart]) -> String {
     let texts = parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.clone()),
-        Part::ToolResult { content, .. } => Some(text(content)),
+        EntryPart::Text { text } => Some(text.clone()),
+        EntryPart::ToolResult { content, .. } => Some(text(content)),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
@@ -303,11 +313,11 @@ mod tests {
         .to_string()
     }
 
-    fn step(steps: &Value) -> Step {
+    fn step(steps: &Value) -> RecordStep {
         Atif.step(record(steps).as_bytes()).unwrap()
     }
 
-    fn entry(id: &str, role: Role, parts: Vec<Part>) -> Entry {
+    fn entry(id: &str, role: Role, parts: Vec<EntryPart>) -> Entry {
         Entry { id: Some(id.into()), ..Entry::new(role, parts) }
     }
 
@@ -328,27 +338,27 @@ mod tests {
                 "metrics": {"prompt_tokens": 5, "completion_tokens": 6, "cached_tokens": 4}}
         ]));
         let at: Option<Timestamp> = Some("2026-11-15T10:00:00Z".parse().unwrap());
-        let blob = |source| Part::Blob { media_type: "image/png".into(), source };
+        let blob = |source| EntryPart::Blob { media_type: "image/png".into(), source };
         let images =
             [blob(BlobSource::File("images/a.png".into())), blob(BlobSource::Url("https://a.example/b.png".into()))];
         let said = vec![
-            Part::Thinking { text: "hm".into(), seal: None },
-            Part::text("I look."),
-            Part::ToolCall { id: "c".into(), name: "ls".into(), input: ToolInput::Json(json!({"dir": "/"})) },
+            EntryPart::Thinking { text: "hm".into(), seal: None },
+            EntryPart::text("I look."),
+            EntryPart::ToolCall { id: "c".into(), name: "ls".into(), input: ToolInput::Json(json!({"dir": "/"})) },
         ];
-        let result = Part::ToolResult {
+        let result = EntryPart::ToolResult {
             call: "c".into(),
-            content: vec![Part::text("a"), Part::text("b")],
+            content: vec![EntryPart::text("a"), EntryPart::text("b")],
             is_error: Some(true),
         };
         let usage = Usage { input: Some(5), output: Some(6), cache_read: Some(4), ..Usage::default() };
         assert_eq!(
             step.entries,
             [
-                entry("s/1", Role::System, vec![Part::text("be brief")]),
-                entry("s/2", Role::User, [vec![Part::text("look")], images.to_vec()].concat()),
+                entry("s/1", Role::System, vec![EntryPart::text("be brief")]),
+                entry("s/2", Role::User, [vec![EntryPart::text("look")], images.to_vec()].concat()),
                 Entry { at, model: Some("n".into()), usage: Some(usage), ..entry("s/3", Role::Assistant, said) },
-                Entry { at, ..entry("s/3/results", Role::Tool, vec![result, Part::text("terminal")]) },
+                Entry { at, ..entry("s/3/results", Role::Tool, vec![result, EntryPart::text("terminal")]) },
             ]
         );
         assert_eq!(step.effect, Effect::Upsert);
@@ -364,17 +374,20 @@ mod tests {
             {"step_id": 3, "source": "user", "message": "new"}
         ]));
         let flags = Flags { compact_summary: true, ..Flags::default() };
-        let summary = Entry { flags, ..entry("s/2", Role::User, vec![Part::Summary { text: "so far".into() }]) };
-        let entries = vec![summary, entry("s/3", Role::User, vec![Part::text("new")])];
-        assert_eq!(replaced, Step { effect: Effect::Replace(Keep::Nothing), entries });
+        let summary = Entry { flags, ..entry("s/2", Role::User, vec![EntryPart::Summary { text: "so far".into() }]) };
+        let entries = vec![summary, entry("s/3", Role::User, vec![EntryPart::text("new")])];
+        assert_eq!(replaced, RecordStep { effect: Effect::Replace(Keep::Nothing), entries });
 
         let unseen = step(&json!([{"step_id": 1, "source": "system", "message": "Compacted", "extra": extra}]));
-        assert_eq!(unseen.entries[0].parts, [Part::Summary { text: "Compacted".into() }]);
+        assert_eq!(unseen.entries[0].parts, [EntryPart::Summary { text: "Compacted".into() }]);
         let appended = json!({"context_management": {"type": "injection", "boundary": "append"}});
         let injected = step(&json!([{"source": "system", "message": "note", "extra": appended}]));
         assert_eq!(
             injected,
-            Step { effect: Effect::Upsert, entries: vec![entry("s/1", Role::System, vec![Part::text("note")])] }
+            RecordStep {
+                effect: Effect::Upsert,
+                entries: vec![entry("s/1", Role::System, vec![EntryPart::text("note")])]
+            }
         );
     }
 
@@ -387,7 +400,7 @@ mod tests {
         let facts =
             Facts { session: Some("s".into()), version: Some("2".into()), model: Some("m".into()), ..Facts::default() };
         let at = Some("2026-11-15T10:00:00Z".parse().unwrap());
-        let mark = Mark::Turn(Some("why?".into()));
+        let mark = RecordMark::Turn(Some("why?".into()));
         assert_eq!(Atif.outline(record.as_bytes()), Ok(Outline { at, mark, facts, ..Outline::default() }));
     }
 
@@ -400,11 +413,14 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_handed_on() {
         let odd = json!({"source": "nobody", "message": "x"});
-        assert_eq!(step(&json!([odd])).entries[0].parts, [Part::Native { kind: "step".into(), value: odd.clone() }]);
+        assert_eq!(
+            step(&json!([odd])).entries[0].parts,
+            [EntryPart::Native { kind: "step".into(), value: odd.clone() }]
+        );
         let call = json!({"tool_call_id": 5});
         let parts = step(&json!([{"source": "agent", "message": "", "tool_calls": [call]}])).entries[0].parts.clone();
-        assert_eq!(parts, [Part::Native { kind: "tool_call".into(), value: call }]);
-        assert_eq!(Atif.step(b"{}"), Ok(Step::nothing()));
+        assert_eq!(parts, [EntryPart::Native { kind: "tool_call".into(), value: call }]);
+        assert_eq!(Atif.step(b"{}"), Ok(RecordStep::nothing()));
         assert_eq!(Atif.outline(b"{\"steps\":{}}"), Ok(Outline::default()));
         assert!(Atif.step(b"[]").is_err());
     }

@@ -2,11 +2,11 @@
 //!
 //! Keys are the names of Go's fields. Every block has a key for every kind of content; those of other kinds are null.
 
-use contexture_core::{Entry, Part, Role, Seal, SealScheme, ToolInput};
+use contexture_core::{Entry, EntryPart, Role, Seal, SealScheme, ToolInput};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Codec, Framing, Mark, Outline, Step, lenient};
+use super::{Codec, Framing, Outline, RecordMark, RecordStep, content_blocks, tolerant_json};
 use crate::{RecordProblem, cbor::value};
 
 pub(super) struct Bureau;
@@ -14,7 +14,7 @@ pub(super) struct Bureau;
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Message {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
     #[serde(default)]
     content: Value,
@@ -41,7 +41,7 @@ struct ToolUse {
     id: String,
     #[serde(rename = "Name")]
     name: String,
-    #[serde(rename = "Input", default = "lenient::empty_object")]
+    #[serde(rename = "Input", default = "content_blocks::empty_object")]
     input: Value,
 }
 
@@ -73,11 +73,14 @@ impl Codec for Bureau {
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
         let entry = entry(record)?;
         let words = Some(entry.text()).filter(|words| entry.role == Role::User && !words.trim().is_empty());
-        Ok(Outline { mark: words.map_or(Mark::None, |words| Mark::Turn(Some(words))), ..Outline::default() })
+        Ok(Outline {
+            mark: words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
+            ..Outline::default()
+        })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        entry(record).map(Step::append)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        entry(record).map(RecordStep::append)
     }
 }
 
@@ -90,29 +93,29 @@ fn entry(record: &[u8]) -> Result<Entry, RecordProblem> {
     let role = match message.role.as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
-        _ => return Ok(Entry::new(Role::User, vec![Part::Native { kind: "message".to_owned(), value }])),
+        _ => return Ok(Entry::new(Role::User, vec![EntryPart::Native { kind: "message".to_owned(), value }])),
     };
-    Ok(Entry::new(role, lenient::parts(message.content, part)))
+    Ok(Entry::new(role, content_blocks::parts(message.content, part)))
 }
 
-fn part(block: Value) -> Part {
+fn part(block: Value) -> EntryPart {
     match Block::deserialize(&block) {
-        Ok(Block::Text { text }) => Part::Text { text },
+        Ok(Block::Text { text }) => EntryPart::Text { text },
         Ok(Block::ToolUse { tool_use: ToolUse { id, name, input } }) => {
-            Part::ToolCall { id, name, input: ToolInput::Json(input) }
+            EntryPart::ToolCall { id, name, input: ToolInput::Json(input) }
         }
         Ok(Block::ToolResult { tool_result: ToolResult { call, content, is_error } }) => {
-            let content = if content.is_empty() { Vec::new() } else { vec![Part::Text { text: content }] };
-            Part::ToolResult { call, content, is_error: Some(is_error) }
+            let content = if content.is_empty() { Vec::new() } else { vec![EntryPart::Text { text: content }] };
+            EntryPart::ToolResult { call, content, is_error: Some(is_error) }
         }
         Ok(Block::Thinking { thinking: Thinking { content, signature } }) => {
             let seal =
                 (!signature.is_empty()).then_some(Seal { scheme: SealScheme::AnthropicSignature, data: signature });
-            Part::Thinking { text: content, seal }
+            EntryPart::Thinking { text: content, seal }
         }
         Ok(Block::Other) | Err(_) => {
             let kind = block.get("Type").and_then(Value::as_str).unwrap_or("unknown").to_owned();
-            Part::Native { kind, value: block }
+            EntryPart::Native { kind, value: block }
         }
     }
 }
@@ -151,7 +154,7 @@ mod tests {
 
     fn message(value: &Value) -> Entry {
         let step = Bureau.step(&cbor(value, "")).unwrap();
-        assert_eq!(step, Step::append(step.entries[0].clone()));
+        assert_eq!(step, RecordStep::append(step.entries[0].clone()));
         step.entries.into_iter().next().unwrap()
     }
 
@@ -163,15 +166,16 @@ mod tests {
             {"Type": "thinking", "Thinking": {"Content": "hm", "Signature": "sig"}}]}));
         let seal = Some(Seal { scheme: SealScheme::AnthropicSignature, data: "sig".into() });
         let parts = vec![
-            Part::text("I look."),
-            Part::ToolCall { id: "t".into(), name: "ls".into(), input: ToolInput::Json(json!({"dir": "/"})) },
-            Part::Thinking { text: "hm".into(), seal },
+            EntryPart::text("I look."),
+            EntryPart::ToolCall { id: "t".into(), name: "ls".into(), input: ToolInput::Json(json!({"dir": "/"})) },
+            EntryPart::Thinking { text: "hm".into(), seal },
         ];
         assert_eq!(entry, Entry::new(Role::Assistant, parts));
 
         let entry = message(&json!({"Role": "user", "Content": [
             {"Type": "tool_result", "ToolResult": {"ToolUseID": "t", "Content": "no", "IsError": true}}]}));
-        let result = Part::ToolResult { call: "t".into(), content: vec![Part::text("no")], is_error: Some(true) };
+        let result =
+            EntryPart::ToolResult { call: "t".into(), content: vec![EntryPart::text("no")], is_error: Some(true) };
         assert_eq!(entry, Entry::new(Role::User, vec![result]));
     }
 
@@ -179,9 +183,9 @@ mod tests {
     fn what_is_not_understood_is_handed_on() {
         let server = json!({"Type": "server_tool_use", "ServerToolUse": {"ID": "s", "Name": "search"}});
         let entry = message(&json!({"Role": "assistant", "Content": [server]}));
-        assert_eq!(entry.parts, [Part::Native { kind: "server_tool_use".into(), value: server }]);
+        assert_eq!(entry.parts, [EntryPart::Native { kind: "server_tool_use".into(), value: server }]);
         let nobody = json!({"Role": "nobody", "Content": []});
-        assert_eq!(message(&nobody).parts, [Part::Native { kind: "message".into(), value: nobody }]);
+        assert_eq!(message(&nobody).parts, [EntryPart::Native { kind: "message".into(), value: nobody }]);
         for bytes in [&[][..], &[0x80], &[0x01], b"{}"] {
             assert!(Bureau.step(bytes).is_err() && Bureau.outline(bytes).is_err(), "{bytes:02x?}");
         }
@@ -190,7 +194,10 @@ mod tests {
     #[test]
     fn a_summary_of_ours_is_a_users_turn() {
         let summary = summary_entry(&"bureau-agent-v1".parse().unwrap(), "so far").unwrap();
-        assert_eq!(Bureau.step(&summary[1..]), Ok(Step::append(Entry::new(Role::User, vec![Part::text("so far")]))));
-        assert_eq!(Bureau.outline(&summary[1..]).unwrap().mark, Mark::Turn(Some("so far".into())));
+        assert_eq!(
+            Bureau.step(&summary[1..]),
+            Ok(RecordStep::append(Entry::new(Role::User, vec![EntryPart::text("so far")])))
+        );
+        assert_eq!(Bureau.outline(&summary[1..]).unwrap().mark, RecordMark::Turn(Some("so far".into())));
     }
 }

@@ -6,13 +6,13 @@ mod head;
 
 use std::collections::BTreeMap;
 
-use contexture_core::{Entry, Flags, Part, Role, Timestamp, Usage};
+use contexture_core::{Entry, EntryPart, Flags, Role, Usage};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step,
+    Codec, Effect, Facts, Framing, Keep, Link, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin,
     anthropic_content::{self, Message},
-    loose,
+    tolerant_json,
 };
 use crate::RecordProblem;
 use head::Head;
@@ -28,19 +28,19 @@ impl Codec for ClaudeCode {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, |record| Head::read(record).map(|head| outline(&head)))
+        tolerant_json::decode(record, |record| Head::read(record).map(|head| outline(&head)))
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let mut line = loose::decode(record, whole)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let mut line = tolerant_json::decode(record, whole)?;
         Ok(match line["type"].as_str() {
-            Some("user") => Step::append(user(&mut line)),
-            Some("assistant") => Step::append(assistant(&mut line)),
-            Some("attachment") => attachment(&line).map_or_else(Step::nothing, Step::append),
+            Some("user") => RecordStep::append(user(&mut line)),
+            Some("assistant") => RecordStep::append(assistant(&mut line)),
+            Some("attachment") => attachment(&line).map_or_else(RecordStep::nothing, RecordStep::append),
             Some("system") if line["subtype"] == "compact_boundary" => {
-                Step { effect: Effect::Boundary(kept(&line["compactMetadata"])), entries: Vec::new() }
+                RecordStep { effect: Effect::Boundary(kept(&line["compactMetadata"])), entries: Vec::new() }
             }
-            _ => Step::nothing(),
+            _ => RecordStep::nothing(),
         })
     }
 }
@@ -50,48 +50,52 @@ fn whole(record: &[u8]) -> serde_json::Result<Value> {
     if let Ok(line @ Value::Object(_)) = serde_json::from_slice(record) {
         return Ok(line);
     }
-    let fields: BTreeMap<String, &RawValue> = loose::object(record)?;
-    Ok(fields.into_iter().map(|(name, raw)| (name, loose::value(raw))).collect())
+    let fields: BTreeMap<String, &RawValue> = tolerant_json::object(record)?;
+    Ok(fields.into_iter().map(|(name, raw)| (name, tolerant_json::value(raw))).collect())
 }
 
 fn outline(head: &Head<'_>) -> Outline {
     let is_chained = matches!(head.kind(), "user" | "assistant" | "system" | "attachment" | "progress");
     Outline {
-        id: head.uuid.owned().filter(|_| is_chained),
+        id: head.uuid.to_text().filter(|_| is_chained),
         link: if is_chained { head.link() } else { Link::Previous },
-        lane: head.is_sidechain.0.then(|| head.agent_id.owned().unwrap_or_default()),
-        at: head.timestamp.as_str().and_then(|text| text.parse::<Timestamp>().ok()),
-        has_summary: head.is_compact_summary.0,
+        lane: head.is_sidechain.is_true().then(|| head.agent_id.to_text().unwrap_or_default()),
+        at: head.timestamp.instant(),
+        has_summary: head.is_compact_summary.is_true(),
         mark: mark(head),
         facts: facts(head),
     }
 }
 
-fn mark(head: &Head<'_>) -> Mark {
+fn mark(head: &Head<'_>) -> RecordMark {
     match head.kind() {
-        "system" if head.subtype.is("compact_boundary") => Mark::Compaction { after: head.logical_parent_uuid.owned() },
-        "user" if !head.is_meta.0 && !head.is_compact_summary.0 && !head.is_sidechain.0 => head.turn(),
-        _ => Mark::None,
+        "system" if head.subtype.text() == "compact_boundary" => {
+            RecordMark::Compaction { after: head.logical_parent_uuid.to_text() }
+        }
+        "user" if !head.is_meta.is_true() && !head.is_compact_summary.is_true() && !head.is_sidechain.is_true() => {
+            head.turn()
+        }
+        _ => RecordMark::None,
     }
 }
 
 fn facts(head: &Head<'_>) -> Facts {
     let title = match head.kind() {
-        "custom-title" => head.custom_title.owned(),
-        "ai-title" => head.ai_title.owned(),
-        "summary" => head.summary.owned(),
+        "custom-title" => head.custom_title.to_text(),
+        "ai-title" => head.ai_title.to_text(),
+        "summary" => head.summary.to_text(),
         _ => None,
     };
     let origin = head.forked_from.as_ref().and_then(|forked| {
-        let session = forked.session_id.owned()?;
-        Some(Origin { session, kind: OriginKind::Fork, at: forked.message_uuid.owned() })
+        let session = forked.session_id.to_text()?;
+        Some(SessionOrigin { session, kind: OriginKind::Fork, at: forked.message_uuid.to_text() })
     });
     Facts {
-        session: head.session_id.owned(),
+        session: head.session_id.to_text(),
         origin,
-        version: head.version.owned(),
-        directory: head.cwd.owned(),
-        branch: head.git_branch.owned().filter(|branch| branch != "HEAD"),
+        version: head.version.to_text(),
+        directory: head.cwd.to_text(),
+        branch: head.git_branch.to_text().filter(|branch| branch != "HEAD"),
         model: head.model().filter(|model| model != SYNTHETIC),
         title,
     }
@@ -106,7 +110,7 @@ fn kept(metadata: &Value) -> Keep {
     if ids.is_empty() { Keep::Nothing } else { Keep::Ids(ids) }
 }
 
-fn entry(line: &Value, role: Role, parts: Vec<Part>) -> Entry {
+fn entry(line: &Value, role: Role, parts: Vec<EntryPart>) -> Entry {
     let text = |name: &str| line[name].as_str().map(str::to_owned);
     Entry {
         id: text("uuid"),
@@ -130,9 +134,9 @@ fn user(line: &mut Value) -> Entry {
     entry
 }
 
-fn as_summary(part: Part) -> Part {
+fn as_summary(part: EntryPart) -> EntryPart {
     match part {
-        Part::Text { text } => Part::Summary { text },
+        EntryPart::Text { text } => EntryPart::Summary { text },
         other => other,
     }
 }
@@ -159,7 +163,7 @@ fn attachment(line: &Value) -> Option<Entry> {
         "queued_command" => anthropic_content::parts(attachment["prompt"].clone()),
         "hook_additional_context" | "nested_memory" | "file" => anthropic_content::parts(attachment["content"].clone()),
         "edited_text_file" => anthropic_content::parts(attachment["snippet"].clone()),
-        _ => vec![Part::Native { kind: kind.to_owned(), value: attachment.clone() }],
+        _ => vec![EntryPart::Native { kind: kind.to_owned(), value: attachment.clone() }],
     };
     let mut entry = entry(line, Role::User, parts);
     entry.flags.meta = kind != "queued_command";

@@ -1,13 +1,13 @@
 //! `claude-stream-v1`: what Claude Code prints with `--output-format stream-json`, one event a line.
 
-use contexture_core::{Entry, Flags, Part, Role, Timestamp, Usage};
+use contexture_core::{Entry, EntryPart, Flags, Role, Timestamp, Usage};
 use serde::Deserialize;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Link, Mark, Outline, Step,
+    Codec, Effect, Facts, Framing, Keep, Link, Outline, RecordMark, RecordStep,
     anthropic_content::{self, Message},
-    lenient,
-    words::Words,
+    spoken_text::SpokenText,
+    tolerant_json,
 };
 use crate::RecordProblem;
 
@@ -23,36 +23,36 @@ pub(super) struct ClaudeStream;
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "M: Deserialize<'de>"))]
 struct Event<M> {
-    #[serde(rename = "type", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "type", default, deserialize_with = "tolerant_json::maybe")]
     kind: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     subtype: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     uuid: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     session_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::time")]
+    #[serde(default, deserialize_with = "tolerant_json::time")]
     timestamp: Option<Timestamp>,
     /// The call whose sub-agent speaks.
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     parent_tool_use_id: Option<String>,
-    #[serde(rename = "isSynthetic", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "isSynthetic", default, deserialize_with = "tolerant_json::maybe")]
     is_synthetic: Option<bool>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     message: Option<M>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     compact_metadata: Option<CompactMetadata>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     cwd: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     claude_code_version: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct CompactMetadata {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     preserved_segment: Option<PreservedSegment>,
 }
 
@@ -64,7 +64,7 @@ struct PreservedSegment {
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
-    content: Words,
+    content: SpokenText,
 }
 
 impl Codec for ClaudeStream {
@@ -73,21 +73,21 @@ impl Codec for ClaudeStream {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let event: Event<Head> = lenient::object(record)?;
+        let event: Event<Head> = tolerant_json::record(record)?;
         let mut facts = Facts { session: event.session_id, ..Facts::default() };
         let mut link = Link::Previous;
-        let mut mark = Mark::None;
+        let mut mark = RecordMark::None;
         match (event.kind.as_deref(), event.subtype.as_deref()) {
             (Some("system"), Some("init")) => {
                 facts.directory = event.cwd;
                 facts.model = event.model;
                 facts.version = event.claude_code_version;
             }
-            (Some("system"), Some("compact_boundary")) => mark = Mark::Compaction { after: None },
+            (Some("system"), Some("compact_boundary")) => mark = RecordMark::Compaction { after: None },
             (Some("conversation_reset"), _) => link = Link::Root,
             (Some("user"), _) if event.is_synthetic != Some(true) => {
                 let words = event.message.and_then(|message| message.content.spoken());
-                mark = words.map_or(Mark::None, |words| Mark::Turn(Some(words)));
+                mark = words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words)));
             }
             _ => {}
         }
@@ -102,25 +102,27 @@ impl Codec for ClaudeStream {
         })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let event: Event<Message> = lenient::object(record)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let event: Event<Message> = tolerant_json::record(record)?;
         Ok(match (event.kind.as_deref(), event.subtype.as_deref()) {
             (Some("assistant"), _) => said(event, Role::Assistant),
             (Some("user"), _) => said(event, Role::User),
             (Some("system"), Some("compact_boundary")) => {
                 let kept = event.compact_metadata.and_then(|metadata| metadata.preserved_segment);
                 let keep = kept.map_or(Keep::Nothing, |segment| Keep::From(segment.head_uuid));
-                Step { effect: Effect::Replace(keep), entries: Vec::new() }
+                RecordStep { effect: Effect::Replace(keep), entries: Vec::new() }
             }
-            (Some("conversation_reset"), _) => Step { effect: Effect::Replace(Keep::Nothing), entries: Vec::new() },
+            (Some("conversation_reset"), _) => {
+                RecordStep { effect: Effect::Replace(Keep::Nothing), entries: Vec::new() }
+            }
             // Partial messages come again whole, a result repeats the last answer, and the rest is for the screen.
-            _ => Step::nothing(),
+            _ => RecordStep::nothing(),
         })
     }
 }
 
-fn said(event: Event<Message>, role: Role) -> Step {
-    let Some(message) = event.message else { return Step::nothing() };
+fn said(event: Event<Message>, role: Role) -> RecordStep {
+    let Some(message) = event.message else { return RecordStep::nothing() };
     let mut parts = anthropic_content::parts(message.content);
     let mut flags = Flags {
         side_chain: event.parent_tool_use_id.is_some(),
@@ -129,13 +131,13 @@ fn said(event: Event<Message>, role: Role) -> Step {
         compact_summary: false,
     };
     if flags.meta
-        && let [Part::Text { text }] = &mut parts[..]
+        && let [EntryPart::Text { text }] = &mut parts[..]
         && text.starts_with(SUMMARY_OPENING)
     {
         flags = Flags { compact_summary: true, meta: false, ..flags };
-        parts = vec![Part::Summary { text: std::mem::take(text) }];
+        parts = vec![EntryPart::Summary { text: std::mem::take(text) }];
     }
-    Step::append(Entry {
+    RecordStep::append(Entry {
         id: event.uuid,
         group: message.id,
         model: message.model,
@@ -153,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    fn step(event: &Value) -> Step {
+    fn step(event: &Value) -> RecordStep {
         ClaudeStream.step(event.to_string().as_bytes()).unwrap()
     }
 
@@ -173,7 +175,7 @@ mod tests {
             ..Facts::default()
         };
         assert_eq!(outline(&init), Outline { id: Some("u".into()), facts, ..Outline::default() });
-        assert_eq!(step(&init), Step::nothing());
+        assert_eq!(step(&init), RecordStep::nothing());
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
             "timestamp": "2026-11-15T10:00:00Z",
             "message": {"id": "msg_1", "role": "assistant", "model": "m", "usage": {"output_tokens": 7},
                 "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]}});
-        let call = Part::ToolCall { id: "t".into(), name: "Bash".into(), input: ToolInput::Json(json!({})) };
+        let call = EntryPart::ToolCall { id: "t".into(), name: "Bash".into(), input: ToolInput::Json(json!({})) };
         let entry = Entry {
             id: Some("u2".into()),
             group: Some("msg_1".into()),
@@ -191,16 +193,16 @@ mod tests {
             usage: Some(Usage { output: Some(7), ..Usage::default() }),
             ..Entry::new(Role::Assistant, vec![call])
         };
-        assert_eq!(step(&assistant), Step::append(entry));
+        assert_eq!(step(&assistant), RecordStep::append(entry));
 
         let result = json!({"type": "user", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}, "tool_use_result": {"stdout": "ok"}});
-        let part = Part::ToolResult { call: "t".into(), content: vec![Part::text("ok")], is_error: None };
-        assert_eq!(step(&result), Step::append(Entry::new(Role::User, vec![part])));
-        assert_eq!(outline(&result).mark, Mark::None);
+        let part = EntryPart::ToolResult { call: "t".into(), content: vec![EntryPart::text("ok")], is_error: None };
+        assert_eq!(step(&result), RecordStep::append(Entry::new(Role::User, vec![part])));
+        assert_eq!(outline(&result).mark, RecordMark::None);
 
         let asked = json!({"type": "user", "message": {"role": "user", "content": "why?"}});
-        assert_eq!(outline(&asked).mark, Mark::Turn(Some("why?".into())));
+        assert_eq!(outline(&asked).mark, RecordMark::Turn(Some("why?".into())));
     }
 
     #[test]
@@ -216,8 +218,8 @@ mod tests {
     fn a_compaction_forgets_and_its_summary_follows() {
         let boundary = json!({"type": "system", "subtype": "compact_boundary", "session_id": "s",
             "compact_metadata": {"trigger": "auto", "pre_tokens": 9}});
-        assert_eq!(step(&boundary), Step { effect: Effect::Replace(Keep::Nothing), entries: vec![] });
-        assert_eq!(outline(&boundary).mark, Mark::Compaction { after: None });
+        assert_eq!(step(&boundary), RecordStep { effect: Effect::Replace(Keep::Nothing), entries: vec![] });
+        assert_eq!(outline(&boundary).mark, RecordMark::Compaction { after: None });
         let keeping = json!({"type": "system", "subtype": "compact_boundary",
             "compact_metadata": {"preserved_segment": {"head_uuid": "u7", "tail_uuid": "u9"}}});
         assert_eq!(step(&keeping).effect, Effect::Replace(Keep::From("u7".into())));
@@ -225,22 +227,22 @@ mod tests {
         let text = format!("{SUMMARY_OPENING} that ran out of context.");
         let summary = json!({"type": "user", "isSynthetic": true, "message": {"role": "user", "content": text}});
         let flags = Flags { compact_summary: true, ..Flags::default() };
-        let entry = Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text }]) };
-        assert_eq!(step(&summary), Step::append(entry));
-        assert_eq!(outline(&summary).mark, Mark::None);
+        let entry = Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) };
+        assert_eq!(step(&summary), RecordStep::append(entry));
+        assert_eq!(outline(&summary).mark, RecordMark::None);
     }
 
     #[test]
     fn what_the_runtime_injects_is_marked() {
         let event = json!({"type": "user", "isSynthetic": true, "message": {"role": "user", "content": "a skill"}});
         assert_eq!(step(&event).entries[0].flags, Flags { meta: true, ..Flags::default() });
-        assert_eq!(outline(&event).mark, Mark::None);
+        assert_eq!(outline(&event).mark, RecordMark::None);
     }
 
     #[test]
     fn a_reset_begins_anew() {
         let event = json!({"type": "conversation_reset", "new_conversation_id": "n"});
-        assert_eq!(step(&event), Step { effect: Effect::Replace(Keep::Nothing), entries: vec![] });
+        assert_eq!(step(&event), RecordStep { effect: Effect::Replace(Keep::Nothing), entries: vec![] });
         assert_eq!(outline(&event).link, Link::Root);
     }
 
@@ -255,8 +257,8 @@ mod tests {
             json!({"type": 5}),
             json!({}),
         ] {
-            assert_eq!(step(&event), Step::nothing(), "{event}");
-            assert_eq!(outline(&event).mark, Mark::None, "{event}");
+            assert_eq!(step(&event), RecordStep::nothing(), "{event}");
+            assert_eq!(outline(&event).mark, RecordMark::None, "{event}");
         }
     }
 }

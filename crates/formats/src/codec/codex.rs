@@ -6,14 +6,14 @@
 
 mod item;
 
-use contexture_core::{Entry, Part, Role};
+use contexture_core::{Entry, EntryPart, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::item::Item;
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Mark, Origin, OriginKind, Outline, Rewind, Step,
-    loose::{self, Field, Object, Shape},
+    Codec, Effect, Facts, Framing, Keep, OriginKind, Outline, RecordMark, RecordStep, Rewind, SessionOrigin,
+    tolerant_json::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
 
@@ -27,11 +27,11 @@ impl Codec for Codex {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, outline)
+        tolerant_json::decode(record, outline)
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        loose::decode(record, step)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        tolerant_json::decode(record, step)
     }
 }
 
@@ -143,7 +143,7 @@ struct BareLine<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let line: Envelope<'_> = loose::object(record)?;
+    let line: Envelope<'_> = tolerant_json::object(record)?;
     let mut outline = Outline { at: line.timestamp.instant(), ..Outline::default() };
     let Object(Some(label)) = line.payload else { return bare_outline(record, outline) };
     match (line.kind.text(), label.kind.text()) {
@@ -154,7 +154,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
             outline.id = label.id.into_text();
         }
         ("compacted", _) => {
-            outline.mark = Mark::Compaction { after: None };
+            outline.mark = RecordMark::Compaction { after: None };
             outline.has_summary = true;
         }
         ("session_meta", _) => outline.facts = session_facts(payload(record)?),
@@ -163,7 +163,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
             outline.facts.model = context.model.into_text();
             outline.facts.directory = context.cwd.into_text();
         }
-        ("event_msg", "thread_rolled_back") => outline.mark = Mark::Rewind(turns_back(&payload(record)?)),
+        ("event_msg", "thread_rolled_back") => outline.mark = RecordMark::Rewind(turns_back(&payload(record)?)),
         ("event_msg", "thread_name_updated") => {
             outline.facts.title = payload::<Event<'_>>(record)?.thread_name.into_text();
         }
@@ -173,12 +173,12 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
 }
 
 fn payload<'a, T: Deserialize<'a> + Default>(record: &'a [u8]) -> serde_json::Result<T> {
-    Ok(loose::object::<Line<T>>(record)?.payload.0.unwrap_or_default())
+    Ok(tolerant_json::object::<Line<T>>(record)?.payload.0.unwrap_or_default())
 }
 
 /// The first versions wrote items without an envelope, after one line about the session.
 fn bare_outline(record: &[u8], mut outline: Outline) -> serde_json::Result<Outline> {
-    let line: BareLine<'_> = loose::object(record)?;
+    let line: BareLine<'_> = tolerant_json::object(record)?;
     if line.kind == Field::Absent && line.role == Field::Absent {
         outline.facts.session = line.id.into_text();
         outline.facts.branch = line.git.0.and_then(|git| git.branch.into_text());
@@ -200,7 +200,7 @@ pub(crate) enum Task {
 
 /// What whoever writes the next record must know of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RolloutPosition {
     /// Its number, which newer versions count up without a gap.
     pub(crate) ordinal: Option<u64>,
     /// What it says about the turn at hand.
@@ -219,24 +219,24 @@ struct PlaceLine<'a> {
 }
 
 /// Returns where a record stands. What is no record stands nowhere.
-pub(crate) fn place(record: &[u8]) -> Place {
-    let line: PlaceLine<'_> = loose::object(record).unwrap_or_default();
+pub(crate) fn place(record: &[u8]) -> RolloutPosition {
+    let line: PlaceLine<'_> = tolerant_json::object(record).unwrap_or_default();
     let event = line.payload.0.filter(|_| line.kind.text() == "event_msg").unwrap_or_default();
     let task = match event.kind.text() {
         "task_started" | "turn_started" => event.turn_id.into_text().map(Task::Begun),
         "task_complete" | "turn_complete" | "turn_aborted" => Some(Task::Over),
         _ => None,
     };
-    Place { ordinal: line.ordinal.count(), task }
+    RolloutPosition { ordinal: line.ordinal.count(), task }
 }
 
 /// Tells whether a message is a person's. The event that says so comes after it, when its turn has begun.
-fn asked(message: &BareLine<'_>) -> serde_json::Result<Mark> {
+fn asked(message: &BareLine<'_>) -> serde_json::Result<RecordMark> {
     if message.role.text() != "user" {
-        return Ok(Mark::None);
+        return Ok(RecordMark::None);
     }
     let parts = item::content(message.content)?;
-    Ok(if parts.iter().any(is_injected) { Mark::None } else { Mark::Turn(texts(&parts)) })
+    Ok(if parts.iter().any(is_injected) { RecordMark::None } else { RecordMark::Turn(texts(&parts)) })
 }
 
 fn session_facts(meta: SessionMeta<'_>) -> Facts {
@@ -254,7 +254,7 @@ fn session_facts(meta: SessionMeta<'_>) -> Facts {
     };
     Facts {
         session: meta.id.into_text(),
-        origin: origin.map(|(session, kind)| Origin { session, kind, at: None }),
+        origin: origin.map(|(session, kind)| SessionOrigin { session, kind, at: None }),
         version: meta.cli_version.into_text(),
         directory: meta.cwd.into_text(),
         branch: meta.git.0.and_then(|git| git.branch.into_text()),
@@ -267,11 +267,11 @@ fn turns_back(event: &Event<'_>) -> Rewind {
     Rewind::Turns(event.num_turns.count().unwrap_or(0))
 }
 
-fn texts(parts: &[Part]) -> Option<String> {
+fn texts(parts: &[EntryPart]) -> Option<String> {
     let texts: Vec<&str> = parts
         .iter()
         .filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
+            EntryPart::Text { text } => Some(text.as_str()),
             _ => None,
         })
         .collect();
@@ -310,44 +310,44 @@ struct Communication<'a> {
     content: Option<&'a RawValue>,
 }
 
-fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let line: StepLine<'_> = loose::object(record)?;
+fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
+    let line: StepLine<'_> = tolerant_json::object(record)?;
     let Some(payload) = line.payload else {
         let is_item = line.role != Field::Absent || item::KINDS.contains(&line.kind.text());
         let entry = if is_item { entry(serde_json::from_slice(record)?)? } else { None };
-        return Ok(timed(entry.map_or_else(Step::nothing, Step::append), &line.timestamp));
+        return Ok(timed(entry.map_or_else(RecordStep::nothing, RecordStep::append), &line.timestamp));
     };
     let step = match line.kind.text() {
-        "response_item" => entry(payload)?.map_or_else(Step::nothing, Step::append),
-        "compacted" => compaction(loose::part(payload)?)?,
-        "inter_agent_communication" => Step::append(communication(loose::part(payload)?)?),
+        "response_item" => entry(payload)?.map_or_else(RecordStep::nothing, RecordStep::append),
+        "compacted" => compaction(tolerant_json::object_or_default(payload)?)?,
+        "inter_agent_communication" => RecordStep::append(communication(tolerant_json::object_or_default(payload)?)?),
         "event_msg" => {
-            let event: Event<'_> = loose::part(payload)?;
+            let event: Event<'_> = tolerant_json::object_or_default(payload)?;
             match event.kind.text() {
-                "thread_rolled_back" => Step { effect: Effect::Rewind(turns_back(&event)), entries: Vec::new() },
-                _ => Step::nothing(),
+                "thread_rolled_back" => RecordStep { effect: Effect::Rewind(turns_back(&event)), entries: Vec::new() },
+                _ => RecordStep::nothing(),
             }
         }
-        _ => Step::nothing(),
+        _ => RecordStep::nothing(),
     };
     Ok(timed(step, &line.timestamp))
 }
 
-fn timed(mut step: Step, timestamp: &Field<'_>) -> Step {
+fn timed(mut step: RecordStep, timestamp: &Field<'_>) -> RecordStep {
     let at = timestamp.instant();
     step.entries.iter_mut().for_each(|entry| entry.at = at);
     step
 }
 
 fn entry(raw: &RawValue) -> serde_json::Result<Option<Entry>> {
-    loose::part::<Item<'_>>(raw)?.into_entry(raw)
+    tolerant_json::object_or_default::<Item<'_>>(raw)?.into_entry(raw)
 }
 
-fn compaction(compacted: Compacted<'_>) -> serde_json::Result<Step> {
+fn compaction(compacted: Compacted<'_>) -> serde_json::Result<RecordStep> {
     let message = compacted.message.into_text();
-    let Shape::List(items) = loose::shape(compacted.replacement_history)? else {
+    let Shape::List(items) = tolerant_json::shape(compacted.replacement_history)? else {
         let summary = item::summary(message.unwrap_or_default());
-        return Ok(Step { effect: Effect::Replace(Keep::Users), entries: vec![summary] });
+        return Ok(RecordStep { effect: Effect::Replace(Keep::Users), entries: vec![summary] });
     };
     let mut entries = Vec::with_capacity(items.len());
     for item in items {
@@ -358,7 +358,7 @@ fn compaction(compacted: Compacted<'_>) -> serde_json::Result<Step> {
             *entry = item::summary(entry.text());
         }
     }
-    Ok(Step { effect: Effect::Replace(Keep::Nothing), entries })
+    Ok(RecordStep { effect: Effect::Replace(Keep::Nothing), entries })
 }
 
 fn communication(message: Communication<'_>) -> serde_json::Result<Entry> {

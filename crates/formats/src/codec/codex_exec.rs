@@ -3,13 +3,13 @@
 //! It tells less than a rollout: not what was asked, and of most tools only that they ran. Items count from 0 in every
 //! run, so a call is known by the digest of its record instead.
 
-use contexture_core::{ArtifactId, Entry, Part, Role, ToolInput};
+use contexture_core::{ArtifactId, Entry, EntryPart, Role, ToolInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Codec, Effect, Framing, Mark, Outline, Step,
-    loose::{self, Field, Object, Shape},
+    Codec, Effect, Framing, Outline, RecordMark, RecordStep,
+    tolerant_json::{self, Field, Object, Shape},
 };
 use crate::{RecordProblem, summary};
 
@@ -21,11 +21,11 @@ impl Codec for CodexExec {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, outline)
+        tolerant_json::decode(record, outline)
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        loose::decode(record, step)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        tolerant_json::decode(record, step)
     }
 }
 
@@ -101,36 +101,36 @@ struct McpContent<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let event: Started<'_> = loose::object(record)?;
+    let event: Started<'_> = tolerant_json::object(record)?;
     let mut outline = Outline::default();
     match event.kind.text() {
         "thread.started" => outline.facts.session = event.thread_id.into_text(),
-        "turn.started" => outline.mark = Mark::Turn(None),
+        "turn.started" => outline.mark = RecordMark::Turn(None),
         _ => {}
     }
     Ok(outline)
 }
 
-fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let event: Event<'_> = loose::object(record)?;
+fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
+    let event: Event<'_> = tolerant_json::object(record)?;
     // What is started or updated comes again when it is completed.
-    let ("item.completed", Some(raw)) = (event.kind.text(), event.item) else { return Ok(Step::nothing()) };
-    let item: Item<'_> = loose::part(raw)?;
+    let ("item.completed", Some(raw)) = (event.kind.text(), event.item) else { return Ok(RecordStep::nothing()) };
+    let item: Item<'_> = tolerant_json::object_or_default(raw)?;
     let parts = match item.kind.text() {
-        "agent_message" | "plan" => vec![Part::text(item.text.text())],
-        "reasoning" => vec![Part::Thinking { text: item.text.text().to_owned(), seal: None }],
+        "agent_message" | "plan" => vec![EntryPart::text(item.text.text())],
+        "reasoning" => vec![EntryPart::Thinking { text: item.text.text().to_owned(), seal: None }],
         "command_execution" | "file_change" | "mcp_tool_call" => {
             return called(item, summary::uuid(&ArtifactId::of(record)));
         }
         // Errors are for the screen.
-        "error" => return Ok(Step::nothing()),
-        kind => vec![Part::Native { kind: kind.to_owned(), value: loose::value(raw) }],
+        "error" => return Ok(RecordStep::nothing()),
+        kind => vec![EntryPart::Native { kind: kind.to_owned(), value: tolerant_json::value(raw) }],
     };
-    Ok(Step::append(Entry::new(Role::Assistant, parts)))
+    Ok(RecordStep::append(Entry::new(Role::Assistant, parts)))
 }
 
 /// Returns a call and what came of it.
-fn called(item: Item<'_>, call: String) -> serde_json::Result<Step> {
+fn called(item: Item<'_>, call: String) -> serde_json::Result<RecordStep> {
     let has_failed = match (item.status.text(), &item.exit_code) {
         ("failed" | "declined", _) | (_, Field::Other) => Some(true),
         (_, Field::Count(code)) => Some(*code != 0),
@@ -138,39 +138,42 @@ fn called(item: Item<'_>, call: String) -> serde_json::Result<Step> {
         _ => None,
     };
     let named = |name: &str, raw: Option<&RawValue>| {
-        let value = raw.map(loose::value).unwrap_or_default();
+        let value = raw.map(tolerant_json::value).unwrap_or_default();
         Value::Object(Map::from_iter([(name.to_owned(), value)]))
     };
     let (name, input, content) = match item.kind.text() {
         "command_execution" => {
-            let output = vec![Part::text(item.aggregated_output.text())];
+            let output = vec![EntryPart::text(item.aggregated_output.text())];
             ("command_execution".to_owned(), named("command", item.command), output)
         }
         "file_change" => {
-            ("file_change".to_owned(), named("changes", item.changes), vec![Part::text(item.status.text())])
+            ("file_change".to_owned(), named("changes", item.changes), vec![EntryPart::text(item.status.text())])
         }
         _ => {
             let name = format!("mcp__{}__{}", item.server.text(), item.tool.text());
             let content = match item.error.0 {
-                Some(error) => vec![Part::text(error.message.text())],
+                Some(error) => vec![EntryPart::text(error.message.text())],
                 None => mcp_content(item.result.0.unwrap_or_default().content)?,
             };
-            (name, item.arguments.map_or_else(|| Value::Object(Map::new()), loose::value), content)
+            (name, item.arguments.map_or_else(|| Value::Object(Map::new()), tolerant_json::value), content)
         }
     };
-    let asked = Part::ToolCall { id: call.clone(), name, input: ToolInput::Json(input) };
-    let answered = Part::ToolResult { call, content, is_error: has_failed };
+    let asked = EntryPart::ToolCall { id: call.clone(), name, input: ToolInput::Json(input) };
+    let answered = EntryPart::ToolResult { call, content, is_error: has_failed };
     let entries = vec![Entry::new(Role::Assistant, vec![asked]), Entry::new(Role::Tool, vec![answered])];
-    Ok(Step { effect: Effect::Append, entries })
+    Ok(RecordStep { effect: Effect::Append, entries })
 }
 
-fn mcp_content(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
-    let Shape::List(list) = loose::shape(raw)? else { return Ok(Vec::new()) };
+fn mcp_content(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
+    let Shape::List(list) = tolerant_json::shape(raw)? else { return Ok(Vec::new()) };
     let part = |raw| {
-        let content: McpContent<'_> = loose::part(raw)?;
+        let content: McpContent<'_> = tolerant_json::object_or_default(raw)?;
         Ok(match content.text {
-            Field::Text(text) => Part::text(text),
-            _ => Part::Native { kind: content.kind.into_text().unwrap_or_default(), value: loose::value(raw) },
+            Field::Text(text) => EntryPart::text(text),
+            _ => EntryPart::Native {
+                kind: content.kind.into_text().unwrap_or_default(),
+                value: tolerant_json::value(raw),
+            },
         })
     };
     list.into_iter().map(part).collect()
@@ -183,11 +186,11 @@ mod tests {
     use super::*;
     use crate::{Dialogue, Replay};
 
-    fn step(record: &Value) -> Step {
+    fn step(record: &Value) -> RecordStep {
         CodexExec.step(record.to_string().as_bytes()).unwrap()
     }
 
-    fn completed(item: &Value) -> Vec<Part> {
+    fn completed(item: &Value) -> Vec<EntryPart> {
         let step = step(&json!({"type": "item.completed", "item": item}));
         assert_eq!(step.effect, Effect::Append);
         step.entries.into_iter().flat_map(|entry| entry.parts).collect()
@@ -196,8 +199,8 @@ mod tests {
     fn call(item: &Value) -> (String, Value, String, Option<bool>) {
         let mut parts = completed(item).into_iter();
         let (
-            Some(Part::ToolCall { id, name, input: ToolInput::Json(input) }),
-            Some(Part::ToolResult { call, content, is_error }),
+            Some(EntryPart::ToolCall { id, name, input: ToolInput::Json(input) }),
+            Some(EntryPart::ToolResult { call, content, is_error }),
         ) = (parts.next(), parts.next())
         else {
             panic!("{item} is no call");
@@ -210,11 +213,11 @@ mod tests {
     fn the_stream_names_its_session_and_marks_turns() {
         let outline = |record: Value| CodexExec.outline(record.to_string().as_bytes()).unwrap();
         assert_eq!(outline(json!({"type": "thread.started", "thread_id": "t"})).facts.session.as_deref(), Some("t"));
-        assert_eq!(outline(json!({"type": "turn.started"})).mark, Mark::Turn(None));
+        assert_eq!(outline(json!({"type": "turn.started"})).mark, RecordMark::Turn(None));
         for event in
             [json!({"type": "turn.completed", "usage": {}}), json!({"type": "error", "message": "m"}), json!({})]
         {
-            assert_eq!(step(&event), Step::nothing());
+            assert_eq!(step(&event), RecordStep::nothing());
             assert_eq!(outline(event), Outline::default());
         }
     }
@@ -222,14 +225,14 @@ mod tests {
     #[test]
     fn items_count_once_they_are_completed() {
         let item = json!({"id": "item_0", "type": "agent_message", "text": "ok"});
-        assert_eq!(step(&json!({"type": "item.updated", "item": item})), Step::nothing());
-        assert_eq!(completed(&item), [Part::text("ok")]);
+        assert_eq!(step(&json!({"type": "item.updated", "item": item})), RecordStep::nothing());
+        assert_eq!(completed(&item), [EntryPart::text("ok")]);
         let reasoning = json!({"id": "item_1", "type": "reasoning", "text": "hm"});
-        assert_eq!(completed(&reasoning), [Part::Thinking { text: "hm".into(), seal: None }]);
+        assert_eq!(completed(&reasoning), [EntryPart::Thinking { text: "hm".into(), seal: None }]);
         let todo = json!({"id": "item_2", "type": "todo_list", "items": []});
-        assert_eq!(completed(&todo), [Part::Native { kind: "todo_list".into(), value: todo }]);
+        assert_eq!(completed(&todo), [EntryPart::Native { kind: "todo_list".into(), value: todo }]);
         let error = json!({"type": "item.completed", "item": {"id": "item_3", "type": "error", "message": "m"}});
-        assert_eq!(step(&error), Step::nothing());
+        assert_eq!(step(&error), RecordStep::nothing());
     }
 
     #[test]
@@ -261,8 +264,11 @@ mod tests {
             replay.take(step(&json!({"type": "item.completed", "item": item})));
         }
         let dialogue = Dialogue::of(replay.into_entries());
-        let results =
-            dialogue.turns.iter().flat_map(|turn| &turn.parts).filter(|part| matches!(part, Part::ToolResult { .. }));
+        let results = dialogue
+            .turns
+            .iter()
+            .flat_map(|turn| &turn.parts)
+            .filter(|part| matches!(part, EntryPart::ToolResult { .. }));
         assert_eq!(results.count(), 2);
     }
 

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Mark, Outline, Rewind, Step,
-    loose::{self, Field, First, Object, Shape, Wanted},
+    Codec, Effect, Facts, Framing, Keep, Outline, RecordMark, RecordStep, Rewind,
+    tolerant_json::{self, Field, First, Object, Shape, Wanted},
 };
 use crate::RecordProblem;
 
@@ -24,11 +24,11 @@ impl Codec for Gemini {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, outline)
+        tolerant_json::decode(record, outline)
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        loose::decode(record, step)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        tolerant_json::decode(record, step)
     }
 }
 
@@ -139,27 +139,27 @@ fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &O
 const SUMMARY: &str = "<state_snapshot>";
 
 fn outline(bytes: &[u8]) -> serde_json::Result<Outline> {
-    let record: OutlineRecord<'_> = loose::object(bytes)?;
+    let record: OutlineRecord<'_> = tolerant_json::object(bytes)?;
     Ok(match change(&record.rewind_to, &record.id, &record.kind, &record.update) {
-        Change::Rewind => Outline { mark: Mark::Rewind(before(record.rewind_to)), ..Outline::default() },
+        Change::Rewind => Outline { mark: RecordMark::Rewind(before(record.rewind_to)), ..Outline::default() },
         Change::Message => message_outline(record)?,
         Change::Update => {
             let update = record.update.0.unwrap_or_default();
             let has_summary = memchr::memmem::find(bytes, SUMMARY.as_bytes()).is_some();
             // A list without a summary says again what was said, as happens whenever a session is resumed.
             let mark = match update.messages {
-                First::None | First::Some(_) if has_summary => Mark::Compaction { after: None },
-                First::NoList | First::None | First::Some(_) => Mark::None,
+                First::None | First::Some(_) if has_summary => RecordMark::Compaction { after: None },
+                First::NoList | First::None | First::Some(_) => RecordMark::None,
             };
             let facts = facts(update.session_id, update.summary);
-            let has_summary = matches!(mark, Mark::Compaction { .. });
+            let has_summary = matches!(mark, RecordMark::Compaction { .. });
             Outline { at: update.last_updated.instant(), mark, has_summary, facts, ..Outline::default() }
         }
         Change::Session => {
             // A document was written when it was last updated; a first line is older than what follows it.
             let (at, mark) = match record.messages {
-                First::NoList => (record.start_time, Mark::None),
-                First::None => (record.last_updated, Mark::None),
+                First::NoList => (record.start_time, RecordMark::None),
+                First::None => (record.last_updated, RecordMark::None),
                 First::Some(asked) => (record.last_updated, turn(asked.content)?),
             };
             let facts = facts(record.session_id, record.summary);
@@ -189,29 +189,31 @@ fn facts(session: Field<'_>, title: Field<'_>) -> Facts {
     Facts { session: session.into_text(), title: title.into_text(), ..Facts::default() }
 }
 
-fn turn(content: Option<&RawValue>) -> serde_json::Result<Mark> {
+fn turn(content: Option<&RawValue>) -> serde_json::Result<RecordMark> {
     let text = message::text(content)?;
-    Ok(if is_skipped(&text) { Mark::None } else { Mark::Turn(Some(text)) })
+    Ok(if is_skipped(&text) { RecordMark::None } else { RecordMark::Turn(Some(text)) })
 }
 
-fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let fields: StepRecord<'_> = loose::object(record)?;
+fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
+    let fields: StepRecord<'_> = tolerant_json::object(record)?;
     let messages = match change(&fields.rewind_to, &fields.id, &fields.kind, &fields.update) {
-        Change::Rewind => return Ok(Step { effect: Effect::Rewind(before(fields.rewind_to)), entries: Vec::new() }),
+        Change::Rewind => {
+            return Ok(RecordStep { effect: Effect::Rewind(before(fields.rewind_to)), entries: Vec::new() });
+        }
         Change::Message => {
             let entries = message::entries(serde_json::from_slice(record)?)?;
             let effect = if entries.is_empty() { Effect::Nothing } else { Effect::Upsert };
-            return Ok(Step { effect, entries });
+            return Ok(RecordStep { effect, entries });
         }
         Change::Update => fields.update.0.unwrap_or_default().messages,
         Change::Session => fields.messages,
     };
-    let Shape::List(messages) = loose::shape(messages)? else { return Ok(Step::nothing()) };
+    let Shape::List(messages) = tolerant_json::shape(messages)? else { return Ok(RecordStep::nothing()) };
     let mut entries = Vec::with_capacity(messages.len());
     for message in messages {
         entries.extend(message::entries(message)?);
     }
-    Ok(Step { effect: Effect::Replace(Keep::Nothing), entries })
+    Ok(RecordStep { effect: Effect::Replace(Keep::Nothing), entries })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `gemini-stream-v1`: what `gemini --output-format stream-json` prints, one event a line.
 
-use contexture_core::{Entry, Part, Role, ToolInput};
+use contexture_core::{Entry, EntryPart, Role, ToolInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Codec, Effect, Framing, Mark, Outline, Step,
-    loose::{self, Field, Object, Shape},
+    Codec, Effect, Framing, Outline, RecordMark, RecordStep,
+    tolerant_json::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
 
@@ -18,11 +18,11 @@ impl Codec for GeminiStream {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, outline)
+        tolerant_json::decode(record, outline)
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        loose::decode(record, step)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        tolerant_json::decode(record, step)
     }
 }
 
@@ -66,30 +66,30 @@ struct Failure<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let event: Event<'_> = loose::object(record)?;
+    let event: Event<'_> = tolerant_json::object(record)?;
     let mut outline = Outline { at: event.timestamp.instant(), ..Outline::default() };
     match (event.kind.text(), event.role.text()) {
         ("init", _) => {
             outline.facts.session = event.session_id.into_text();
             outline.facts.model = event.model.into_text();
         }
-        ("message", "user") => outline.mark = Mark::Turn(event.content.into_text()),
+        ("message", "user") => outline.mark = RecordMark::Turn(event.content.into_text()),
         _ => {}
     }
     Ok(outline)
 }
 
-fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let event: Event<'_> = loose::object(record)?;
+fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
+    let event: Event<'_> = tolerant_json::object(record)?;
     let at = event.timestamp.instant();
     let (role, part) = match event.kind.text() {
         "message" => {
             let role = if event.role.text() == "user" { Role::User } else { Role::Assistant };
-            (role, Part::text(event.content.text()))
+            (role, EntryPart::text(event.content.text()))
         }
         "tool_use" => {
-            let input = event.parameters.map_or_else(|| Value::Object(Map::new()), loose::value);
-            let call = Part::ToolCall {
+            let input = event.parameters.map_or_else(|| Value::Object(Map::new()), tolerant_json::value);
+            let call = EntryPart::ToolCall {
                 id: event.tool_id.into_text().unwrap_or_default(),
                 name: event.tool_name.into_text().unwrap_or_default(),
                 input: ToolInput::Json(input),
@@ -97,7 +97,7 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
             (Role::Assistant, call)
         }
         "tool_result" => {
-            let output = match (loose::shape(event.output)?, event.error.0) {
+            let output = match (tolerant_json::shape(event.output)?, event.error.0) {
                 (Shape::Text(text), _) => text.into_owned(),
                 (_, Some(error)) => error.message.text().to_owned(),
                 _ => event.output.map(|output| output.get().to_owned()).unwrap_or_default(),
@@ -108,12 +108,12 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
                 _ => None,
             };
             let call = event.tool_id.into_text().unwrap_or_default();
-            (Role::Tool, Part::ToolResult { call, content: vec![Part::text(output)], is_error })
+            (Role::Tool, EntryPart::ToolResult { call, content: vec![EntryPart::text(output)], is_error })
         }
-        _ => return Ok(Step::nothing()),
+        _ => return Ok(RecordStep::nothing()),
     };
     let effect = if event.delta.is_true() { Effect::Continue } else { Effect::Append };
-    Ok(Step { effect, entries: vec![Entry { at, ..Entry::new(role, vec![part]) }] })
+    Ok(RecordStep { effect, entries: vec![Entry { at, ..Entry::new(role, vec![part]) }] })
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
 
     const AT: &str = "2026-04-29T21:39:33.155Z";
 
-    fn step(record: &Value) -> Step {
+    fn step(record: &Value) -> RecordStep {
         GeminiStream.step(record.to_string().as_bytes()).unwrap()
     }
 
@@ -138,10 +138,10 @@ mod tests {
         let facts = outline(&json!({"type": "init", "timestamp": AT, "session_id": "s", "model": "gemini-3"})).facts;
         assert_eq!((facts.session.as_deref(), facts.model.as_deref()), (Some("s"), Some("gemini-3")));
         let asked = json!({"type": "message", "timestamp": AT, "role": "user", "content": "go"});
-        let expected = Outline { at: AT.parse().ok(), mark: Mark::Turn(Some("go".into())), ..Outline::default() };
+        let expected = Outline { at: AT.parse().ok(), mark: RecordMark::Turn(Some("go".into())), ..Outline::default() };
         assert_eq!(outline(&asked), expected);
         for event in [json!({"type": "result", "status": "success"}), json!({"type": "error"}), json!({})] {
-            assert_eq!((step(&event), outline(&event).mark), (Step::nothing(), Mark::None));
+            assert_eq!((step(&event), outline(&event).mark), (RecordStep::nothing(), RecordMark::None));
         }
         assert!(GeminiStream.step(b"1").is_err());
     }
@@ -158,18 +158,23 @@ mod tests {
         }
         let input = ToolInput::Json(json!({"path": "a"}));
         let expected = vec![
-            Entry::new(Role::User, vec![Part::text("go")]),
-            Entry::new(Role::Assistant, vec![Part::text("Hello")]),
-            Entry::new(Role::Assistant, vec![Part::ToolCall { id: "c".into(), name: "read".into(), input }]),
+            Entry::new(Role::User, vec![EntryPart::text("go")]),
+            Entry::new(Role::Assistant, vec![EntryPart::text("Hello")]),
+            Entry::new(Role::Assistant, vec![EntryPart::ToolCall { id: "c".into(), name: "read".into(), input }]),
             Entry::new(
                 Role::Tool,
-                vec![Part::ToolResult { call: "c".into(), content: vec![Part::text("gone")], is_error: Some(true) }],
+                vec![EntryPart::ToolResult {
+                    call: "c".into(),
+                    content: vec![EntryPart::text("gone")],
+                    is_error: Some(true),
+                }],
             ),
-            Entry::new(Role::Assistant, vec![Part::text("Sorry")]),
+            Entry::new(Role::Assistant, vec![EntryPart::text("Sorry")]),
         ];
         assert_eq!(replay.into_entries(), expected);
         let fine = json!({"type": "tool_result", "tool_id": "c", "status": "success", "output": "text"});
-        let result = Part::ToolResult { call: "c".into(), content: vec![Part::text("text")], is_error: Some(false) };
+        let result =
+            EntryPart::ToolResult { call: "c".into(), content: vec![EntryPart::text("text")], is_error: Some(false) };
         assert_eq!(step(&fine).entries[0].parts, [result]);
     }
 }

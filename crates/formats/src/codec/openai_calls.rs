@@ -1,9 +1,9 @@
 //! Calls and results as both of OpenAI's APIs write them.
 
-use contexture_core::{Part, ToolInput};
+use contexture_core::{EntryPart, ToolInput};
 use serde_json::Value;
 
-use super::lenient;
+use super::content_blocks;
 
 /// What stands before the result of a tool that failed. The APIs have no flag for it, and the model should know.
 pub(crate) const FAILED: &str = "[the tool failed]\n";
@@ -11,8 +11,8 @@ pub(crate) const FAILED: &str = "[the tool failed]\n";
 /// Reads arguments, which are JSON in a string; some servers leave out the string, and some models write no JSON.
 pub(super) fn input(arguments: Value) -> ToolInput {
     match arguments {
-        Value::Null => ToolInput::Json(lenient::empty_object()),
-        Value::String(text) if text.trim().is_empty() => ToolInput::Json(lenient::empty_object()),
+        Value::Null => ToolInput::Json(content_blocks::empty_object()),
+        Value::String(text) if text.trim().is_empty() => ToolInput::Json(content_blocks::empty_object()),
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(value) => ToolInput::Json(value),
             Err(_) => ToolInput::Text(text),
@@ -22,9 +22,9 @@ pub(super) fn input(arguments: Value) -> ToolInput {
 }
 
 /// Returns a result, which has failed if its text says so in our words.
-pub(super) fn result(call: String, mut content: Vec<Part>) -> Part {
+pub(super) fn result(call: String, mut content: Vec<EntryPart>) -> EntryPart {
     let mut is_error = None;
-    if let Some(Part::Text { text }) = content.first_mut()
+    if let Some(EntryPart::Text { text }) = content.first_mut()
         && let Some(rest) = text.strip_prefix(FAILED)
     {
         is_error = Some(true);
@@ -33,7 +33,7 @@ pub(super) fn result(call: String, mut content: Vec<Part>) -> Part {
             content.remove(0);
         }
     }
-    Part::ToolResult { call, content, is_error }
+    EntryPart::ToolResult { call, content, is_error }
 }
 
 #[cfg(test)]
@@ -53,10 +53,13 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_in_the_text() {
-        let read = |text: &str| result("c".into(), vec![Part::text(text)]);
-        let expected = |content, is_error| Part::ToolResult { call: "c".into(), content, is_error };
-        assert_eq!(read("fine"), expected(vec![Part::text("fine")], None));
-        assert_eq!(read("[the tool failed]\nno such file"), expected(vec![Part::text("no such file")], Some(true)));
+        let read = |text: &str| result("c".into(), vec![EntryPart::text(text)]);
+        let expected = |content, is_error| EntryPart::ToolResult { call: "c".into(), content, is_error };
+        assert_eq!(read("fine"), expected(vec![EntryPart::text("fine")], None));
+        assert_eq!(
+            read("[the tool failed]\nno such file"),
+            expected(vec![EntryPart::text("no such file")], Some(true))
+        );
         assert_eq!(read("[the tool failed]\n"), expected(vec![], Some(true)));
     }
 }

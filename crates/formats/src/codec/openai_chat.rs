@@ -1,40 +1,43 @@
 //! `openai-chat-v1`: messages of OpenAI's Chat Completions, the elements of a JSON array.
 
-use contexture_core::{BlobSource, Entry, Part, Role, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Codec, Framing, Mark, Outline, Step, lenient, openai_calls, words::Words};
+use super::{
+    Codec, Framing, Outline, RecordMark, RecordStep, content_blocks, openai_calls, spoken_text::SpokenText,
+    tolerant_json,
+};
 use crate::{RecordProblem, media};
 
 pub(super) struct OpenaiChat;
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
     #[serde(default)]
-    content: Words,
+    content: SpokenText,
 }
 
 #[derive(Deserialize)]
 struct Message {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     name: Option<String>,
     #[serde(default)]
     content: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     refusal: Option<String>,
     /// What servers other than OpenAI's call the model's reasoning, some of them in both ways at once.
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     reasoning: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     tool_calls: Option<Vec<Value>>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     tool_call_id: Option<String>,
 }
 
@@ -73,9 +76,9 @@ struct Audio {
 
 #[derive(Deserialize)]
 struct File {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     file_data: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     file_id: Option<String>,
 }
 
@@ -106,65 +109,68 @@ impl Codec for OpenaiChat {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Head { role, content } = lenient::object(record)?;
+        let Head { role, content } = tolerant_json::record(record)?;
         let words = content.spoken().filter(|_| role.as_deref() == Some("user"));
-        Ok(Outline { mark: words.map_or(Mark::None, |words| Mark::Turn(Some(words))), ..Outline::default() })
+        Ok(Outline {
+            mark: words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
+            ..Outline::default()
+        })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let message: Message = lenient::object(record)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let message: Message = tolerant_json::record(record)?;
         let (role, parts) = match (message.role.as_deref(), message.tool_call_id) {
             (Some("system" | "developer"), _) => (Role::System, parts(message.content)),
             (Some("user"), _) => (Role::User, parts(message.content)),
             (Some("assistant"), _) => {
                 let thinking = message.reasoning_content.or(message.reasoning).filter(|text| !text.is_empty());
-                let mut said: Vec<Part> =
-                    thinking.map(|text| Part::Thinking { text, seal: None }).into_iter().collect();
+                let mut said: Vec<EntryPart> =
+                    thinking.map(|text| EntryPart::Thinking { text, seal: None }).into_iter().collect();
                 said.extend(parts(message.content));
-                said.extend(message.refusal.map(Part::text));
+                said.extend(message.refusal.map(EntryPart::text));
                 said.extend(message.tool_calls.into_iter().flatten().map(call));
                 (Role::Assistant, said)
             }
             (Some("tool"), Some(call)) => (Role::Tool, vec![openai_calls::result(call, parts(message.content))]),
             // Among them calls of the days before ids, which nothing ties to their results.
             _ => {
-                let value: Value = lenient::object(record)?;
-                (Role::User, vec![Part::Native { kind: "message".to_owned(), value }])
+                let value: Value = tolerant_json::record(record)?;
+                (Role::User, vec![EntryPart::Native { kind: "message".to_owned(), value }])
             }
         };
-        Ok(Step::append(Entry { author: message.name, ..Entry::new(role, parts) }))
+        Ok(RecordStep::append(Entry { author: message.name, ..Entry::new(role, parts) }))
     }
 }
 
-fn parts(content: Value) -> Vec<Part> {
-    lenient::parts(content, part)
+fn parts(content: Value) -> Vec<EntryPart> {
+    content_blocks::parts(content, part)
 }
 
-fn part(piece: Value) -> Part {
+fn part(piece: Value) -> EntryPart {
     let understood = match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(Part::Text { text }),
+        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
         Ok(Piece::ImageUrl { image_url }) => Some(media::at_url(&image_url.url, media::SOME_IMAGE)),
         Ok(Piece::InputAudio { input_audio: Audio { data, format } }) => {
-            Some(Part::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
+            Some(EntryPart::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
         }
         Ok(Piece::File { file: File { file_data: Some(data), .. } }) => Some(media::at_url(&data, media::SOME_BYTES)),
         Ok(Piece::File { file: File { file_id: Some(id), .. } }) => {
-            Some(Part::Blob { media_type: media::SOME_BYTES.to_owned(), source: BlobSource::File(id) })
+            Some(EntryPart::Blob { media_type: media::SOME_BYTES.to_owned(), source: BlobSource::File(id) })
         }
         Ok(Piece::File { .. } | Piece::Other) | Err(_) => None,
     };
-    understood.unwrap_or_else(|| lenient::native(piece))
+    understood.unwrap_or_else(|| content_blocks::native(piece))
 }
 
-fn call(call: Value) -> Part {
+fn call(call: Value) -> EntryPart {
     match Call::deserialize(&call) {
         Ok(Call { id, tool: Tool::Function { name, arguments } }) => {
-            Part::ToolCall { id, name, input: openai_calls::input(arguments) }
+            EntryPart::ToolCall { id, name, input: openai_calls::input(arguments) }
         }
         Ok(Call { id, tool: Tool::Custom { name, input } }) => {
-            Part::ToolCall { id, name, input: ToolInput::Text(input) }
+            EntryPart::ToolCall { id, name, input: ToolInput::Text(input) }
         }
-        Err(_) => lenient::native(call),
+        Err(_) => content_blocks::native(call),
     }
 }
 
@@ -176,7 +182,7 @@ mod tests {
 
     fn entry(message: &Value) -> Entry {
         let step = OpenaiChat.step(message.to_string().as_bytes()).unwrap();
-        assert_eq!(step, Step::append(step.entries[0].clone()));
+        assert_eq!(step, RecordStep::append(step.entries[0].clone()));
         step.entries.into_iter().next().unwrap()
     }
 
@@ -184,11 +190,11 @@ mod tests {
     fn every_role_is_known() {
         let words = |role: &str, text: &str| entry(&json!({"role": role, "content": text, "name": "ada"}));
         let expected = |role, parts| Entry { author: Some("ada".into()), ..Entry::new(role, parts) };
-        assert_eq!(words("system", "s"), expected(Role::System, vec![Part::text("s")]));
-        assert_eq!(words("developer", "d"), expected(Role::System, vec![Part::text("d")]));
-        assert_eq!(words("user", "u"), expected(Role::User, vec![Part::text("u")]));
+        assert_eq!(words("system", "s"), expected(Role::System, vec![EntryPart::text("s")]));
+        assert_eq!(words("developer", "d"), expected(Role::System, vec![EntryPart::text("d")]));
+        assert_eq!(words("user", "u"), expected(Role::User, vec![EntryPart::text("u")]));
         assert_eq!(words("assistant", ""), expected(Role::Assistant, vec![]));
-        let result = Part::ToolResult { call: "c".into(), content: vec![Part::text("out")], is_error: None };
+        let result = EntryPart::ToolResult { call: "c".into(), content: vec![EntryPart::text("out")], is_error: None };
         let tool = json!({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "out"}]});
         assert_eq!(entry(&tool), Entry::new(Role::Tool, vec![result]));
     }
@@ -199,17 +205,17 @@ mod tests {
             {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{\"dir\":\"/\"}"}},
             {"id": "b", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}},
             {"id": "c", "type": "new"}]});
-        let call = |id: &str, name: &str, input| Part::ToolCall { id: id.into(), name: name.into(), input };
+        let call = |id: &str, name: &str, input| EntryPart::ToolCall { id: id.into(), name: name.into(), input };
         let parts = vec![
-            Part::Thinking { text: "hm".into(), seal: None },
-            Part::text("I look."),
+            EntryPart::Thinking { text: "hm".into(), seal: None },
+            EntryPart::text("I look."),
             call("a", "ls", ToolInput::Json(json!({"dir": "/"}))),
             call("b", "patch", ToolInput::Text("*** Begin".into())),
-            Part::Native { kind: "new".into(), value: json!({"id": "c", "type": "new"}) },
+            EntryPart::Native { kind: "new".into(), value: json!({"id": "c", "type": "new"}) },
         ];
         assert_eq!(entry(&message), Entry::new(Role::Assistant, parts));
         let refused = json!({"role": "assistant", "content": null, "refusal": "no"});
-        assert_eq!(entry(&refused).parts, [Part::text("no")]);
+        assert_eq!(entry(&refused).parts, [EntryPart::text("no")]);
     }
 
     #[test]
@@ -221,17 +227,17 @@ mod tests {
             {"type": "file", "file": {"file_id": "file-1"}},
             {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}},
             {"type": "video"}]});
-        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        let blob = |media_type: &str, source| EntryPart::Blob { media_type: media_type.into(), source };
         let bytes = || BlobSource::Base64("AA==".into());
         assert_eq!(
             entry(&message).parts,
             [
-                Part::text("look"),
+                EntryPart::text("look"),
                 blob("image/png", bytes()),
                 blob("audio/wav", bytes()),
                 blob("application/octet-stream", BlobSource::File("file-1".into())),
                 blob("application/pdf", bytes()),
-                Part::Native { kind: "video".into(), value: json!({"type": "video"}) },
+                EntryPart::Native { kind: "video".into(), value: json!({"type": "video"}) },
             ]
         );
     }
@@ -244,7 +250,7 @@ mod tests {
             json!({"role": 5}),
             json!({}),
         ] {
-            assert_eq!(entry(&message).parts, [Part::Native { kind: "message".into(), value: message.clone() }]);
+            assert_eq!(entry(&message).parts, [EntryPart::Native { kind: "message".into(), value: message.clone() }]);
         }
         assert!(OpenaiChat.step(b"5").is_err());
     }
@@ -252,8 +258,8 @@ mod tests {
     #[test]
     fn an_outline_marks_where_somebody_asks() {
         let mark = |message: &Value| OpenaiChat.outline(message.to_string().as_bytes()).unwrap().mark;
-        assert_eq!(mark(&json!({"role": "user", "content": "why?"})), Mark::Turn(Some("why?".into())));
-        assert_eq!(mark(&json!({"role": "assistant", "content": "so."})), Mark::None);
-        assert_eq!(mark(&json!({"role": "user"})), Mark::None);
+        assert_eq!(mark(&json!({"role": "user", "content": "why?"})), RecordMark::Turn(Some("why?".into())));
+        assert_eq!(mark(&json!({"role": "assistant", "content": "so."})), RecordMark::None);
+        assert_eq!(mark(&json!({"role": "user"})), RecordMark::None);
     }
 }

@@ -2,19 +2,19 @@
 
 use serde::Deserialize;
 
-use super::{Codec, Framing, Mark, Outline, Step, lenient, response_item, words::Words};
+use super::{Codec, Framing, Outline, RecordMark, RecordStep, response_item, spoken_text::SpokenText, tolerant_json};
 use crate::RecordProblem;
 
 pub(super) struct OpenaiResponses;
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
     #[serde(default)]
-    content: Words,
+    content: SpokenText,
 }
 
 impl Codec for OpenaiResponses {
@@ -23,20 +23,24 @@ impl Codec for OpenaiResponses {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Head { id, role, content } = lenient::object(record)?;
+        let Head { id, role, content } = tolerant_json::record(record)?;
         let words = content.spoken().filter(|_| role.as_deref() == Some("user"));
-        Ok(Outline { id, mark: words.map_or(Mark::None, |words| Mark::Turn(Some(words))), ..Outline::default() })
+        Ok(Outline {
+            id,
+            mark: words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
+            ..Outline::default()
+        })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
         // A compaction item replaces nothing here: whoever made the array has left out what it stands for.
-        Ok(Step::append(response_item::item(lenient::object(record)?)))
+        Ok(RecordStep::append(response_item::item(tolerant_json::record(record)?)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use contexture_core::{Entry, Part, Role};
+    use contexture_core::{Entry, EntryPart, Role};
 
     use super::*;
 
@@ -44,12 +48,12 @@ mod tests {
     fn an_item_is_an_entry_and_a_users_words_are_a_turn() {
         let record =
             br#"{"type":"message","id":"msg_1","role":"user","content":[{"type":"input_text","text":"why?"}]}"#;
-        let entry = Entry { id: Some("msg_1".into()), ..Entry::new(Role::User, vec![Part::text("why?")]) };
-        assert_eq!(OpenaiResponses.step(record), Ok(Step::append(entry)));
+        let entry = Entry { id: Some("msg_1".into()), ..Entry::new(Role::User, vec![EntryPart::text("why?")]) };
+        assert_eq!(OpenaiResponses.step(record), Ok(RecordStep::append(entry)));
         let outline = OpenaiResponses.outline(record).unwrap();
-        assert_eq!((outline.id.as_deref(), outline.mark), (Some("msg_1"), Mark::Turn(Some("why?".into()))));
+        assert_eq!((outline.id.as_deref(), outline.mark), (Some("msg_1"), RecordMark::Turn(Some("why?".into()))));
         let call = br#"{"type":"function_call","id":"fc_1","call_id":"c","name":"n","arguments":"{}"}"#;
-        assert_eq!(OpenaiResponses.outline(call).unwrap().mark, Mark::None);
+        assert_eq!(OpenaiResponses.outline(call).unwrap().mark, RecordMark::None);
         assert!(OpenaiResponses.step(b"[{}]").is_err());
     }
 }

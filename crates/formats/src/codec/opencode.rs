@@ -2,55 +2,58 @@
 
 mod message;
 
-use contexture_core::{Entry, Flags, Part, Role, Timestamp};
+use contexture_core::{Entry, EntryPart, Flags, Role, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
 use self::message::Message;
-use super::{Codec, Effect, Facts, Framing, Keep, Mark, Origin, OriginKind, Outline, Step, lenient, words::Words};
+use super::{
+    Codec, Effect, Facts, Framing, Keep, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin,
+    spoken_text::SpokenText, tolerant_json,
+};
 use crate::RecordProblem;
 
 pub(super) struct Opencode;
 
 #[derive(Deserialize)]
 struct Export {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     info: Option<Session>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     messages: Option<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
 struct Outlines {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     info: Option<Session>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     messages: Option<Vec<Head>>,
 }
 
 #[derive(Deserialize, Default)]
 struct Session {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(rename = "parentID", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "parentID", default, deserialize_with = "tolerant_json::maybe")]
     parent: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     directory: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     title: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     version: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     time: Option<Times>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     revert: Option<Revert>,
 }
 
 #[derive(Deserialize, Default)]
 struct Times {
-    #[serde(default, deserialize_with = "lenient::millis")]
+    #[serde(default, deserialize_with = "tolerant_json::millis")]
     created: Option<Timestamp>,
-    #[serde(default, deserialize_with = "lenient::millis")]
+    #[serde(default, deserialize_with = "tolerant_json::millis")]
     updated: Option<Timestamp>,
 }
 
@@ -59,7 +62,7 @@ struct Times {
 struct Revert {
     #[serde(rename = "messageID")]
     message: String,
-    #[serde(rename = "partID", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "partID", default, deserialize_with = "tolerant_json::maybe")]
     part: Option<String>,
 }
 
@@ -67,14 +70,14 @@ struct Revert {
 struct Head {
     info: HeadInfo,
     #[serde(default)]
-    parts: Words,
+    parts: SpokenText,
 }
 
 #[derive(Deserialize)]
 struct HeadInfo {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
-    #[serde(rename = "modelID", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "modelID", default, deserialize_with = "tolerant_json::maybe")]
     model: Option<String>,
 }
 
@@ -84,22 +87,24 @@ impl Codec for Opencode {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Outlines { info, messages } = lenient::object(record)?;
+        let Outlines { info, messages } = tolerant_json::record(record)?;
         let Session { id, parent, directory, title, version, time, .. } = info.unwrap_or_default();
         let mut messages = messages.unwrap_or_default();
         let model = messages.iter_mut().rev().find_map(|message| message.info.model.take());
         let mut asked = messages.into_iter().filter(|message| message.info.role.as_deref() == Some("user"));
-        let origin = parent.map(|session| Origin { session, kind: OriginKind::Parent, at: None });
+        let origin = parent.map(|session| SessionOrigin { session, kind: OriginKind::Parent, at: None });
         Ok(Outline {
             at: time.and_then(|time| time.updated.or(time.created)),
-            mark: asked.find_map(|message| message.parts.spoken()).map_or(Mark::None, |words| Mark::Turn(Some(words))),
+            mark: asked
+                .find_map(|message| message.parts.spoken())
+                .map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
             facts: Facts { session: id, origin, version, directory, model, title, branch: None },
             ..Outline::default()
         })
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        let Export { info, messages } = lenient::object(record)?;
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let Export { info, messages } = tolerant_json::record(record)?;
         let mut messages: Vec<Message> = messages.unwrap_or_default().into_iter().map(Message::read).collect();
         if let Some(Revert { message, part }) = info.and_then(|info| info.revert) {
             revert(&mut messages, &message, part.as_deref());
@@ -107,13 +112,17 @@ impl Codec for Opencode {
         let Some(summary_at) = messages.iter().rposition(Message::is_summary) else {
             let entries = entries(messages);
             // The next export of the session holds these messages again, some of them changed.
-            return Ok(if entries.is_empty() { Step::nothing() } else { Step { effect: Effect::Upsert, entries } });
+            return Ok(if entries.is_empty() {
+                RecordStep::nothing()
+            } else {
+                RecordStep { effect: Effect::Upsert, entries }
+            });
         };
         let after = messages.split_off(summary_at + 1);
         let mut compacted = vec![summary(messages.remove(summary_at))];
         compacted.extend(entries(tail(messages, compacted[0].parent.as_deref())));
         compacted.extend(entries(after));
-        Ok(Step { effect: Effect::Replace(Keep::Nothing), entries: compacted })
+        Ok(RecordStep { effect: Effect::Replace(Keep::Nothing), entries: compacted })
     }
 }
 
@@ -135,7 +144,7 @@ fn summary(message: Message) -> Entry {
     let texts: Vec<String> = entries.iter().map(Entry::text).filter(|text| !text.is_empty()).collect();
     let entry = entries.into_iter().next().unwrap_or_else(|| Entry::new(Role::User, vec![]));
     let flags = Flags { compact_summary: true, ..Flags::default() };
-    Entry { role: Role::User, parts: vec![Part::Summary { text: texts.join("\n") }], flags, ..entry }
+    Entry { role: Role::User, parts: vec![EntryPart::Summary { text: texts.join("\n") }], flags, ..entry }
 }
 
 /// Returns the messages before a compaction that it keeps.
@@ -178,7 +187,7 @@ mod tests {
     }
 
     fn step(messages: &Value) -> (Effect, Vec<String>) {
-        let Step { effect, entries } = Opencode.step(export(messages).as_bytes()).unwrap();
+        let RecordStep { effect, entries } = Opencode.step(export(messages).as_bytes()).unwrap();
         (effect, entries.iter().map(Entry::text).collect())
     }
 
@@ -187,14 +196,14 @@ mod tests {
         let export = export(&json!([user("msg_1", "why?"), assistant("msg_2", "so"), user("msg_3", "and?")]));
         let facts = Facts {
             session: Some("ses_1".into()),
-            origin: Some(Origin { session: "ses_0".into(), kind: OriginKind::Parent, at: None }),
+            origin: Some(SessionOrigin { session: "ses_0".into(), kind: OriginKind::Parent, at: None }),
             version: Some("1.4".into()),
             directory: Some("/w".into()),
             branch: None,
             model: Some("m".into()),
             title: Some("Fix".into()),
         };
-        let mark = Mark::Turn(Some("why?".into()));
+        let mark = RecordMark::Turn(Some("why?".into()));
         let outline = Outline { at: Timestamp::from_micros(2_000_000), mark, facts, ..Outline::default() };
         assert_eq!(Opencode.outline(export.as_bytes()), Ok(outline));
     }
@@ -225,13 +234,13 @@ mod tests {
         assert_eq!(step(&messages(&Value::Null)), replaced(&["so far", "e"]));
         assert_eq!(step(&messages(&json!("m3"))), replaced(&["so far", "c", "d", "e"]));
         assert_eq!(step(&messages(&json!("gone"))), replaced(&["so far", "e"]));
-        let Step { entries, .. } = Opencode.step(export(&messages(&Value::Null)).as_bytes()).unwrap();
+        let RecordStep { entries, .. } = Opencode.step(export(&messages(&Value::Null)).as_bytes()).unwrap();
         let expected = Entry {
             id: Some("m6".into()),
             parent: Some("m5".into()),
             group: Some("m6".into()),
             flags: Flags { compact_summary: true, ..Flags::default() },
-            ..Entry::new(Role::User, vec![Part::Summary { text: "so far".into() }])
+            ..Entry::new(Role::User, vec![EntryPart::Summary { text: "so far".into() }])
         };
         assert_eq!(entries[0], expected);
     }
@@ -269,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_no_export_says_nothing_and_what_is_no_object_is_refused() {
         for record in ["{}", "{\"messages\":5}", "{\"info\":[],\"messages\":[]}"] {
-            assert_eq!(Opencode.step(record.as_bytes()), Ok(Step::nothing()), "{record}");
+            assert_eq!(Opencode.step(record.as_bytes()), Ok(RecordStep::nothing()), "{record}");
             assert_eq!(Opencode.outline(record.as_bytes()), Ok(Outline::default()), "{record}");
         }
         assert!(Opencode.step(b"").is_err());

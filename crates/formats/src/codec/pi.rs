@@ -5,13 +5,13 @@
 
 mod message;
 
-use contexture_core::{Entry, Flags, Part, Role};
+use contexture_core::{Entry, EntryPart, Flags, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Link, Mark, Origin, OriginKind, Outline, Step,
-    loose::{self, Field, Object, Shape},
+    Codec, Effect, Facts, Framing, Keep, Link, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin,
+    tolerant_json::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
 
@@ -23,11 +23,11 @@ impl Codec for Pi {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        loose::decode(record, outline)
+        tolerant_json::decode(record, outline)
     }
 
-    fn step(&self, record: &[u8]) -> Result<Step, RecordProblem> {
-        loose::decode(record, step)
+    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        tolerant_json::decode(record, step)
     }
 }
 
@@ -89,25 +89,27 @@ struct Words<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let line: Line<'_> = loose::object(record)?;
+    let line: Line<'_> = tolerant_json::object(record)?;
     let at = line.timestamp.instant();
     let mut facts = Facts::default();
-    let mut mark = Mark::None;
+    let mut mark = RecordMark::None;
     match line.kind.text() {
-        "session" => return Ok(Outline { at, facts: session_facts(loose::object(record)?), ..Outline::default() }),
+        "session" => {
+            return Ok(Outline { at, facts: session_facts(tolerant_json::object(record)?), ..Outline::default() });
+        }
         "message" => {
             let speaker = line.message.0.unwrap_or_default();
             match speaker.role.text() {
-                "user" => mark = Mark::Turn(words(record)?),
+                "user" => mark = RecordMark::Turn(words(record)?),
                 "assistant" => facts.model = speaker.model.into_text(),
                 _ => {}
             }
         }
-        "model_change" => facts.model = loose::object::<About<'_>>(record)?.model_id.into_text(),
-        "session_info" => facts.title = loose::object::<About<'_>>(record)?.name.into_text(),
+        "model_change" => facts.model = tolerant_json::object::<About<'_>>(record)?.model_id.into_text(),
+        "session_info" => facts.title = tolerant_json::object::<About<'_>>(record)?.name.into_text(),
         "compaction" => {
             let parent = line.parent_id.text();
-            mark = Mark::Compaction { after: (!parent.is_empty()).then(|| parent.to_owned()) };
+            mark = RecordMark::Compaction { after: (!parent.is_empty()).then(|| parent.to_owned()) };
         }
         _ => {}
     }
@@ -116,7 +118,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
         Field::Null => Link::Root,
         _ => Link::Previous,
     };
-    let has_summary = matches!(mark, Mark::Compaction { .. });
+    let has_summary = matches!(mark, RecordMark::Compaction { .. });
     Ok(Outline { id: line.id.into_text(), link, lane: None, at, mark, has_summary, facts })
 }
 
@@ -124,7 +126,11 @@ fn session_facts(header: About<'_>) -> Facts {
     let origin = header.parent_session.into_text().or(header.branched_from.into_text());
     Facts {
         session: header.id.into_text(),
-        origin: origin.map(|path| Origin { session: session_in(&path).to_owned(), kind: OriginKind::Fork, at: None }),
+        origin: origin.map(|path| SessionOrigin {
+            session: session_in(&path).to_owned(),
+            kind: OriginKind::Fork,
+            at: None,
+        }),
         directory: header.cwd.into_text(),
         model: header.model_id.into_text(),
         ..Facts::default()
@@ -139,7 +145,7 @@ fn session_in(path: &str) -> &str {
 }
 
 fn words(record: &[u8]) -> serde_json::Result<Option<String>> {
-    let words = loose::object::<Spoken<'_>>(record)?.message.0.unwrap_or_default();
+    let words = tolerant_json::object::<Spoken<'_>>(record)?.message.0.unwrap_or_default();
     let text = Entry::new(Role::User, message::content(words.content)?).text();
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
@@ -168,12 +174,12 @@ struct StepLine<'a> {
     retained_tail: Option<&'a RawValue>,
 }
 
-fn step(record: &[u8]) -> serde_json::Result<Step> {
-    let line: StepLine<'_> = loose::object(record)?;
+fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
+    let line: StepLine<'_> = tolerant_json::object(record)?;
     let mut tail = Vec::new();
     let mut effect = Effect::Append;
     let said = match line.kind.text() {
-        "session" => return Ok(Step::nothing()),
+        "session" => return Ok(RecordStep::nothing()),
         "message" => match line.message {
             Some(raw) => message::entry(raw)?,
             None => silent(),
@@ -181,7 +187,7 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
         "custom_message" => message::injected(message::content(line.content)?),
         "branch_summary" | "branchSummary" => message::branch_summary(line.summary.text()),
         "compaction" => {
-            let keep = match loose::shape(line.retained_tail)? {
+            let keep = match tolerant_json::shape(line.retained_tail)? {
                 Shape::List(messages) => {
                     tail = messages.into_iter().map(message::entry).collect::<serde_json::Result<_>>()?;
                     Keep::Nothing
@@ -190,14 +196,14 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
             };
             effect = Effect::Replace(keep);
             let flags = Flags { compact_summary: true, ..Flags::default() };
-            Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text: line.summary.text().to_owned() }]) }
+            Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text: line.summary.text().to_owned() }]) }
         }
         _ => silent(),
     };
     // A compaction may keep everything from an entry on that says nothing, so those count as well; without an id nobody
     // can name them.
     if said.parts.is_empty() && line.id == Field::Absent {
-        return Ok(Step::nothing());
+        return Ok(RecordStep::nothing());
     }
     let mut entries = vec![Entry {
         id: line.id.into_text(),
@@ -206,7 +212,7 @@ fn step(record: &[u8]) -> serde_json::Result<Step> {
         ..said
     }];
     entries.append(&mut tail);
-    Ok(Step { effect, entries })
+    Ok(RecordStep { effect, entries })
 }
 
 /// Returns the entry of a line that models see nothing of.

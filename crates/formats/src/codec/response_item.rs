@@ -1,10 +1,10 @@
 //! Items of OpenAI's Responses API, which Codex writes as well.
 
-use contexture_core::{BlobSource, Entry, Part, Role, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Role, Seal, SealScheme, ToolInput};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{lenient, openai_calls};
+use super::{content_blocks, openai_calls, tolerant_json};
 use crate::media;
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ enum Item {
         result: String,
     },
     AgentMessage {
-        #[serde(default, deserialize_with = "lenient::maybe")]
+        #[serde(default, deserialize_with = "tolerant_json::maybe")]
         author: Option<String>,
         content: Value,
     },
@@ -49,7 +49,7 @@ enum Item {
 #[derive(Deserialize)]
 struct Message {
     role: String,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     name: Option<String>,
     #[serde(default)]
     content: Value,
@@ -61,7 +61,7 @@ struct Reasoning {
     summary: Value,
     #[serde(default)]
     content: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     encrypted_content: Option<String>,
 }
 
@@ -71,20 +71,20 @@ struct Invocation {
     call_id: String,
     name: String,
     /// The server that the tool belongs to.
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     namespace: Option<String>,
     #[serde(default)]
     arguments: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     input: Option<String>,
 }
 
 /// A call of a tool that OpenAI defines.
 #[derive(Deserialize)]
 struct BuiltIn {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     call_id: Option<String>,
     action: Value,
 }
@@ -92,11 +92,11 @@ struct BuiltIn {
 /// A result that tells how the tool fared.
 #[derive(Deserialize)]
 struct Outcome {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     call_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     status: Option<String>,
     #[serde(default)]
     output: Value,
@@ -109,14 +109,14 @@ struct Printed {
     stdout: String,
     #[serde(default)]
     stderr: String,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     outcome: Option<Exit>,
 }
 
 #[derive(Deserialize)]
 struct Exit {
     /// Absent when the time ran out.
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     exit_code: Option<i64>,
 }
 
@@ -127,9 +127,9 @@ struct McpCall {
     name: String,
     #[serde(default)]
     arguments: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     output: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     error: Option<String>,
 }
 
@@ -155,13 +155,13 @@ enum Piece {
 
 #[derive(Deserialize)]
 struct Address {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     image_url: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     file_data: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     file_url: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     file_id: Option<String>,
 }
 
@@ -180,13 +180,13 @@ pub(crate) fn item(value: Value) -> Entry {
         Err(_) if value.get("type").is_none() => Message::deserialize(&value).ok().and_then(message),
         Err(_) => None,
     };
-    let entry = entry.unwrap_or_else(|| Entry::new(Role::Assistant, vec![lenient::native(value)]));
+    let entry = entry.unwrap_or_else(|| Entry::new(Role::Assistant, vec![content_blocks::native(value)]));
     Entry { id, ..entry }
 }
 
 fn entry(item: Item) -> Option<Entry> {
     let called = |id: Option<String>, name: &str, input: Value| {
-        let part = Part::ToolCall { id: id?, name: name.to_owned(), input: ToolInput::Json(input) };
+        let part = EntryPart::ToolCall { id: id?, name: name.to_owned(), input: ToolInput::Json(input) };
         Some(Entry::new(Role::Assistant, vec![part]))
     };
     match item {
@@ -198,7 +198,7 @@ fn entry(item: Item) -> Option<Entry> {
                 None => name,
             };
             let input = input.map_or_else(|| openai_calls::input(arguments), ToolInput::Text);
-            Some(Entry::new(Role::Assistant, vec![Part::ToolCall { id: call_id, name, input }]))
+            Some(Entry::new(Role::Assistant, vec![EntryPart::ToolCall { id: call_id, name, input }]))
         }
         Item::FunctionCallOutput { call_id, output } => Some(answer(call_id, output)),
         Item::LocalShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "local_shell", action),
@@ -207,7 +207,7 @@ fn entry(item: Item) -> Option<Entry> {
         Item::ApplyPatchCall { call_id, operation } => called(Some(call_id), "apply_patch", operation),
         Item::LocalShellCallOutput(Outcome { id, call_id, status, output }) => {
             let mut entry = answer(call_id.or(id)?, output);
-            if let (Some("failed" | "incomplete"), [Part::ToolResult { is_error, .. }]) =
+            if let (Some("failed" | "incomplete"), [EntryPart::ToolResult { is_error, .. }]) =
                 (status.as_deref(), &mut entry.parts[..])
             {
                 *is_error = Some(true);
@@ -218,17 +218,17 @@ fn entry(item: Item) -> Option<Entry> {
             let failed = |printed: &Printed| printed.outcome.as_ref().is_some_and(|exit| exit.exit_code != Some(0));
             let is_error = Some(output.iter().any(failed));
             let texts = output.into_iter().flat_map(|printed| [printed.stdout, printed.stderr]);
-            let content = texts.filter(|text| !text.is_empty()).map(Part::text).collect();
-            Some(Entry::new(Role::Tool, vec![Part::ToolResult { call: call_id, content, is_error }]))
+            let content = texts.filter(|text| !text.is_empty()).map(EntryPart::text).collect();
+            Some(Entry::new(Role::Tool, vec![EntryPart::ToolResult { call: call_id, content, is_error }]))
         }
         Item::McpCall(McpCall { id, name, arguments, output, error }) => {
             let is_error = Some(error.is_some());
-            let content = error.or(output).map(Part::text).into_iter().collect();
-            let call = Part::ToolCall { id: id.clone(), name, input: openai_calls::input(arguments) };
-            Some(Entry::new(Role::Assistant, vec![call, Part::ToolResult { call: id, content, is_error }]))
+            let content = error.or(output).map(EntryPart::text).into_iter().collect();
+            let call = EntryPart::ToolCall { id: id.clone(), name, input: openai_calls::input(arguments) };
+            Some(Entry::new(Role::Assistant, vec![call, EntryPart::ToolResult { call: id, content, is_error }]))
         }
         Item::ImageGenerationCall { result } => {
-            let part = Part::Blob { media_type: "image/png".to_owned(), source: BlobSource::Base64(result) };
+            let part = EntryPart::Blob { media_type: "image/png".to_owned(), source: BlobSource::Base64(result) };
             Some(Entry::new(Role::Assistant, vec![part]))
         }
         Item::AgentMessage { author, content } => Some(Entry { author, ..Entry::new(Role::User, parts(content)) }),
@@ -247,10 +247,10 @@ fn message(Message { role, name, content }: Message) -> Option<Entry> {
 }
 
 /// The reasoning itself is rarely there; then its summary is.
-fn thinking(Reasoning { summary, content, encrypted_content }: Reasoning) -> Vec<Part> {
+fn thinking(Reasoning { summary, content, encrypted_content }: Reasoning) -> Vec<EntryPart> {
     let texts = |value: Value| {
         let words = parts(value).into_iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text),
+            EntryPart::Text { text } => Some(text),
             _ => None,
         });
         words.collect::<Vec<_>>().join("\n\n")
@@ -258,7 +258,7 @@ fn thinking(Reasoning { summary, content, encrypted_content }: Reasoning) -> Vec
     let content = texts(content);
     let text = if content.is_empty() { texts(summary) } else { content };
     let seal = encrypted_content.map(|data| Seal { scheme: SealScheme::OpenaiEncrypted, data });
-    if text.is_empty() && seal.is_none() { Vec::new() } else { vec![Part::Thinking { text, seal }] }
+    if text.is_empty() && seal.is_none() { Vec::new() } else { vec![EntryPart::Thinking { text, seal }] }
 }
 
 fn answer(call: String, output: Value) -> Entry {
@@ -267,35 +267,35 @@ fn answer(call: String, output: Value) -> Entry {
         Value::Object(mut fields) if fields.contains_key("content") => {
             let content = fields.remove("content").map(parts).unwrap_or_default();
             let is_error = fields.get("success").and_then(Value::as_bool).map(|success| !success);
-            Part::ToolResult { call, content, is_error }
+            EntryPart::ToolResult { call, content, is_error }
         }
         output => openai_calls::result(call, parts(output)),
     };
     Entry::new(Role::Tool, vec![part])
 }
 
-fn parts(content: Value) -> Vec<Part> {
-    lenient::parts(content, part)
+fn parts(content: Value) -> Vec<EntryPart> {
+    content_blocks::parts(content, part)
 }
 
-fn part(piece: Value) -> Part {
+fn part(piece: Value) -> EntryPart {
     let understood = match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(Part::Text { text }),
+        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
         Ok(Piece::InputImage(address)) => blob(address, media::SOME_IMAGE, media::SOME_IMAGE),
         Ok(Piece::InputFile(address)) => blob(address, media::PDF, media::SOME_BYTES),
         Ok(Piece::InputAudio { input_audio: Audio { data, format } }) => {
-            Some(Part::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
+            Some(EntryPart::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
         }
         Ok(Piece::Other) | Err(_) => None,
     };
-    understood.unwrap_or_else(|| lenient::native(piece))
+    understood.unwrap_or_else(|| content_blocks::native(piece))
 }
 
-fn blob(address: Address, type_at_url: &str, type_in_file: &str) -> Option<Part> {
+fn blob(address: Address, type_at_url: &str, type_in_file: &str) -> Option<EntryPart> {
     if let Some(url) = address.image_url.or(address.file_data).or(address.file_url) {
         return Some(media::at_url(&url, type_at_url));
     }
-    Some(Part::Blob { media_type: type_in_file.to_owned(), source: BlobSource::File(address.file_id?) })
+    Some(EntryPart::Blob { media_type: type_in_file.to_owned(), source: BlobSource::File(address.file_id?) })
 }
 
 #[cfg(test)]
@@ -304,22 +304,22 @@ mod tests {
 
     use super::*;
 
-    fn call(id: &str, name: &str, input: ToolInput) -> Vec<Part> {
-        vec![Part::ToolCall { id: id.into(), name: name.into(), input }]
+    fn call(id: &str, name: &str, input: ToolInput) -> Vec<EntryPart> {
+        vec![EntryPart::ToolCall { id: id.into(), name: name.into(), input }]
     }
 
-    fn result(call: &str, content: &[&str], is_error: Option<bool>) -> Vec<Part> {
-        let content = content.iter().copied().map(Part::text).collect();
-        vec![Part::ToolResult { call: call.into(), content, is_error }]
+    fn result(call: &str, content: &[&str], is_error: Option<bool>) -> Vec<EntryPart> {
+        let content = content.iter().copied().map(EntryPart::text).collect();
+        vec![EntryPart::ToolResult { call: call.into(), content, is_error }]
     }
 
-    fn check(value: &Value, role: Role, parts: Vec<Part>) {
+    fn check(value: &Value, role: Role, parts: Vec<EntryPart>) {
         assert_eq!(item(value.clone()), Entry::new(role, parts), "{value}");
     }
 
     #[test]
     fn messages_have_a_role_and_may_leave_out_their_type() {
-        let words = || vec![Part::text("hi")];
+        let words = || vec![EntryPart::text("hi")];
         let message = |role, kind| json!({"type": "message", "role": role, "content": [{"type": kind, "text": "hi"}]});
         check(&message("user", "input_text"), Role::User, words());
         check(&message("assistant", "output_text"), Role::Assistant, words());
@@ -338,12 +338,12 @@ mod tests {
         check(
             &json!({"type": "reasoning", "summary": summary, "content": null, "encrypted_content": "x"}),
             Role::Assistant,
-            vec![Part::Thinking { text: "a\n\nb".into(), seal: seal.clone() }],
+            vec![EntryPart::Thinking { text: "a\n\nb".into(), seal: seal.clone() }],
         );
         check(
             &json!({"type": "reasoning", "summary": summary, "content": [{"type": "reasoning_text", "text": "all"}]}),
             Role::Assistant,
-            vec![Part::Thinking { text: "all".into(), seal: None }],
+            vec![EntryPart::Thinking { text: "all".into(), seal: None }],
         );
         check(&json!({"type": "reasoning", "summary": [], "encrypted_content": null}), Role::Assistant, vec![]);
     }
@@ -411,12 +411,12 @@ mod tests {
             call("c", "computer", ToolInput::Json(json!({"type": "click"}))),
         );
         let screenshot =
-            Part::Blob { media_type: "image/*".into(), source: BlobSource::Url("https://a.example".into()) };
+            EntryPart::Blob { media_type: "image/*".into(), source: BlobSource::Url("https://a.example".into()) };
         check(
             &json!({"type": "computer_call_output", "call_id": "c",
                 "output": {"type": "computer_screenshot", "image_url": "https://a.example"}}),
             Role::Tool,
-            vec![Part::ToolResult { call: "c".into(), content: vec![screenshot], is_error: None }],
+            vec![EntryPart::ToolResult { call: "c".into(), content: vec![screenshot], is_error: None }],
         );
     }
 
@@ -426,7 +426,7 @@ mod tests {
             "arguments": "{}", "output": null, "error": "timeout"}));
         let parts = [call("m", "ask", ToolInput::Json(json!({}))), result("m", &["timeout"], Some(true))].concat();
         assert_eq!(mcp, Entry { id: Some("m".into()), ..Entry::new(Role::Assistant, parts) });
-        let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+        let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
         check(&json!({"type": "image_generation_call", "result": "AA=="}), Role::Assistant, vec![image]);
     }
 
@@ -438,7 +438,7 @@ mod tests {
             {"type": "input_file", "file_id": "file-1"},
             {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
             {"type": "input_image"}]}));
-        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        let blob = |media_type: &str, source| EntryPart::Blob { media_type: media_type.into(), source };
         assert_eq!(
             message.parts,
             [
@@ -446,7 +446,7 @@ mod tests {
                 blob("application/pdf", BlobSource::Url("https://a.example/a.pdf".into())),
                 blob("application/octet-stream", BlobSource::File("file-1".into())),
                 blob("audio/mp3", BlobSource::Base64("AA==".into())),
-                Part::Native { kind: "input_image".into(), value: json!({"type": "input_image"}) },
+                EntryPart::Native { kind: "input_image".into(), value: json!({"type": "input_image"}) },
             ]
         );
     }
@@ -455,7 +455,7 @@ mod tests {
     fn agents_speak_to_agents() {
         let value = json!({"type": "agent_message", "author": "ada", "recipient": "bob",
             "content": [{"type": "input_text", "text": "done"}]});
-        let expected = Entry { author: Some("ada".into()), ..Entry::new(Role::User, vec![Part::text("done")]) };
+        let expected = Entry { author: Some("ada".into()), ..Entry::new(Role::User, vec![EntryPart::text("done")]) };
         assert_eq!(item(value), expected);
     }
 
@@ -471,8 +471,8 @@ mod tests {
             json!({"type": "new"}),
         ] {
             let kind = value["type"].as_str().unwrap().to_owned();
-            check(&value, Role::Assistant, vec![Part::Native { kind, value: value.clone() }]);
+            check(&value, Role::Assistant, vec![EntryPart::Native { kind, value: value.clone() }]);
         }
-        check(&json!(5), Role::Assistant, vec![Part::Native { kind: "unknown".into(), value: json!(5) }]);
+        check(&json!(5), Role::Assistant, vec![EntryPart::Native { kind: "unknown".into(), value: json!(5) }]);
     }
 }

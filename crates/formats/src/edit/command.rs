@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn told(input: Value) -> Vec<String> {
+    fn written(input: Value) -> Vec<String> {
         let line = |line: &Line| match line {
             Line::Added(text) => text.clone(),
             other => format!("{other:?}"),
@@ -151,10 +151,10 @@ mod tests {
             ("tee -a a <<\\EOF >/dev/null\nx\nEOF", "a+x"),
             ("sudo tee /etc/a <<EOF\nx\n", "/etc/a=x"),
         ] {
-            assert_eq!(told(json!({"command": command})), [expected], "{command}");
+            assert_eq!(written(json!({"command": command})), [expected], "{command}");
         }
         let script = "cat > a <<EOF\n1\nEOF\ncat > b <<EOF\n2\nEOF";
-        assert_eq!(told(json!({"cmd": ["bash", "-lc", script], "workdir": "/w"})), ["/w/a=1", "/w/b=2"]);
+        assert_eq!(written(json!({"cmd": ["bash", "-lc", script], "workdir": "/w"})), ["/w/a=1", "/w/b=2"]);
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             "grep x <<< word",
             "x <<",
         ] {
-            assert_eq!(told(json!({"command": command})), Vec::<String>::new(), "{command}");
+            assert_eq!(written(json!({"command": command})), Vec::<String>::new(), "{command}");
         }
         assert_eq!(by_commands(&ToolInput::Text("cat > a <<EOF\nx\nEOF".into())), []);
     }

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, ToolInput};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Encoded, Encoder, Target,
+    EncodedDialogue, Encoder, Target,
     calls::{self, Limits},
-    told,
+    plain_text,
 };
 use crate::{
     Framing,
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
     media,
 };
 
@@ -88,11 +88,11 @@ impl Encoder for Anthropic {
         Framing::JsonArray
     }
 
-    fn encode(&self, dialogue: &Dialogue, _: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
         let mut messages: Vec<Message<'_>> = dialogue.turns.iter().map(|turn| message(turn, &mut losses)).collect();
         if !dialogue.system.is_empty() {
-            losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
+            losses.add_many(LossKind::SystemAsUser, dialogue.system.len() as u64);
             let instructions = dialogue.system.iter().map(|system| instructions(system));
             match messages.first_mut() {
                 Some(first) => drop(first.content.splice(..0, instructions)),
@@ -100,11 +100,11 @@ impl Encoder for Anthropic {
             }
         }
         let bytes = serde_json::to_vec(&messages).expect("messages have text keys");
-        Encoded { bytes, losses }
+        EncodedDialogue { bytes, losses }
     }
 }
 
-/// Returns instructions, told as what a user says.
+/// Returns instructions as what a user says.
 fn instructions<'d>(system: &str) -> Block<'d> {
     text(format!("{SYSTEM}\n{system}"))
 }
@@ -116,7 +116,7 @@ fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
     };
     let mut content = content(turn, losses);
     if content.is_empty() {
-        content.push(text(told::NO_CONTENT));
+        content.push(text(plain_text::NO_CONTENT));
     }
     Message { role, content }
 }
@@ -129,15 +129,15 @@ pub(super) fn content<'d>(turn: &'d Turn, losses: &mut Losses) -> Vec<Block<'d>>
     };
     // The API refuses a message that ends with thinking.
     while content.pop_if(|last| matches!(last, Block::Thinking { .. } | Block::RedactedThinking { .. })).is_some() {
-        losses.add(Loss::SealedThinking);
+        losses.add(LossKind::SealedThinking);
     }
     content
 }
 
 /// Returns a part as a block that a user or a tool says.
-pub(super) fn asked<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+pub(super) fn asked<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
     match part {
-        Part::ToolResult { call, content, is_error } => {
+        EntryPart::ToolResult { call, content, is_error } => {
             let is_error = *is_error == Some(true);
             Some(Block::ToolResult {
                 tool_use_id: LIMITS.id(call),
@@ -149,17 +149,17 @@ pub(super) fn asked<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>
     }
 }
 
-fn answered<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
+fn answered<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
     match part {
-        Part::ToolCall { id, name, input } => Some(call(id, name, input, losses)),
-        Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::AnthropicSignature, data }) } => {
+        EntryPart::ToolCall { id, name, input } => Some(call(id, name, input, losses)),
+        EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::AnthropicSignature, data }) } => {
             Some(Block::Thinking { thinking: text, signature: data })
         }
-        Part::Thinking { seal: Some(Seal { scheme: SealScheme::AnthropicRedacted, data }), .. } => {
+        EntryPart::Thinking { seal: Some(Seal { scheme: SealScheme::AnthropicRedacted, data }), .. } => {
             Some(Block::RedactedThinking { data })
         }
         // The API takes images from users only.
-        part => told::in_words(part, losses).map(text),
+        part => plain_text::for_model(part, losses).map(text),
     }
 }
 
@@ -168,29 +168,31 @@ fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losse
     Block::ToolUse { id, name, input: calls::object_input(input, losses) }
 }
 
-fn answer<'d>(content: &'d [Part], is_error: bool, losses: &mut Losses) -> Option<Answer<'d>> {
-    if let [Part::Text { text }] = content
+fn answer<'d>(content: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Option<Answer<'d>> {
+    if let [EntryPart::Text { text }] = content
         && !text.is_empty()
     {
         return Some(Answer::Text(Cow::Borrowed(text)));
     }
-    let show = |part: &'d Part| if is_error { told::in_words(part, losses).map(text) } else { shown(part, losses) };
+    let show = |part: &'d EntryPart| {
+        if is_error { plain_text::for_model(part, losses).map(text) } else { shown(part, losses) }
+    };
     let blocks: Vec<Block<'d>> = content.iter().filter_map(show).collect();
     if blocks.is_empty() {
         // The API wants to know what went wrong.
-        return is_error.then_some(Answer::Text(Cow::Borrowed(told::NO_CONTENT)));
+        return is_error.then_some(Answer::Text(Cow::Borrowed(plain_text::NO_CONTENT)));
     }
     Some(Answer::Blocks(blocks))
 }
 
 /// Returns a part as a block that a user may send.
-fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Block<'d>> {
-    if let Part::Blob { media_type, source } = part
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
+    if let EntryPart::Blob { media_type, source } = part
         && let Some(block) = blob(media_type, source)
     {
         return Some(block);
     }
-    told::in_words(part, losses).map(text)
+    plain_text::for_model(part, losses).map(text)
 }
 
 fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
@@ -219,21 +221,21 @@ mod tests {
     use super::*;
     use crate::encode::samples::{self, assistant, call, result, user};
 
-    fn encode(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+    fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
         samples::encode(&Anthropic, entries)
     }
 
-    fn blob(media_type: &str, source: BlobSource) -> Part {
-        Part::Blob { media_type: media_type.into(), source }
+    fn blob(media_type: &str, source: BlobSource) -> EntryPart {
+        EntryPart::Blob { media_type: media_type.into(), source }
     }
 
     #[test]
     fn results_come_first_in_the_message_after_their_calls() {
         let (messages, losses) = encode(vec![
-            user(vec![Part::text("go")]),
-            assistant(vec![Part::text("I look."), call("a", json!({"n": 1})), call("b", json!({}))]),
-            user(vec![Part::text("hurry"), result("b", vec![Part::text("no")], Some(true))]),
-            user(vec![result("a", vec![Part::text("x"), Part::text("y")], Some(false))]),
+            user(vec![EntryPart::text("go")]),
+            assistant(vec![EntryPart::text("I look."), call("a", json!({"n": 1})), call("b", json!({}))]),
+            user(vec![EntryPart::text("hurry"), result("b", vec![EntryPart::text("no")], Some(true))]),
+            user(vec![result("a", vec![EntryPart::text("x"), EntryPart::text("y")], Some(false))]),
         ]);
         let expected = json!([
             {"role": "user", "content": [{"type": "text", "text": "go"}]},
@@ -252,15 +254,17 @@ mod tests {
 
     #[test]
     fn thinking_needs_anthropics_seal_and_something_after_it() {
-        let thinking =
-            |text: &str, scheme| Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "sig".into() }) };
+        let thinking = |text: &str, scheme| EntryPart::Thinking {
+            text: text.into(),
+            seal: Some(Seal { scheme, data: "sig".into() }),
+        };
         let (messages, losses) = encode(vec![
-            user(vec![Part::text("go")]),
+            user(vec![EntryPart::text("go")]),
             assistant(vec![
                 thinking("signed", SealScheme::AnthropicSignature),
                 thinking("", SealScheme::AnthropicRedacted),
                 thinking("foreign", SealScheme::OpenaiEncrypted),
-                Part::text("done"),
+                EntryPart::text("done"),
                 thinking("last", SealScheme::AnthropicSignature),
             ]),
         ]);
@@ -270,28 +274,28 @@ mod tests {
             {"type": "text", "text": "<thinking>\nforeign\n</thinking>"},
             {"type": "text", "text": "done"}]);
         assert_eq!(messages[1]["content"], content);
-        assert_eq!(losses, [(Loss::SealedThinking, 2), (Loss::ThinkingAsText, 1)]);
+        assert_eq!(losses, [(LossKind::SealedThinking, 2), (LossKind::ThinkingAsText, 1)]);
     }
 
     #[test]
     fn instructions_open_the_first_message() {
-        let system = || Entry::new(Role::System, vec![Part::text("be brief")]);
+        let system = || Entry::new(Role::System, vec![EntryPart::text("be brief")]);
         let marked = json!({"type": "text", "text": "[system instructions]\nbe brief"});
-        let (messages, losses) = encode(vec![system(), user(vec![Part::text("hi")])]);
+        let (messages, losses) = encode(vec![system(), user(vec![EntryPart::text("hi")])]);
         assert_eq!(messages, json!([{"role": "user", "content": [marked, {"type": "text", "text": "hi"}]}]));
-        assert_eq!(losses, [(Loss::SystemAsUser, 1)]);
+        assert_eq!(losses, [(LossKind::SystemAsUser, 1)]);
         assert_eq!(encode(vec![system()]).0, json!([{"role": "user", "content": [marked]}]));
     }
 
     #[test]
     fn what_the_api_refuses_is_changed() {
         let (messages, losses) = encode(vec![
-            user(vec![Part::Native { kind: "k".into(), value: Value::Null }]),
+            user(vec![EntryPart::Native { kind: "k".into(), value: Value::Null }]),
             assistant(vec![
-                Part::ToolCall { id: "a|b".into(), name: "a.b".into(), input: ToolInput::Text("x".into()) },
+                EntryPart::ToolCall { id: "a|b".into(), name: "a.b".into(), input: ToolInput::Text("x".into()) },
                 call("c", json!({})),
             ]),
-            user(vec![result("a|b", vec![], Some(true)), result("c", vec![Part::text("")], None)]),
+            user(vec![result("a|b", vec![], Some(true)), result("c", vec![EntryPart::text("")], None)]),
         ]);
         let id = messages[1]["content"][0]["id"].clone();
         assert_eq!(messages[0]["content"], json!([{"type": "text", "text": "(no content)"}]));
@@ -305,7 +309,7 @@ mod tests {
                 {"type": "tool_result", "tool_use_id": id, "content": "(no content)", "is_error": true},
                 {"type": "tool_result", "tool_use_id": "c"}])
         );
-        let changes = [Loss::NativePart, Loss::IdChanged, Loss::ToolRenamed, Loss::InputWrapped];
+        let changes = [LossKind::NativePart, LossKind::IdChanged, LossKind::ToolRenamed, LossKind::InputWrapped];
         assert_eq!(losses, changes.map(|loss| (loss, 1)));
     }
 
@@ -338,6 +342,6 @@ mod tests {
         assert_eq!(messages[1]["content"][0], note);
         assert_eq!(messages[2]["content"][0]["content"], json!([shown]));
         assert_eq!(messages[2]["content"][1]["content"], json!([note]));
-        assert_eq!(losses, [(Loss::BlobAsNote, 4)]);
+        assert_eq!(losses, [(LossKind::BlobAsNote, 4)]);
     }
 }

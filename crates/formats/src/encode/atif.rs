@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use contexture_core::{BlobSource, Part, Timestamp};
+use contexture_core::{BlobSource, EntryPart, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Encoded, Encoder, Target, calls, told};
+use super::{EncodedDialogue, Encoder, Target, calls, plain_text};
 use crate::{
     Framing,
     dialogue::{Dialogue, Losses, Speaker, Turn},
@@ -129,7 +129,7 @@ impl Encoder for Atif {
         Framing::Document
     }
 
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
         let mut steps: Vec<Step<'_>> =
             dialogue.system.iter().map(|system| Step::new(Source::System, None, said(system))).collect();
@@ -161,7 +161,7 @@ impl Encoder for Atif {
             steps,
         };
         let bytes = serde_json::to_vec(&trajectory).expect("steps have text keys");
-        Encoded { bytes, losses }
+        EncodedDialogue { bytes, losses }
     }
 }
 
@@ -184,8 +184,8 @@ impl<'d> Step<'d> {
 /// Returns a summary that the whole trajectory begins with as the step that replaces all before it.
 ///
 /// Anywhere else such a step would take away more than the summary stands for.
-fn compaction(part: &Part, at: Option<Timestamp>) -> Option<Step<'_>> {
-    let Part::Summary { text } = part else { return None };
+fn compaction(part: &EntryPart, at: Option<Timestamp>) -> Option<Step<'_>> {
+    let EntryPart::Summary { text } = part else { return None };
     let result = Observed { source_call_id: None, content: Some(said(text)), extra: None };
     let context_management = ContextManagement { kind: "compaction", boundary: "replace" };
     Some(Step {
@@ -196,14 +196,15 @@ fn compaction(part: &Part, at: Option<Timestamp>) -> Option<Step<'_>> {
 }
 
 /// Returns what a user says besides the results of tools, which belong to the step before.
-fn asked<'d>(parts: &'d [Part], at: Option<Timestamp>, losses: &mut Losses) -> Option<Step<'d>> {
-    let (results, words): (Vec<&Part>, _) = parts.iter().partition(|part| matches!(part, Part::ToolResult { .. }));
+fn asked<'d>(parts: &'d [EntryPart], at: Option<Timestamp>, losses: &mut Losses) -> Option<Step<'d>> {
+    let (results, words): (Vec<&EntryPart>, _) =
+        parts.iter().partition(|part| matches!(part, EntryPart::ToolResult { .. }));
     let pieces: Vec<Piece<'d>> = words.into_iter().filter_map(|part| shown(part, losses)).collect();
     if !pieces.is_empty() {
         return Some(Step::new(Source::User, at, content(pieces)));
     }
     // Without results the turn would be gone and the agent would speak twice in a row.
-    (results.is_empty() && !parts.is_empty()).then(|| Step::new(Source::User, at, said(told::NO_CONTENT)))
+    (results.is_empty() && !parts.is_empty()).then(|| Step::new(Source::User, at, said(plain_text::NO_CONTENT)))
 }
 
 fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> Step<'d> {
@@ -212,11 +213,11 @@ fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> 
     let mut tool_calls = Vec::new();
     for part in &turn.parts {
         match part {
-            Part::ToolCall { id, name, input } => {
+            EntryPart::ToolCall { id, name, input } => {
                 tool_calls.push(ToolCall { id, name, arguments: calls::object_input(input, losses) });
             }
-            Part::Thinking { text, seal } => {
-                told::note_seal(text, seal.as_ref(), losses);
+            EntryPart::Thinking { text, seal } => {
+                plain_text::note_seal(text, seal.as_ref(), losses);
                 thoughts.extend((!text.is_empty()).then_some(text.as_str()));
             }
             part => pieces.extend(shown(part, losses)),
@@ -237,9 +238,9 @@ fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Lo
     let answers = calls::answers(next);
     let observe = |call: &ToolCall<'d>| {
         let answer = answers.get(call.id)?;
-        let shown = |part: &'d Part| match part {
+        let shown = |part: &'d EntryPart| match part {
             // Blank output is output.
-            Part::Text { text } => (!text.is_empty()).then_some(Piece::Text { text: Cow::Borrowed(text) }),
+            EntryPart::Text { text } => (!text.is_empty()).then_some(Piece::Text { text: Cow::Borrowed(text) }),
             part => shown(part, losses),
         };
         let pieces: Vec<Piece<'d>> = answer.content.iter().filter_map(shown).collect();
@@ -252,13 +253,13 @@ fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Lo
     called.iter().filter_map(observe).collect()
 }
 
-fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Piece<'d>> {
-    if let Part::Blob { media_type, source: BlobSource::Url(path) | BlobSource::File(path) } = part
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Piece<'d>> {
+    if let EntryPart::Blob { media_type, source: BlobSource::Url(path) | BlobSource::File(path) } = part
         && IMAGES.contains(&media_type.as_str())
     {
         return Some(Piece::Image { source: Image { media_type, path } });
     }
-    told::in_words(part, losses).map(|text| Piece::Text { text: Cow::Owned(text) })
+    plain_text::for_model(part, losses).map(|text| Piece::Text { text: Cow::Owned(text) })
 }
 
 fn content(mut pieces: Vec<Piece<'_>>) -> Content<'_> {
@@ -280,11 +281,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        dialogue::Loss,
+        dialogue::LossKind,
         encode::samples::{self, assistant, call, result, user},
     };
 
-    fn steps(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+    fn steps(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
         let (mut trajectory, losses) = samples::encode(&Atif, entries);
         let steps = trajectory["steps"].take();
         let expected = json!({"schema_version": "ATIF-v1.7", "session_id": "0193c5a0-0000-7000-8000-000000000001",
@@ -297,15 +298,15 @@ mod tests {
     fn observations_belong_to_the_step_of_their_calls() {
         let at: Option<Timestamp> = Some("2026-11-15T09:00:00Z".parse().unwrap());
         let (steps, losses) = steps(vec![
-            Entry::new(Role::System, vec![Part::text("be brief")]),
-            Entry { at, ..user(vec![Part::text("go"), Part::text("now")]) },
+            Entry::new(Role::System, vec![EntryPart::text("be brief")]),
+            Entry { at, ..user(vec![EntryPart::text("go"), EntryPart::text("now")]) },
             assistant(vec![
-                Part::Thinking { text: "hm".into(), seal: None },
+                EntryPart::Thinking { text: "hm".into(), seal: None },
                 call("a", json!({"n": 1})),
-                Part::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("x".into()) },
+                EntryPart::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("x".into()) },
             ]),
-            user(vec![result("b", vec![Part::text("no")], Some(true)), result("a", vec![], None)]),
-            assistant(vec![Part::text("done")]),
+            user(vec![result("b", vec![EntryPart::text("no")], Some(true)), result("a", vec![], None)]),
+            assistant(vec![EntryPart::text("done")]),
         ]);
         let expected = json!([
             {"step_id": 1, "source": "system", "message": "be brief"},
@@ -320,13 +321,13 @@ mod tests {
                     {"source_call_id": "b", "content": "no", "extra": {"is_error": true}}]}},
             {"step_id": 4, "source": "agent", "message": "done"}
         ]);
-        assert_eq!((steps, losses), (expected, vec![(Loss::InputWrapped, 1)]));
+        assert_eq!((steps, losses), (expected, vec![(LossKind::InputWrapped, 1)]));
     }
 
     #[test]
     fn a_summary_at_the_beginning_replaces_all_before() {
-        let summary = || Part::Summary { text: "so far".into() };
-        let (with_summary, _) = steps(vec![user(vec![summary(), Part::text("go on")])]);
+        let summary = || EntryPart::Summary { text: "so far".into() };
+        let (with_summary, _) = steps(vec![user(vec![summary(), EntryPart::text("go on")])]);
         let expected = json!([
             {"step_id": 1, "source": "system", "message": "Context compaction",
                 "observation": {"results": [{"content": "so far"}]},
@@ -334,18 +335,18 @@ mod tests {
             {"step_id": 2, "source": "user", "message": "go on"}
         ]);
         assert_eq!(with_summary, expected);
-        let system = Entry::new(Role::System, vec![Part::text("be brief")]);
+        let system = Entry::new(Role::System, vec![EntryPart::text("be brief")]);
         let (below, _) = steps(vec![system, user(vec![summary()])]);
         assert_eq!(below[1], json!({"step_id": 2, "source": "user", "message": "so far"}));
     }
 
     #[test]
     fn images_have_a_path_or_leave_a_note() {
-        let image = |source| Part::Blob { media_type: "image/png".into(), source };
+        let image = |source| EntryPart::Blob { media_type: "image/png".into(), source };
         let seal = Some(Seal { scheme: SealScheme::AnthropicRedacted, data: "x".into() });
         let (steps, losses) = steps(vec![
             user(vec![image(BlobSource::File("a.png".into())), image(BlobSource::Base64("AA==".into()))]),
-            assistant(vec![Part::Thinking { text: String::new(), seal }]),
+            assistant(vec![EntryPart::Thinking { text: String::new(), seal }]),
         ]);
         let pieces = json!([
             {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}},
@@ -353,7 +354,7 @@ mod tests {
         let expected = json!([
             {"step_id": 1, "source": "user", "message": pieces},
             {"step_id": 2, "source": "agent", "message": ""}]);
-        assert_eq!((steps, losses), (expected, vec![(Loss::BlobAsNote, 1), (Loss::SealedThinking, 1)]));
+        assert_eq!((steps, losses), (expected, vec![(LossKind::BlobAsNote, 1), (LossKind::SealedThinking, 1)]));
     }
 
     #[test]

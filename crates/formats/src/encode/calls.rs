@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use contexture_core::{ArtifactId, Part, ToolInput};
+use contexture_core::{ArtifactId, EntryPart, ToolInput};
 use serde_json::{Map, Value};
 
-use crate::dialogue::{Loss, Losses, Turn};
+use crate::dialogue::{LossKind, Losses, Turn};
 
 /// What a provider accepts in ids and names besides letters, digits, `_` and `-`: nothing, and not too many of them.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +30,8 @@ impl Limits {
     /// Returns the id of a call and the name of its tool, and notes what had to change.
     pub(super) fn call<'c>(&self, id: &'c str, name: &'c str, losses: &mut Losses) -> (Cow<'c, str>, Cow<'c, str>) {
         let (legal_id, legal_name) = (self.id(id), self.name(name));
-        losses.add_many(Loss::IdChanged, u64::from(legal_id != id));
-        losses.add_many(Loss::ToolRenamed, u64::from(legal_name != name));
+        losses.add_many(LossKind::IdChanged, u64::from(legal_id != id));
+        losses.add_many(LossKind::ToolRenamed, u64::from(legal_name != name));
         (legal_id, legal_name)
     }
 
@@ -53,21 +53,21 @@ pub(super) fn object_input<'i>(input: &'i ToolInput, losses: &mut Losses) -> Cow
         ToolInput::Json(value) => value.clone(),
         ToolInput::Text(text) => Value::String(text.clone()),
     };
-    losses.add(Loss::InputWrapped);
+    losses.add(LossKind::InputWrapped);
     Cow::Owned(Value::Object(Map::from_iter([("input".to_owned(), inner)])))
 }
 
 /// What a tool answered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer<'d> {
-    pub(super) content: &'d [Part],
+    pub(super) content: &'d [EntryPart],
     pub(super) is_error: bool,
 }
 
 /// Returns what the turn after some calls answers, by the ids of the calls.
 pub(super) fn answers(next: Option<&Turn>) -> HashMap<&str, Answer<'_>> {
     let answers = next.into_iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
-        Part::ToolResult { call, content, is_error } => {
+        EntryPart::ToolResult { call, content, is_error } => {
             Some((call.as_str(), Answer { content, is_error: *is_error == Some(true) }))
         }
         _ => None,
@@ -101,7 +101,7 @@ mod tests {
         assert!(is_plain(&id, 40) && id == LIMITS.id("call_1|fc_2") && id != LIMITS.id("call_1|fc_3"));
         assert_eq!(
             losses.counts().iter().map(|count| count.loss).collect::<Vec<_>>(),
-            [Loss::IdChanged, Loss::ToolRenamed]
+            [LossKind::IdChanged, LossKind::ToolRenamed]
         );
         for text in [String::new(), "x".repeat(65), "é".repeat(65)] {
             let (id, name) = LIMITS.call(&text, &text, &mut losses);

@@ -1,18 +1,18 @@
 //! Writing a session that `claude --resume` goes on with: a chain of lines, each with one message of the API.
 
-use contexture_core::{Part, Timestamp};
+use contexture_core::{EntryPart, Timestamp};
 use serde::Serialize;
 
 use super::{
-    Appender, Encoded, Encoder, Target,
+    Appender, EncodedDialogue, Encoder, Target,
     anthropic::{self, Block},
     ids::Ids,
     lines::Lines,
-    times, words,
+    plain_text, times,
 };
 use crate::{
-    Framing, Lead,
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    Framing, NativePrefix,
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
 /// The version that a session says it is of, when nobody knows better. Loaders compare it with nothing.
@@ -96,7 +96,7 @@ impl Encoder for ClaudeCode {
         Framing::Lines
     }
 
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let mut writer = Writer::new(target, Ids::new(&target.session));
         if let Some(title) = &target.title {
             writer.lines.push(&Title { kind: "custom-title", text: title, session_id: &target.session });
@@ -106,9 +106,9 @@ impl Encoder for ClaudeCode {
 }
 
 impl Appender for ClaudeCode {
-    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
-        let mut writer = Writer::new(target, Ids::after(&target.session, lead));
-        writer.last = lead.last().map(str::to_owned);
+    fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
+        let mut writer = Writer::new(target, Ids::after(&target.session, prefix));
+        writer.last = prefix.last().map(str::to_owned);
         writer.write(dialogue)
     }
 }
@@ -128,12 +128,12 @@ impl<'d> Writer<'d> {
         Self { target, lines: Lines::default(), losses: Losses::default(), ids, last: None }
     }
 
-    fn write(mut self, dialogue: &'d Dialogue) -> Encoded {
+    fn write(mut self, dialogue: &'d Dialogue) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, self.target.now);
         let start = times.first().copied().unwrap_or(self.target.now);
         if !dialogue.system.is_empty() {
             // A transcript has no place for instructions; the client sends its own.
-            self.losses.add_many(Loss::SystemAsUser, dialogue.system.len() as u64);
+            self.losses.add_many(LossKind::SystemAsUser, dialogue.system.len() as u64);
             let content = dialogue.system.iter().map(anthropic::text).collect();
             self.push(
                 "user",
@@ -145,7 +145,7 @@ impl<'d> Writer<'d> {
         for (turn, at) in dialogue.turns.iter().zip(times) {
             self.turn(turn, at);
         }
-        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+        EncodedDialogue { bytes: self.lines.into_bytes(), losses: self.losses }
     }
 
     fn turn(&mut self, turn: &'d Turn, at: Timestamp) {
@@ -177,15 +177,15 @@ impl<'d> Writer<'d> {
     fn user(&mut self, turn: &'d Turn, at: Timestamp) {
         let mut content = Vec::new();
         for part in &turn.parts {
-            if let Part::Summary { text } = part {
+            if let EntryPart::Summary { text } = part {
                 self.ask(&mut content, Mood { is_meta: turn.is_meta, is_summary: false }, at);
                 self.ask(&mut vec![anthropic::text(text)], Mood { is_meta: false, is_summary: true }, at);
             } else {
                 content.extend(anthropic::asked(part, &mut self.losses));
             }
         }
-        if content.is_empty() && !turn.parts.iter().any(|part| matches!(part, Part::Summary { .. })) {
-            content.push(anthropic::text(words::note(&turn.parts)));
+        if content.is_empty() && !turn.parts.iter().any(|part| matches!(part, EntryPart::Summary { .. })) {
+            content.push(anthropic::text(plain_text::note(&turn.parts)));
         }
         self.ask(&mut content, Mood { is_meta: turn.is_meta, is_summary: false }, at);
     }

@@ -7,20 +7,20 @@ mod record;
 
 use std::collections::HashSet;
 
-use contexture_core::{BlobSource, Part, Seal, SealScheme, Timestamp, ToolInput};
+use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp, ToolInput};
 use serde::Serialize;
 
 use self::record::{Content, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
 use super::{
-    Appender, Encoded, Encoder, Target,
+    Appender, EncodedDialogue, Encoder, Target,
     ids::{self, Ids},
     lines::Lines,
-    times, words,
+    plain_text, times,
 };
 use crate::{
-    Framing, Lead,
+    Framing, NativePrefix,
     codec::codex::{FAILED, NATIVE_KINDS, has_failed, is_injected},
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
 pub(super) struct Codex;
@@ -30,7 +30,7 @@ impl Encoder for Codex {
         Framing::Lines
     }
 
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, target.now);
         let mut rollout = Rollout::new(Ids::new(&target.session));
         rollout.now = times::in_millis(times.first().copied().unwrap_or(target.now));
@@ -46,20 +46,20 @@ impl Encoder for Codex {
 }
 
 impl Appender for Codex {
-    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
-        let mut rollout = Rollout::new(Ids::after(&target.session, lead));
-        rollout.ordinal = lead.next_ordinal();
-        // A lead in which nobody typed anything does not go on.
+    fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
+        let mut rollout = Rollout::new(Ids::after(&target.session, prefix));
+        rollout.ordinal = prefix.next_ordinal();
+        // A prefix in which nobody typed anything does not go on.
         rollout.is_asked = true;
-        rollout.task = lead.open_task().map(|id| Task { id: id.to_owned(), last_message: None });
+        rollout.task = prefix.open_task().map(|id| Task { id: id.to_owned(), last_message: None });
         rollout.write(dialogue, target, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
 /// Tells whether a part is what the user wants now, and not what a runtime or a summary says in the user's name.
-fn is_typed(turn: &Turn, part: &Part) -> bool {
+fn is_typed(turn: &Turn, part: &EntryPart) -> bool {
     match part {
-        Part::Text { .. } | Part::Blob { .. } => !turn.is_meta && !is_injected(part),
+        EntryPart::Text { .. } | EntryPart::Blob { .. } => !turn.is_meta && !is_injected(part),
         _ => false,
     }
 }
@@ -100,7 +100,7 @@ impl<'a> Rollout<'a> {
         }
     }
 
-    fn write(mut self, dialogue: &Dialogue, target: &Target, times: Vec<Timestamp>) -> Encoded {
+    fn write(mut self, dialogue: &Dialogue, target: &Target, times: Vec<Timestamp>) -> EncodedDialogue {
         for (turn, at) in dialogue.turns.iter().zip(times) {
             self.now = times::in_millis(at);
             match turn.speaker {
@@ -110,7 +110,7 @@ impl<'a> Rollout<'a> {
         }
         self.now = times::in_millis(target.now);
         self.end_task();
-        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+        EncodedDialogue { bytes: self.lines.into_bytes(), losses: self.losses }
     }
 
     fn session(&mut self, target: &Target) {
@@ -137,21 +137,22 @@ impl<'a> Rollout<'a> {
 
     fn user(&mut self, turn: &Turn) {
         let is_asked = self.is_asked;
-        let is_typed = |part: &Part| !is_asked || is_typed(turn, part);
+        let is_typed = |part: &EntryPart| !is_asked || is_typed(turn, part);
         let mut has_asked = false;
         let mut is_silent = true;
         let mut rest = turn.parts.as_slice();
         while let [first, others @ ..] = rest {
             rest = others;
             match first {
-                Part::ToolResult { call, content, is_error } => {
+                EntryPart::ToolResult { call, content, is_error } => {
                     self.result(call, content, *is_error == Some(true));
                     is_silent = false;
                 }
-                Part::Native { .. } => is_silent &= !self.native(first),
+                EntryPart::Native { .. } => is_silent &= !self.native(first),
                 _ => {
                     let typed = is_typed(first);
-                    let is_same = |part: &&Part| !matches!(part, Part::Native { .. }) && is_typed(part) == typed;
+                    let is_same =
+                        |part: &&EntryPart| !matches!(part, EntryPart::Native { .. }) && is_typed(part) == typed;
                     let run = 1 + others.iter().take_while(is_same).count();
                     let from = turn.parts.len() - others.len() - 1;
                     rest = &others[run - 1..];
@@ -166,7 +167,7 @@ impl<'a> Rollout<'a> {
             }
         }
         if is_silent {
-            self.user_message(vec![Content::InputText { text: words::note(&turn.parts) }]);
+            self.user_message(vec![Content::InputText { text: plain_text::note(&turn.parts) }]);
         }
     }
 
@@ -176,20 +177,20 @@ impl<'a> Rollout<'a> {
         }
     }
 
-    fn assistant(&mut self, parts: &[Part]) {
+    fn assistant(&mut self, parts: &[EntryPart]) {
         for part in parts {
             match part {
-                Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
+                EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
                     let summary = Some(text).filter(|text| !text.is_empty());
                     let summary = summary.map(|text| SummaryText { kind: "summary_text", text }).into_iter().collect();
                     self.item(&Item::Reasoning { summary, encrypted_content: data });
                 }
-                Part::ToolCall { id, name, input } => self.call(id, name, input),
-                Part::Native { .. } => {
+                EntryPart::ToolCall { id, name, input } => self.call(id, name, input),
+                EntryPart::Native { .. } => {
                     self.native(part);
                 }
                 _ => {
-                    if let Some(text) = words::of(part, &mut self.losses) {
+                    if let Some(text) = plain_text::for_session(part, &mut self.losses) {
                         self.say(text);
                     }
                 }
@@ -219,7 +220,7 @@ impl<'a> Rollout<'a> {
         }
     }
 
-    fn result(&mut self, call: &str, content: &[Part], is_error: bool) {
+    fn result(&mut self, call: &str, content: &[EntryPart], is_error: bool) {
         let mut content = self.contents(content);
         if is_error {
             match content.first_mut() {
@@ -242,32 +243,36 @@ impl<'a> Rollout<'a> {
     }
 
     /// Returns what a user or a tool says as content of an item.
-    fn contents(&mut self, parts: &[Part]) -> Vec<Content> {
+    fn contents(&mut self, parts: &[EntryPart]) -> Vec<Content> {
         let mut contents = Vec::with_capacity(parts.len());
         for part in parts {
             contents.extend(match part {
-                Part::Blob { media_type, source } if media_type.starts_with("image/") => match source {
+                EntryPart::Blob { media_type, source } if media_type.starts_with("image/") => match source {
                     BlobSource::Base64(data) => {
                         Some(Content::InputImage { image_url: format!("data:{media_type};base64,{data}") })
                     }
                     BlobSource::Url(url) => Some(Content::InputImage { image_url: url.clone() }),
-                    BlobSource::File(_) => words::of(part, &mut self.losses).map(|text| Content::InputText { text }),
+                    BlobSource::File(_) => {
+                        plain_text::for_session(part, &mut self.losses).map(|text| Content::InputText { text })
+                    }
                 },
-                _ => words::of(part, &mut self.losses).map(|text| Content::InputText { text }),
+                _ => plain_text::for_session(part, &mut self.losses).map(|text| Content::InputText { text }),
             });
         }
         contents
     }
 
     /// Writes an item back that Codex once wrote, and tells whether it was one.
-    fn native(&mut self, part: &Part) -> bool {
+    fn native(&mut self, part: &EntryPart) -> bool {
         match part {
-            Part::Native { kind, value } if NATIVE_KINDS.contains(&kind.as_str()) && value["type"] == kind.as_str() => {
+            EntryPart::Native { kind, value }
+                if NATIVE_KINDS.contains(&kind.as_str()) && value["type"] == kind.as_str() =>
+            {
                 self.push("response_item", value);
                 true
             }
             _ => {
-                self.losses.add(Loss::NativePart);
+                self.losses.add(LossKind::NativePart);
                 false
             }
         }

@@ -7,22 +7,22 @@ mod record;
 
 use std::collections::HashMap;
 
-use contexture_core::{ArtifactId, BlobSource, Part, Timestamp, ToolInput};
+use contexture_core::{ArtifactId, BlobSource, EntryPart, Timestamp, ToolInput};
 
 use self::record::{
     ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, Session, Thought, UserMessage,
 };
 use super::{
-    Appender, Encoded, Encoder, Target,
+    Appender, EncodedDialogue, Encoder, Target,
     ids::{self, Ids},
     input,
     lines::Lines,
-    times, words,
+    plain_text, times,
 };
 use crate::{
-    Framing, Lead,
+    Framing, NativePrefix,
     codec::gemini::is_skipped,
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
 /// What stands before a text that Gemini CLI would take for a command and leave out.
@@ -35,7 +35,7 @@ impl Encoder for Gemini {
         Framing::Lines
     }
 
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, target.now);
         let mut session = Writer::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
@@ -44,22 +44,22 @@ impl Encoder for Gemini {
 }
 
 impl Appender for Gemini {
-    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
-        let session = Writer::new(target, Ids::after(&target.session, lead));
+    fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
+        let session = Writer::new(target, Ids::after(&target.session, prefix));
         session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
 /// What a tool answered.
 struct Answer<'a> {
-    content: &'a [Part],
+    content: &'a [EntryPart],
     is_error: bool,
 }
 
 /// Returns the results that a turn begins with, by their calls.
 fn results(turn: &Turn) -> HashMap<&str, Answer<'_>> {
     let result = |part| match part {
-        &Part::ToolResult { ref call, ref content, is_error } => {
+        &EntryPart::ToolResult { ref call, ref content, is_error } => {
             Some((call.as_str(), Answer { content, is_error: is_error == Some(true) }))
         }
         _ => None,
@@ -88,7 +88,7 @@ impl<'a> Writer<'a> {
         Self { lines: Lines::default(), losses: Losses::default(), ids, model: target.model.as_deref() }
     }
 
-    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> Encoded {
+    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> EncodedDialogue {
         let mut system = dialogue.system.as_slice();
         for (n, (turn, at)) in dialogue.turns.iter().zip(times).enumerate() {
             let at = times::in_millis(at);
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+        EncodedDialogue { bytes: self.lines.into_bytes(), losses: self.losses }
     }
 
     fn begin(&mut self, target: &Target, start: Timestamp) {
@@ -116,13 +116,13 @@ impl<'a> Writer<'a> {
         });
     }
 
-    fn user(&mut self, system: &[String], parts: &[Part], at: &str) {
+    fn user(&mut self, system: &[String], parts: &[EntryPart], at: &str) {
         let mut content = Vec::with_capacity(parts.len());
         for text in system {
-            self.losses.add(Loss::SystemAsUser);
+            self.losses.add(LossKind::SystemAsUser);
             content.push(ApiPart::Text(text.clone()));
         }
-        let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+        let is_result = |part: &EntryPart| matches!(part, EntryPart::ToolResult { .. });
         for part in parts.iter().filter(|part| !is_result(part)) {
             content.extend(self.api_part(part));
         }
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
             if parts.iter().any(is_result) {
                 return;
             }
-            content.push(ApiPart::Text(words::note(parts)));
+            content.push(ApiPart::Text(plain_text::note(parts)));
         }
         let texts: Vec<&str> = content.iter().filter_map(ApiPart::text).collect();
         if !texts.is_empty() && is_skipped(&texts.concat()) {
@@ -142,14 +142,14 @@ impl<'a> Writer<'a> {
     fn model(&mut self, turn: &Turn, results: &HashMap<&str, Answer<'_>>, at: &str) {
         let mut message = Message::default();
         for part in &turn.parts {
-            if !matches!(part, Part::ToolCall { .. }) && !message.calls.is_empty() {
+            if !matches!(part, EntryPart::ToolCall { .. }) && !message.calls.is_empty() {
                 self.push(std::mem::take(&mut message), turn, at);
             }
             match part {
-                Part::ToolCall { id, name, input } => message.calls.push(self.call(id, name, input, results, at)),
-                Part::Thinking { text, seal } => {
+                EntryPart::ToolCall { id, name, input } => message.calls.push(self.call(id, name, input, results, at)),
+                EntryPart::Thinking { text, seal } => {
                     // Gemini CLI keeps signatures in another place and does without those that are missing.
-                    self.losses.add_many(Loss::SealedThinking, u64::from(seal.is_some() && text.is_empty()));
+                    self.losses.add_many(LossKind::SealedThinking, u64::from(seal.is_some() && text.is_empty()));
                     if !text.is_empty() {
                         message.thoughts.push(Thought {
                             subject: "",
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
                         });
                     }
                 }
-                _ => message.texts.extend(words::of(part, &mut self.losses)),
+                _ => message.texts.extend(plain_text::for_session(part, &mut self.losses)),
             }
         }
         self.push(message, turn, at);
@@ -189,12 +189,14 @@ impl<'a> Writer<'a> {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             name.insert(0, '_');
             name.truncate(64);
-            self.losses.add(Loss::ToolRenamed);
+            self.losses.add(LossKind::ToolRenamed);
         }
         let (output, mut media, is_error) = match results.get(id) {
             Some(answer) => {
-                let (said, shown): (Vec<&Part>, Vec<&Part>) = answer.content.iter().partition(|part| !is_inline(part));
-                let said: Vec<_> = said.into_iter().filter_map(|part| words::of(part, &mut self.losses)).collect();
+                let (said, shown): (Vec<&EntryPart>, Vec<&EntryPart>) =
+                    answer.content.iter().partition(|part| !is_inline(part));
+                let said: Vec<_> =
+                    said.into_iter().filter_map(|part| plain_text::for_session(part, &mut self.losses)).collect();
                 let shown: Vec<_> = shown.into_iter().filter_map(|part| self.api_part(part)).collect();
                 (said.join("\n"), shown, answer.is_error)
             }
@@ -217,17 +219,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn api_part(&mut self, part: &Part) -> Option<ApiPart> {
+    fn api_part(&mut self, part: &EntryPart) -> Option<ApiPart> {
         match part {
-            Part::Blob { media_type, source: BlobSource::Base64(data) } => {
+            EntryPart::Blob { media_type, source: BlobSource::Base64(data) } => {
                 let inline = InlineData { mime_type: media_type.clone(), data: data.clone() };
                 Some(ApiPart::InlineData(inline))
             }
-            _ => words::of(part, &mut self.losses).map(ApiPart::Text),
+            _ => plain_text::for_session(part, &mut self.losses).map(ApiPart::Text),
         }
     }
 }
 
-fn is_inline(part: &Part) -> bool {
-    matches!(part, Part::Blob { source: BlobSource::Base64(_), .. })
+fn is_inline(part: &EntryPart) -> bool {
+    matches!(part, EntryPart::Blob { source: BlobSource::Base64(_), .. })
 }

@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::HashSet};
 use contexture_core::ArtifactId;
 
 use crate::{
-    Lead,
-    dialogue::{Loss, Losses},
+    NativePrefix,
+    dialogue::{LossKind, Losses},
     summary,
 };
 
@@ -20,17 +20,17 @@ pub(super) struct Ids<'a> {
     count: u64,
     short: HashSet<String>,
     /// The records before, whose ids are not handed out again.
-    lead: Option<&'a Lead>,
+    prefix: Option<&'a NativePrefix>,
 }
 
 impl<'a> Ids<'a> {
     pub(super) fn new(session: &'a str) -> Self {
-        Self { session, count: 0, short: HashSet::new(), lead: None }
+        Self { session, count: 0, short: HashSet::new(), prefix: None }
     }
 
     /// Hands out ids for what follows records that are there.
-    pub(super) fn after(session: &'a str, lead: &'a Lead) -> Self {
-        Self { lead: Some(lead), ..Self::new(session) }
+    pub(super) fn after(session: &'a str, prefix: &'a NativePrefix) -> Self {
+        Self { prefix: Some(prefix), ..Self::new(session) }
     }
 
     pub(super) fn uuid(&mut self) -> String {
@@ -58,7 +58,7 @@ impl<'a> Ids<'a> {
     }
 
     fn is_taken(&self, id: &str) -> bool {
-        self.lead.is_some_and(|lead| lead.ids().contains(id))
+        self.prefix.is_some_and(|prefix| prefix.ids().contains(id))
     }
 }
 
@@ -84,8 +84,8 @@ pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
 /// Returns the id and the name of a call as providers take them, and notes what had to change.
 pub(super) fn call<'a>(id: &'a str, name: &'a str, losses: &mut Losses) -> (Cow<'a, str>, Cow<'a, str>) {
     let (plain_id, plain_name) = (call_id(id), tool_name(name));
-    losses.add_many(Loss::IdChanged, u64::from(plain_id != id));
-    losses.add_many(Loss::ToolRenamed, u64::from(plain_name != name));
+    losses.add_many(LossKind::IdChanged, u64::from(plain_id != id));
+    losses.add_many(LossKind::ToolRenamed, u64::from(plain_name != name));
     (plain_id, plain_name)
 }
 

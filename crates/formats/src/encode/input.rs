@@ -3,7 +3,7 @@
 use contexture_core::ToolInput;
 use serde_json::{Map, Value};
 
-use crate::dialogue::{Loss, Losses};
+use crate::dialogue::{LossKind, Losses};
 
 /// Returns the input of a call as an object; what is none becomes the only value of one.
 pub(super) fn object(input: &ToolInput, losses: &mut Losses) -> Map<String, Value> {
@@ -12,6 +12,6 @@ pub(super) fn object(input: &ToolInput, losses: &mut Losses) -> Map<String, Valu
         ToolInput::Json(value) => value.clone(),
         ToolInput::Text(text) => Value::String(text.clone()),
     };
-    losses.add(Loss::InputWrapped);
+    losses.add(LossKind::InputWrapped);
     Map::from_iter([("input".to_owned(), value)])
 }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use contexture_core::{BlobSource, Part, ToolInput};
+use contexture_core::{BlobSource, EntryPart, ToolInput};
 use serde::Serialize;
 
-use super::{Encoded, Encoder, Target, calls::Limits, told};
+use super::{EncodedDialogue, Encoder, Target, calls::Limits, plain_text};
 use crate::{
     Framing,
     codec::openai_calls::FAILED,
@@ -103,7 +103,7 @@ impl Encoder for OpenaiChat {
         Framing::JsonArray
     }
 
-    fn encode(&self, dialogue: &Dialogue, _: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
         let mut messages: Vec<Message<'_>> =
             dialogue.system.iter().map(|system| Message::System { content: system }).collect();
@@ -114,7 +114,7 @@ impl Encoder for OpenaiChat {
             }
         }
         let bytes = serde_json::to_vec(&messages).expect("messages have text keys");
-        Encoded { bytes, losses }
+        EncodedDialogue { bytes, losses }
     }
 }
 
@@ -124,7 +124,7 @@ fn push_asked<'d>(messages: &mut Vec<Message<'d>>, turn: &'d Turn, losses: &mut 
     let mut has_results = false;
     for part in &turn.parts {
         match part {
-            Part::ToolResult { call, content, is_error } => {
+            EntryPart::ToolResult { call, content, is_error } => {
                 has_results = true;
                 let content = answer(content, *is_error == Some(true), losses);
                 messages.push(Message::Tool { tool_call_id: LIMITS.id(call), content });
@@ -133,7 +133,7 @@ fn push_asked<'d>(messages: &mut Vec<Message<'d>>, turn: &'d Turn, losses: &mut 
         }
     }
     if pieces.is_empty() && !has_results {
-        pieces.push(text(told::NO_CONTENT));
+        pieces.push(text(plain_text::NO_CONTENT));
     }
     if !pieces.is_empty() {
         messages.push(Message::User { content: content(pieces) });
@@ -145,12 +145,12 @@ fn answered<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
     let mut tool_calls = Vec::new();
     for part in &turn.parts {
         match part {
-            Part::ToolCall { id, name, input } => tool_calls.push(call(id, name, input, losses)),
-            part => pieces.extend(told::in_words(part, losses).map(text)),
+            EntryPart::ToolCall { id, name, input } => tool_calls.push(call(id, name, input, losses)),
+            part => pieces.extend(plain_text::for_model(part, losses).map(text)),
         }
     }
     if pieces.is_empty() && tool_calls.is_empty() {
-        pieces.push(text(told::NO_CONTENT));
+        pieces.push(text(plain_text::NO_CONTENT));
     }
     let content = (!pieces.is_empty()).then(|| content(pieces));
     Message::Assistant { content, tool_calls }
@@ -166,11 +166,11 @@ fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losse
 }
 
 /// A tool answers in words only.
-fn answer<'d>(parts: &'d [Part], is_error: bool, losses: &mut Losses) -> Content<'d> {
-    let words = |part: &'d Part| match part {
+fn answer<'d>(parts: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Content<'d> {
+    let words = |part: &'d EntryPart| match part {
         // Blank output is output.
-        Part::Text { text } => (!text.is_empty()).then_some(Cow::Borrowed(text.as_str())),
-        part => told::in_words(part, losses).map(Cow::Owned),
+        EntryPart::Text { text } => (!text.is_empty()).then_some(Cow::Borrowed(text.as_str())),
+        part => plain_text::for_model(part, losses).map(Cow::Owned),
     };
     let mut texts: Vec<Cow<'d, str>> = parts.iter().filter_map(words).collect();
     if is_error {
@@ -193,13 +193,13 @@ fn content(mut pieces: Vec<Piece<'_>>) -> Content<'_> {
 }
 
 /// Returns a part as something that a user may send.
-fn shown<'d>(part: &'d Part, losses: &mut Losses) -> Option<Piece<'d>> {
-    if let Part::Blob { media_type, source } = part
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Piece<'d>> {
+    if let EntryPart::Blob { media_type, source } = part
         && let Some(piece) = blob(media_type, source)
     {
         return Some(piece);
     }
-    told::in_words(part, losses).map(text)
+    plain_text::for_model(part, losses).map(text)
 }
 
 fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
@@ -238,24 +238,24 @@ mod tests {
 
     use super::*;
     use crate::{
-        dialogue::Loss,
+        dialogue::LossKind,
         encode::samples::{self, assistant, call, result, user},
     };
 
-    fn encode(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+    fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
         samples::encode(&OpenaiChat, entries)
     }
 
     #[test]
     fn each_result_is_a_message_and_a_failure_is_told() {
         let custom =
-            Part::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
+            EntryPart::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
         let (messages, losses) = encode(vec![
-            Entry::new(Role::System, vec![Part::text("be brief")]),
-            user(vec![Part::text("go")]),
-            assistant(vec![call("a", json!({"n": 1})), custom, Part::text("I look.")]),
-            user(vec![Part::text("hurry"), result("a", vec![Part::text("x"), Part::text("y")], None)]),
-            user(vec![result("b", vec![Part::text("no")], Some(true))]),
+            Entry::new(Role::System, vec![EntryPart::text("be brief")]),
+            user(vec![EntryPart::text("go")]),
+            assistant(vec![call("a", json!({"n": 1})), custom, EntryPart::text("I look.")]),
+            user(vec![EntryPart::text("hurry"), result("a", vec![EntryPart::text("x"), EntryPart::text("y")], None)]),
+            user(vec![result("b", vec![EntryPart::text("no")], Some(true))]),
         ]);
         let expected = json!([
             {"role": "system", "content": "be brief"},
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn blobs_are_sent_by_users_and_named_by_others() {
-        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        let blob = |media_type: &str, source| EntryPart::Blob { media_type: media_type.into(), source };
         let bytes = || BlobSource::Base64("AA==".into());
         let (messages, losses) = encode(vec![
             user(vec![
@@ -298,16 +298,16 @@ mod tests {
                 {"type": "text", "text": "[video/mp4]"}])
         );
         assert_eq!(messages[2], json!({"role": "tool", "tool_call_id": "a", "content": "[image/png]"}));
-        assert_eq!(losses, [(Loss::BlobAsNote, 2)]);
+        assert_eq!(losses, [(LossKind::BlobAsNote, 2)]);
     }
 
     #[test]
     fn nothing_is_left_empty() {
         let seal = Some(Seal { scheme: SealScheme::OpenaiEncrypted, data: "x".into() });
         let (messages, losses) = encode(vec![
-            user(vec![Part::Native { kind: "k".into(), value: Value::Null }]),
-            assistant(vec![Part::Thinking { text: String::new(), seal }]),
-            user(vec![Part::text("go")]),
+            user(vec![EntryPart::Native { kind: "k".into(), value: Value::Null }]),
+            assistant(vec![EntryPart::Thinking { text: String::new(), seal }]),
+            user(vec![EntryPart::text("go")]),
             assistant(vec![call("a", json!({}))]),
             user(vec![result("a", vec![], Some(true))]),
         ]);
@@ -321,6 +321,6 @@ mod tests {
                     {"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}}]},
                 {"role": "tool", "tool_call_id": "a", "content": "[the tool failed]\n"}])
         );
-        assert_eq!(losses, [(Loss::NativePart, 1), (Loss::SealedThinking, 1)]);
+        assert_eq!(losses, [(LossKind::NativePart, 1), (LossKind::SealedThinking, 1)]);
     }
 }

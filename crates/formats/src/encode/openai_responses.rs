@@ -2,14 +2,14 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use contexture_core::{BlobSource, Part, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, ToolInput};
 use serde::Serialize;
 
-use super::{Encoded, Encoder, Target, calls::Limits, told};
+use super::{EncodedDialogue, Encoder, Target, calls::Limits, plain_text};
 use crate::{
     Framing,
     codec::openai_calls::FAILED,
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
     media,
 };
 
@@ -71,7 +71,7 @@ impl Encoder for OpenaiResponses {
         Framing::JsonArray
     }
 
-    fn encode(&self, dialogue: &Dialogue, _: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut conversation = Conversation { items: Vec::new(), custom: HashSet::new(), losses: Losses::default() };
         for system in &dialogue.system {
             let content = vec![Piece::InputText { text: Cow::Borrowed(system) }];
@@ -84,7 +84,7 @@ impl Encoder for OpenaiResponses {
             }
         }
         let bytes = serde_json::to_vec(&conversation.items).expect("items have text keys");
-        Encoded { bytes, losses: conversation.losses }
+        EncodedDialogue { bytes, losses: conversation.losses }
     }
 }
 
@@ -94,7 +94,7 @@ impl<'d> Conversation<'d> {
         let mut content = Vec::new();
         for part in &turn.parts {
             match part {
-                Part::ToolResult { call, content, is_error } => {
+                EntryPart::ToolResult { call, content, is_error } => {
                     let output = self.output(content, *is_error == Some(true));
                     let call_id = LIMITS.id(call);
                     self.items.push(if self.custom.contains(call.as_str()) {
@@ -107,7 +107,7 @@ impl<'d> Conversation<'d> {
             }
         }
         if content.is_empty() && self.items.len() == start {
-            content.push(Piece::InputText { text: Cow::Borrowed(told::NO_CONTENT) });
+            content.push(Piece::InputText { text: Cow::Borrowed(plain_text::NO_CONTENT) });
         }
         if !content.is_empty() {
             self.items.push(Item::Message { role: "user", content });
@@ -118,7 +118,7 @@ impl<'d> Conversation<'d> {
         let start = self.items.len();
         for part in &turn.parts {
             match part {
-                Part::ToolCall { id, name, input } => {
+                EntryPart::ToolCall { id, name, input } => {
                     let (call_id, name) = LIMITS.call(id, name, &mut self.losses);
                     self.items.push(match input {
                         ToolInput::Json(arguments) => {
@@ -130,12 +130,12 @@ impl<'d> Conversation<'d> {
                         }
                     });
                 }
-                Part::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
+                EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
                     let summary = if text.is_empty() { Vec::new() } else { vec![Summary::SummaryText { text }] };
                     self.items.push(Item::Reasoning { summary, encrypted_content: data });
                 }
                 part => {
-                    if let Some(text) = told::in_words(part, &mut self.losses) {
+                    if let Some(text) = plain_text::for_model(part, &mut self.losses) {
                         self.push_said(Cow::Owned(text), start);
                     }
                 }
@@ -143,10 +143,10 @@ impl<'d> Conversation<'d> {
         }
         // The API refuses reasoning that nothing follows.
         while self.items.len() > start && self.items.pop_if(|item| matches!(item, Item::Reasoning { .. })).is_some() {
-            self.losses.add(Loss::SealedThinking);
+            self.losses.add(LossKind::SealedThinking);
         }
         if self.items.len() == start {
-            self.push_said(Cow::Borrowed(told::NO_CONTENT), start);
+            self.push_said(Cow::Borrowed(plain_text::NO_CONTENT), start);
         }
     }
 
@@ -159,13 +159,13 @@ impl<'d> Conversation<'d> {
         }
     }
 
-    fn output(&mut self, parts: &'d [Part], is_error: bool) -> Output<'d> {
+    fn output(&mut self, parts: &'d [EntryPart], is_error: bool) -> Output<'d> {
         let mut pieces = Vec::new();
         for part in parts {
             match part {
                 // Blank output is output.
-                Part::Text { text } if text.is_empty() => {}
-                Part::Text { text } => pieces.push(Piece::InputText { text: Cow::Borrowed(text) }),
+                EntryPart::Text { text } if text.is_empty() => {}
+                EntryPart::Text { text } => pieces.push(Piece::InputText { text: Cow::Borrowed(text) }),
                 part => pieces.extend(self.shown(part)),
             }
         }
@@ -183,13 +183,13 @@ impl<'d> Conversation<'d> {
     }
 
     /// Returns a part as something that a user may send.
-    fn shown(&mut self, part: &'d Part) -> Option<Piece<'d>> {
-        if let Part::Blob { media_type, source } = part
+    fn shown(&mut self, part: &'d EntryPart) -> Option<Piece<'d>> {
+        if let EntryPart::Blob { media_type, source } = part
             && let Some(piece) = blob(media_type, source)
         {
             return Some(piece);
         }
-        told::in_words(part, &mut self.losses).map(|text| Piece::InputText { text: Cow::Owned(text) })
+        plain_text::for_model(part, &mut self.losses).map(|text| Piece::InputText { text: Cow::Owned(text) })
     }
 }
 
@@ -219,30 +219,30 @@ mod tests {
     use super::*;
     use crate::encode::samples::{self, assistant, call, result, user};
 
-    fn encode(entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
+    fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
         samples::encode(&OpenaiResponses, entries)
     }
 
-    fn thinking(text: &str, scheme: SealScheme) -> Part {
-        Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "x".into() }) }
+    fn thinking(text: &str, scheme: SealScheme) -> EntryPart {
+        EntryPart::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "x".into() }) }
     }
 
     #[test]
     fn items_keep_their_order() {
         let custom =
-            Part::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
+            EntryPart::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
         let (items, losses) = encode(vec![
-            Entry::new(Role::System, vec![Part::text("be brief")]),
-            user(vec![Part::text("go")]),
+            Entry::new(Role::System, vec![EntryPart::text("be brief")]),
+            user(vec![EntryPart::text("go")]),
             assistant(vec![
                 thinking("hm", SealScheme::OpenaiEncrypted),
                 call("a", json!({"n": 1})),
-                Part::text("I look."),
-                Part::text("Twice."),
+                EntryPart::text("I look."),
+                EntryPart::text("Twice."),
                 custom,
             ]),
-            user(vec![Part::text("hurry"), result("a", vec![Part::text("x")], None)]),
-            user(vec![result("b", vec![Part::text("no")], Some(true))]),
+            user(vec![EntryPart::text("hurry"), result("a", vec![EntryPart::text("x")], None)]),
+            user(vec![result("b", vec![EntryPart::text("no")], Some(true))]),
         ]);
         let expected = json!([
             {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "be brief"}]},
@@ -262,24 +262,24 @@ mod tests {
     #[test]
     fn reasoning_needs_openais_seal_and_something_after_it() {
         let (items, losses) = encode(vec![
-            user(vec![Part::text("go")]),
+            user(vec![EntryPart::text("go")]),
             assistant(vec![
                 thinking("signed", SealScheme::AnthropicSignature),
                 thinking("", SealScheme::OpenaiEncrypted),
             ]),
-            user(vec![Part::text("on")]),
+            user(vec![EntryPart::text("on")]),
             assistant(vec![thinking("", SealScheme::OpenaiEncrypted)]),
         ]);
         let said = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
         assert_eq!(items[1], said("<thinking>\nsigned\n</thinking>"));
         assert_eq!(items[3], said("(no content)"));
         assert_eq!(items.as_array().unwrap().len(), 4);
-        assert_eq!(losses, [(Loss::ThinkingAsText, 1), (Loss::SealedThinking, 2)]);
+        assert_eq!(losses, [(LossKind::ThinkingAsText, 1), (LossKind::SealedThinking, 2)]);
     }
 
     #[test]
     fn images_and_files_are_shown() {
-        let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+        let blob = |media_type: &str, source| EntryPart::Blob { media_type: media_type.into(), source };
         let bytes = || BlobSource::Base64("AA==".into());
         let (items, losses) = encode(vec![
             user(vec![
@@ -308,6 +308,6 @@ mod tests {
                 {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"}])
         );
         assert_eq!(items[4]["output"], json!(""));
-        assert_eq!(losses, [(Loss::BlobAsNote, 1)]);
+        assert_eq!(losses, [(LossKind::BlobAsNote, 1)]);
     }
 }

@@ -4,19 +4,19 @@ mod record;
 
 use std::collections::HashMap;
 
-use contexture_core::{BlobSource, Part, Seal, SealScheme, Timestamp};
+use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp};
 
 use self::record::{Block, Entry, Header, Message, SealedReasoning, SessionInfo, Usage};
 use super::{
-    Appender, Encoded, Encoder, Target,
+    Appender, EncodedDialogue, Encoder, Target,
     ids::{self, Ids},
     input,
     lines::Lines,
-    times, words,
+    plain_text, times,
 };
 use crate::{
-    Framing, Lead,
-    dialogue::{Dialogue, Loss, Losses, Speaker, Turn},
+    Framing, NativePrefix,
+    dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
 /// What pi shows in the place of thinking that cannot be read.
@@ -29,7 +29,7 @@ impl Encoder for Pi {
         Framing::Lines
     }
 
-    fn encode(&self, dialogue: &Dialogue, target: &Target) -> Encoded {
+    fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, target.now);
         let mut session = Writer::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
@@ -38,9 +38,9 @@ impl Encoder for Pi {
 }
 
 impl Appender for Pi {
-    fn append(&self, dialogue: &Dialogue, target: &Target, lead: &Lead) -> Encoded {
-        let mut session = Writer::new(target, Ids::after(&target.session, lead));
-        session.last = lead.last().map(str::to_owned);
+    fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
+        let mut session = Writer::new(target, Ids::after(&target.session, prefix));
+        session.last = prefix.last().map(str::to_owned);
         session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> Encoded {
+    fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> EncodedDialogue {
         let mut system = dialogue.system.as_slice();
         for (turn, at) in dialogue.turns.iter().zip(times) {
             match turn.speaker {
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
                 Speaker::Assistant => self.assistant(turn, at),
             }
         }
-        Encoded { bytes: self.lines.into_bytes(), losses: self.losses }
+        EncodedDialogue { bytes: self.lines.into_bytes(), losses: self.losses }
     }
 
     fn begin(&mut self, target: &Target, start: Timestamp) {
@@ -132,16 +132,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn user(&mut self, system: &[String], parts: &[Part], at: Timestamp) {
+    fn user(&mut self, system: &[String], parts: &[EntryPart], at: Timestamp) {
         let mut content = Vec::with_capacity(parts.len());
         let mut has_results = false;
         for text in system {
-            self.losses.add(Loss::SystemAsUser);
+            self.losses.add(LossKind::SystemAsUser);
             content.push(Block::Text { text: text.clone() });
         }
         for part in parts {
             match part {
-                Part::ToolResult { call, content, is_error } => {
+                EntryPart::ToolResult { call, content, is_error } => {
                     has_results = true;
                     let message = Message::ToolResult {
                         tool_call_id: ids::call_id(call).into_owned(),
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
             }
         }
         if content.is_empty() && !has_results {
-            content.push(Block::Text { text: words::note(parts) });
+            content.push(Block::Text { text: plain_text::note(parts) });
         }
         if !content.is_empty() {
             self.push(Message::User { content, timestamp: times::epoch_millis(at) }, at);
@@ -170,8 +170,8 @@ impl<'a> Writer<'a> {
         let mut calls_tools = false;
         for part in &turn.parts {
             match part {
-                Part::Thinking { text, seal } => content.extend(self.thinking(text, seal.as_ref(), voice)),
-                Part::ToolCall { id, name, input } => {
+                EntryPart::Thinking { text, seal } => content.extend(self.thinking(text, seal.as_ref(), voice)),
+                EntryPart::ToolCall { id, name, input } => {
                     let (call_id, name) = ids::call(id, name, &mut self.losses);
                     self.tools.insert(id.clone(), name.clone().into_owned());
                     calls_tools = true;
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
                         arguments: input::object(input, &mut self.losses),
                     });
                 }
-                _ => content.extend(words::of(part, &mut self.losses).map(|text| Block::Text { text })),
+                _ => content.extend(plain_text::for_session(part, &mut self.losses).map(|text| Block::Text { text })),
             }
         }
         if content.is_empty() {
@@ -219,23 +219,23 @@ impl<'a> Writer<'a> {
                 Some(Block::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
             }
             _ if text.is_empty() => {
-                self.losses.add(Loss::SealedThinking);
+                self.losses.add(LossKind::SealedThinking);
                 None
             }
             _ => {
-                self.losses.add(Loss::ThinkingAsText);
+                self.losses.add(LossKind::ThinkingAsText);
                 Some(Block::Thinking { thinking, thinking_signature: None, redacted: false })
             }
         }
     }
 
     /// Returns what a user or a tool says.
-    fn block(&mut self, part: &Part) -> Option<Block> {
+    fn block(&mut self, part: &EntryPart) -> Option<Block> {
         match part {
-            Part::Blob { media_type, source: BlobSource::Base64(data) } if media_type.starts_with("image/") => {
+            EntryPart::Blob { media_type, source: BlobSource::Base64(data) } if media_type.starts_with("image/") => {
                 Some(Block::Image { data: data.clone(), mime_type: media_type.clone() })
             }
-            _ => words::of(part, &mut self.losses).map(|text| Block::Text { text }),
+            _ => plain_text::for_session(part, &mut self.losses).map(|text| Block::Text { text }),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the tests of the encoders share.
 
-use contexture_core::{Entry, Part, Role, ToolInput};
+use contexture_core::{Entry, EntryPart, Role, ToolInput};
 use serde_json::Value;
 
-use super::{Encoded, Encoder, Target};
-use crate::dialogue::{Dialogue, Loss};
+use super::{EncodedDialogue, Encoder, Target};
+use crate::dialogue::{Dialogue, LossKind};
 
 pub(super) fn target() -> Target {
     Target {
@@ -19,24 +19,24 @@ pub(super) fn target() -> Target {
 }
 
 /// Returns the JSON that an encoder writes, and what it loses.
-pub(super) fn encode(encoder: &dyn Encoder, entries: Vec<Entry>) -> (Value, Vec<(Loss, u64)>) {
-    let Encoded { bytes, losses } = encoder.encode(&Dialogue::of(entries), &target());
+pub(super) fn encode(encoder: &dyn Encoder, entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
+    let EncodedDialogue { bytes, losses } = encoder.encode(&Dialogue::of(entries), &target());
     let losses = losses.counts().iter().map(|count| (count.loss, count.count)).collect();
     (serde_json::from_slice(&bytes).unwrap(), losses)
 }
 
-pub(super) fn user(parts: Vec<Part>) -> Entry {
+pub(super) fn user(parts: Vec<EntryPart>) -> Entry {
     Entry::new(Role::User, parts)
 }
 
-pub(super) fn assistant(parts: Vec<Part>) -> Entry {
+pub(super) fn assistant(parts: Vec<EntryPart>) -> Entry {
     Entry::new(Role::Assistant, parts)
 }
 
-pub(super) fn call(id: &str, input: Value) -> Part {
-    Part::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(input) }
+pub(super) fn call(id: &str, input: Value) -> EntryPart {
+    EntryPart::ToolCall { id: id.into(), name: "run".into(), input: ToolInput::Json(input) }
 }
 
-pub(super) fn result(call: &str, content: Vec<Part>, is_error: Option<bool>) -> Part {
-    Part::ToolResult { call: call.into(), content, is_error }
+pub(super) fn result(call: &str, content: Vec<EntryPart>, is_error: Option<bool>) -> EntryPart {
+    EntryPart::ToolResult { call: call.into(), content, is_error }
 }

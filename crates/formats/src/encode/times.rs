@@ -30,14 +30,14 @@ pub(super) fn epoch_millis(at: Timestamp) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use contexture_core::Part;
+    use contexture_core::EntryPart;
 
     use super::*;
     use crate::dialogue::Speaker;
 
     fn turn(at: Option<&str>) -> Turn {
         let at = at.map(|at| at.parse().unwrap());
-        Turn { speaker: Speaker::User, parts: vec![Part::text("x")], model: None, at, is_meta: false }
+        Turn { speaker: Speaker::User, parts: vec![EntryPart::text("x")], model: None, at, is_meta: false }
     }
 
     fn times(turns: &[Option<&str>]) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! CBOR against a generator of well-formed items and a second, recursive reader.
 
-use contexture_formats::{Concatenation, FormatError, Measure, Place};
+use contexture_formats::{Concatenation, ContentPosition, FormatError, Measure};
 use proptest::{collection::vec, prelude::*, sample};
 
 use crate::slices::{check, check_every_cut};
@@ -231,7 +231,7 @@ fn a_length_that_nothing_could_have_is_not_believed() {
         let content = [&[0x81, kind], &huge[1..], &[0x00, 0x00]].concat();
         let ended =
             if kind == 0x5B { "inside a string" } else { "inside an array, a map, a tag or a string in pieces" };
-        let expected = FormatError::Truncated { place: Place::Byte { offset: 12 }, ended };
+        let expected = FormatError::Truncated { place: ContentPosition::Byte { offset: 12 }, ended };
         assert_eq!(check_every_cut(Concatenation::CborArray, &content), Err(expected));
     }
 }
@@ -256,7 +256,7 @@ proptest! {
                 "{answer:?} at {end}"
             );
         }
-        let trailing = FormatError::TrailingBytes { place: Place::Byte { offset: bytes }, after: "the array" };
+        let trailing = FormatError::TrailingBytes { place: ContentPosition::Byte { offset: bytes }, after: "the array" };
         prop_assert_eq!(check(Concatenation::CborArray, &[content, vec![more]].concat()), Err(trailing));
     }
 

@@ -1,6 +1,6 @@
 //! What a well-formed part is, and what is said about one that is not.
 
-use contexture_formats::{Checker, Concatenation, FormatError, MAX_DEPTH, Measure, Place};
+use contexture_formats::{Checker, Concatenation, ContentPosition, FormatError, MAX_DEPTH, Measure};
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::slices::{check, check_every_cut};
@@ -92,12 +92,12 @@ fn what_is_not_one_json_array_is_refused() {
 
 #[test]
 fn nesting_is_bounded_in_every_rule() {
-    let place = |offset: usize| Place::Byte { offset: offset as u64 };
+    let place = |offset: usize| ContentPosition::Byte { offset: offset as u64 };
     let open = vec![b'['; MAX_DEPTH + 1];
     assert_eq!(check(Concatenation::JsonArray, &open), Err(FormatError::TooDeep { place: place(MAX_DEPTH) }));
     let open = "{\"a\":".repeat(MAX_DEPTH + 1);
     let column = (MAX_DEPTH * 5 + 1) as u64;
-    let place_in_line = Place::Line { line: 1, column, offset: column - 1 };
+    let place_in_line = ContentPosition::Line { line: 1, column, offset: column - 1 };
     assert_eq!(check(Concatenation::Lines, open.as_bytes()), Err(FormatError::TooDeep { place: place_in_line }));
     for head in [0x81, 0x9F] {
         let open = vec![head; MAX_DEPTH + 1];

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use contexture_core::{Entry, Format, Part};
+use contexture_core::{Entry, EntryPart, Format};
 use contexture_formats::{
     Codec, Dialogue, Replay, codec,
-    codec::{Mark, Outline},
-    dialogue::Loss,
+    codec::{Outline, RecordMark},
+    dialogue::LossKind,
     thread::{Placement, Start, Threader},
 };
 use serde_json::Value;
@@ -77,15 +77,15 @@ fn look(codec: &dyn Codec, records: &[&[u8]], seen: &mut Seen, path: &Path) {
     seen.files += 1;
     seen.records += records.len();
     seen.bytes += records.iter().map(|record| record.len()).sum::<usize>();
-    seen.turns += good.iter().filter(|(_, outline)| matches!(outline.mark, Mark::Turn(_))).count();
+    seen.turns += good.iter().filter(|(_, outline)| matches!(outline.mark, RecordMark::Turn(_))).count();
 
     let mut replay = Replay::default();
     let conversation = conversation(&good);
     for (n, (record, _)) in good.iter().enumerate() {
         let step = codec.step(record).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
         for part in step.entries.iter().flat_map(|entry: &Entry| &entry.parts) {
-            seen.calls += u64::from(matches!(part, Part::ToolCall { .. }));
-            seen.results += u64::from(matches!(part, Part::ToolResult { .. }));
+            seen.calls += u64::from(matches!(part, EntryPart::ToolCall { .. }));
+            seen.results += u64::from(matches!(part, EntryPart::ToolResult { .. }));
         }
         if conversation[n] {
             replay.take(step);
@@ -97,7 +97,7 @@ fn look(codec: &dyn Codec, records: &[&[u8]], seen: &mut Seen, path: &Path) {
             panic!("{} in {target}: {difference}", path.display());
         }
     }
-    let is_unpaired = |loss| matches!(loss, Loss::ResultInvented | Loss::ResultAsText);
+    let is_unpaired = |loss| matches!(loss, LossKind::ResultInvented | LossKind::ResultAsText);
     seen.unpaired +=
         dialogue.losses.counts().iter().filter(|count| is_unpaired(count.loss)).map(|count| count.count).sum::<u64>();
 }

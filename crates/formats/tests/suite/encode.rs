@@ -1,10 +1,10 @@
 //! What encoders write: exact bytes for one dialogue, and what must survive for every dialogue.
 
-use contexture_core::{BlobSource, Entry, Flags, Format, Part, Role, Seal, SealScheme, Timestamp, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Format, Role, Seal, SealScheme, Timestamp, ToolInput};
 use contexture_formats::{
-    Concatenation, Dialogue, Encoded, Lead, Replay, Target, appender,
+    Concatenation, Dialogue, EncodedDialogue, NativePrefix, Replay, Target, appender,
     codec::{Link, codec},
-    dialogue::{Loss, LossCount, Speaker},
+    dialogue::{LossCount, LossKind, Speaker},
     encoder,
 };
 use proptest::{collection::vec, prelude::*};
@@ -34,7 +34,7 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn encode(name: &str, dialogue: &Dialogue) -> Encoded {
+fn encode(name: &str, dialogue: &Dialogue) -> EncodedDialogue {
     encoder(&format(name)).unwrap().encode(dialogue, &target())
 }
 
@@ -49,20 +49,20 @@ fn decode(name: &str, bytes: &[u8]) -> Dialogue {
     Dialogue::of(replay.into_entries())
 }
 
-fn call(id: &str, name: &str, input: ToolInput) -> Part {
-    Part::ToolCall { id: id.into(), name: name.into(), input }
+fn call(id: &str, name: &str, input: ToolInput) -> EntryPart {
+    EntryPart::ToolCall { id: id.into(), name: name.into(), input }
 }
 
-fn result(call: &str, text: &str, is_error: Option<bool>) -> Part {
-    Part::ToolResult { call: call.into(), content: vec![Part::text(text)], is_error }
+fn result(call: &str, text: &str, is_error: Option<bool>) -> EntryPart {
+    EntryPart::ToolResult { call: call.into(), content: vec![EntryPart::text(text)], is_error }
 }
 
-fn image() -> Part {
-    Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }
+fn image() -> EntryPart {
+    EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) }
 }
 
-fn sealed(text: &str, scheme: SealScheme) -> Part {
-    Part::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "c2VhbA==".into() }) }
+fn sealed(text: &str, scheme: SealScheme) -> EntryPart {
+    EntryPart::Thinking { text: text.into(), seal: Some(Seal { scheme, data: "c2VhbA==".into() }) }
 }
 
 /// A conversation in which everything happens once.
@@ -71,17 +71,17 @@ fn dialogue() -> Dialogue {
     let meta = Flags { meta: true, ..Flags::default() };
     let claude = |parts| Entry { model: Some("claude-opus-4-5".into()), ..Entry::new(Role::Assistant, parts) };
     Dialogue::of(vec![
-        Entry::new(Role::System, vec![Part::text("Be brief.")]),
-        at(Entry::new(Role::User, vec![Part::Summary { text: "We fixed half of it.".into() }]), 0),
-        at(Entry::new(Role::User, vec![Part::text("/src is broken: see \"this\""), image()]), 1),
+        Entry::new(Role::System, vec![EntryPart::text("Be brief.")]),
+        at(Entry::new(Role::User, vec![EntryPart::Summary { text: "We fixed half of it.".into() }]), 0),
+        at(Entry::new(Role::User, vec![EntryPart::text("/src is broken: see \"this\""), image()]), 1),
         at(
             claude(vec![
                 sealed("Let me look.", SealScheme::AnthropicSignature),
                 sealed("", SealScheme::OpenaiEncrypted),
-                Part::text("I will look."),
+                EntryPart::text("I will look."),
                 call("toolu_1", "Read", ToolInput::Json(json!({"file_path": "/src/a.rs", "limit": 2}))),
                 call("call_2|fc_2", "mcp.wiki/ask", ToolInput::Json(json!({}))),
-                Part::text("And patch."),
+                EntryPart::text("And patch."),
                 call("c3", "apply_patch", ToolInput::Text("*** Begin Patch\n*** End Patch".into())),
             ]),
             2,
@@ -91,19 +91,29 @@ fn dialogue() -> Dialogue {
         at(
             Entry::new(
                 Role::Tool,
-                vec![Part::ToolResult { call: "c3".into(), content: vec![Part::text("ok"), image()], is_error: None }],
+                vec![EntryPart::ToolResult {
+                    call: "c3".into(),
+                    content: vec![EntryPart::text("ok"), image()],
+                    is_error: None,
+                }],
             ),
             3,
         ),
         at(
             Entry {
                 flags: meta,
-                ..Entry::new(Role::User, vec![Part::text("<system-reminder>go on</system-reminder>")])
+                ..Entry::new(Role::User, vec![EntryPart::text("<system-reminder>go on</system-reminder>")])
             },
             4,
         ),
-        at(claude(vec![Part::text("Done."), Part::Native { kind: "hologram".into(), value: json!({"beam": 1}) }]), 5),
-        at(Entry::new(Role::User, vec![Part::text("Thanks")]), 6),
+        at(
+            claude(vec![
+                EntryPart::text("Done."),
+                EntryPart::Native { kind: "hologram".into(), value: json!({"beam": 1}) },
+            ]),
+            5,
+        ),
+        at(Entry::new(Role::User, vec![EntryPart::text("Thanks")]), 6),
     ])
 }
 
@@ -117,17 +127,17 @@ fn sessions_have_exactly_these_bytes() {
     }
 }
 
-fn losses(name: &str) -> Vec<(Loss, u64)> {
+fn losses(name: &str) -> Vec<(LossKind, u64)> {
     encode(name, &dialogue()).losses.counts().iter().map(|LossCount { loss, count }| (*loss, *count)).collect()
 }
 
 #[test]
 fn what_is_lost_is_told() {
-    let changed = [(Loss::IdChanged, 1), (Loss::ToolRenamed, 1)];
-    let codex = [&[(Loss::ThinkingAsText, 1)], &changed[..], &[(Loss::NativePart, 1)]].concat();
+    let changed = [(LossKind::IdChanged, 1), (LossKind::ToolRenamed, 1)];
+    let codex = [&[(LossKind::ThinkingAsText, 1)], &changed[..], &[(LossKind::NativePart, 1)]].concat();
     assert_eq!(losses("codex-v1"), codex);
-    let wrapped = [(Loss::InputWrapped, 1), (Loss::NativePart, 1)];
-    let gemini = [&[(Loss::SystemAsUser, 1), (Loss::SealedThinking, 1)], &changed[..], &wrapped].concat();
+    let wrapped = [(LossKind::InputWrapped, 1), (LossKind::NativePart, 1)];
+    let gemini = [&[(LossKind::SystemAsUser, 1), (LossKind::SealedThinking, 1)], &changed[..], &wrapped].concat();
     assert_eq!(losses("gemini-v1"), gemini);
     assert_eq!(losses("pi-v1"), gemini, "Claude's thinking keeps its seal, OpenAI's goes");
 }
@@ -138,7 +148,7 @@ fn sessions_read_back_as_what_they_say() {
         let encoded = encode(name, &dialogue());
         let back = decode(name, &encoded.bytes);
         assert_eq!(back.losses.counts(), [], "{name}");
-        assert!(back.turns[0].parts.contains(&Part::Summary { text: "We fixed half of it.".into() }), "{name}");
+        assert!(back.turns[0].parts.contains(&EntryPart::Summary { text: "We fixed half of it.".into() }), "{name}");
         assert!(back.turns[0].parts.contains(&image()), "{name}");
         let Said { calls, results, .. } = Said::of(&back);
         assert_eq!(calls.len(), 3, "{name}");
@@ -164,12 +174,13 @@ fn the_session_tells_whose_it_is() {
 
 #[test]
 fn sealed_thinking_goes_back_to_whoever_sealed_it() {
-    let seal_of = |name: &str, model: &str, part: Part| {
-        let answer = Entry { model: Some(model.into()), ..Entry::new(Role::Assistant, vec![part, Part::text("a")]) };
-        let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q")]), answer]);
+    let seal_of = |name: &str, model: &str, part: EntryPart| {
+        let answer =
+            Entry { model: Some(model.into()), ..Entry::new(Role::Assistant, vec![part, EntryPart::text("a")]) };
+        let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![EntryPart::text("q")]), answer]);
         let back = decode(name, &encode(name, &dialogue).bytes);
         back.turns[1].parts.iter().find_map(|part| match part {
-            Part::Thinking { seal, .. } => seal.as_ref().map(|seal| (seal.scheme, seal.data.clone())),
+            EntryPart::Thinking { seal, .. } => seal.as_ref().map(|seal| (seal.scheme, seal.data.clone())),
             _ => None,
         })
     };
@@ -189,8 +200,8 @@ fn sealed_thinking_goes_back_to_whoever_sealed_it() {
 #[test]
 fn codex_gets_its_own_items_back() {
     let compaction = json!({"type": "compaction", "encrypted_content": "gAAA"});
-    let native = Part::Native { kind: "compaction".into(), value: compaction };
-    let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q"), native.clone()])]);
+    let native = EntryPart::Native { kind: "compaction".into(), value: compaction };
+    let dialogue = Dialogue::of(vec![Entry::new(Role::User, vec![EntryPart::text("q"), native.clone()])]);
     let encoded = encode("codex-v1", &dialogue);
     assert_eq!(encoded.losses.counts(), []);
     assert!(decode("codex-v1", &encoded.bytes).turns[0].parts.contains(&native));
@@ -198,16 +209,19 @@ fn codex_gets_its_own_items_back() {
 
 #[test]
 fn a_session_in_which_nobody_typed_anything_is_still_listed_by_codex() {
-    let summary = Entry::new(Role::User, vec![Part::Summary { text: "so far".into() }]);
+    let summary = Entry::new(Role::User, vec![EntryPart::Summary { text: "so far".into() }]);
     let encoded = encode("codex-v1", &Dialogue::of(vec![summary]));
     assert!(String::from_utf8(encoded.bytes).unwrap().contains("\"user_message\""));
 }
 
 #[test]
 fn only_what_begins_a_session_is_missing_where_one_goes_on() {
-    let lead = Dialogue::of(vec![Entry::new(Role::User, vec![Part::text("q")])]);
+    let lead = Dialogue::of(vec![Entry::new(Role::User, vec![EntryPart::text("q")])]);
     let more = || {
-        vec![Entry::new(Role::System, vec![Part::text("be kind")]), Entry::new(Role::Assistant, vec![Part::text("a")])]
+        vec![
+            Entry::new(Role::System, vec![EntryPart::text("be kind")]),
+            Entry::new(Role::Assistant, vec![EntryPart::text("a")]),
+        ]
     };
     for name in FORMATS {
         let (_, added) = go_on(name, &lead, more());
@@ -223,9 +237,9 @@ fn only_what_begins_a_session_is_missing_where_one_goes_on() {
 fn a_turn_of_codex_that_is_open_is_ended_where_a_session_goes_on() {
     let event = json!({"type": "task_started", "turn_id": "t1"});
     let event = json!({"timestamp": "t", "ordinal": 7, "type": "event_msg", "payload": event});
-    let mut lead = Lead::default();
+    let mut lead = NativePrefix::default();
     lead.follow(&format("codex-v1"), event.to_string().as_bytes());
-    let answer = Dialogue::going_on(vec![Entry::new(Role::Assistant, vec![Part::text("a")])]);
+    let answer = Dialogue::going_on(vec![Entry::new(Role::Assistant, vec![EntryPart::text("a")])]);
     let added = appender(&format("codex-v1")).unwrap().append(&answer, &target(), &lead).bytes;
     let last: Value =
         serde_json::from_slice(added.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap()).unwrap();
@@ -252,10 +266,10 @@ impl Said {
             for part in &turn.parts {
                 match part {
                     // What targets add: the mark of thinking, and the guard before what looks like a command.
-                    Part::Text { text } if text.starts_with("<thinking>") || text == "The user wrote:\n" => {}
-                    Part::Text { text } => texts.push((is_user, text.clone())),
-                    Part::ToolCall { name, input, .. } => calls.push((name.clone(), named(input))),
-                    Part::ToolResult { content, is_error, .. } => {
+                    EntryPart::Text { text } if text.starts_with("<thinking>") || text == "The user wrote:\n" => {}
+                    EntryPart::Text { text } => texts.push((is_user, text.clone())),
+                    EntryPart::ToolCall { name, input, .. } => calls.push((name.clone(), named(input))),
+                    EntryPart::ToolResult { content, is_error, .. } => {
                         results.push((contexture_formats::dialogue::text_of(content), *is_error == Some(true)));
                     }
                     _ => {}
@@ -335,20 +349,20 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn any_part() -> impl Strategy<Value = Part> {
+fn any_part() -> impl Strategy<Value = EntryPart> {
     // Some ids are none that targets take.
     let id = || prop::sample::select(vec!["1", "2", "call_3", "a|b", "é"]);
     let name = prop::sample::select(vec!["Read", "shell", "mcp__wiki__ask", "Bash-2"]);
-    let content = || vec(prop_oneof![any_text().prop_map(Part::text), Just(image())], 0..3);
+    let content = || vec(prop_oneof![any_text().prop_map(EntryPart::text), Just(image())], 0..3);
     prop_oneof![
-        3 => any_text().prop_map(Part::text),
+        3 => any_text().prop_map(EntryPart::text),
         3 => (id(), name, any_input()).prop_map(|(id, name, input)| call(id, name, ToolInput::Json(input))),
         3 => (id(), content(), any::<Option<bool>>())
-            .prop_map(|(id, content, is_error)| Part::ToolResult { call: id.into(), content, is_error }),
-        1 => any_text().prop_map(|text| Part::Thinking { text, seal: None }),
+            .prop_map(|(id, content, is_error)| EntryPart::ToolResult { call: id.into(), content, is_error }),
+        1 => any_text().prop_map(|text| EntryPart::Thinking { text, seal: None }),
         1 => Just(sealed("", SealScheme::AnthropicRedacted)),
         1 => Just(image()),
-        1 => Just(Part::Native { kind: "hologram".into(), value: json!({"beam": 1}) }),
+        1 => Just(EntryPart::Native { kind: "hologram".into(), value: json!({"beam": 1}) }),
     ]
 }
 
@@ -370,7 +384,7 @@ fn any_dialogue() -> impl Strategy<Value = Dialogue> {
 fn called_elsewhere(mut entries: Vec<Entry>) -> Vec<Entry> {
     for part in entries.iter_mut().flat_map(|entry| &mut entry.parts) {
         match part {
-            Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } => id.insert(0, 'x'),
+            EntryPart::ToolCall { id, .. } | EntryPart::ToolResult { call: id, .. } => id.insert(0, 'x'),
             _ => {}
         }
     }
@@ -381,7 +395,7 @@ fn called_elsewhere(mut entries: Vec<Entry>) -> Vec<Entry> {
 fn go_on(name: &str, lead: &Dialogue, entries: Vec<Entry>) -> (Vec<u8>, Vec<u8>) {
     let before = Target { session: "0190f0e2-0000-7222-8333-444455556666".into(), ..target() };
     let written = encoder(&format(name)).unwrap().encode(lead, &before).bytes;
-    let mut lead = Lead::default();
+    let mut lead = NativePrefix::default();
     lead.follow(&format(name), &written);
     assert!(!lead.has_open_call(), "{name}");
     let added = appender(&format(name)).unwrap().append(&Dialogue::going_on(entries), &target(), &lead).bytes;
@@ -418,7 +432,7 @@ proptest! {
     #[test]
     fn what_goes_on_with_a_session_reads_as_if_all_was_written_at_once(lead in any_entries(), more in any_entries()) {
         // A session goes on where somebody has asked something.
-        let asked = Entry::new(Role::User, vec![Part::text("q")]);
+        let asked = Entry::new(Role::User, vec![EntryPart::text("q")]);
         let lead = Dialogue::of([vec![asked], lead].concat());
         let more = called_elsewhere(more);
         let mut said = Said::of(&lead);

@@ -1,30 +1,30 @@
 //! What the encoders write for one small conversation, to the byte.
 
-use contexture_core::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput};
-use contexture_formats::{Dialogue, Encoded, dialogue::Loss};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput};
+use contexture_formats::{Dialogue, EncodedDialogue, dialogue::LossKind};
 use serde_json::json;
 
 use crate::translate::encode;
 
 fn dialogue() -> Dialogue {
-    let call = |id: &str, name: &str, input| Part::ToolCall { id: id.into(), name: name.into(), input };
-    let result = |call: &str, text: &str, is_error| Part::ToolResult {
+    let call = |id: &str, name: &str, input| EntryPart::ToolCall { id: id.into(), name: name.into(), input };
+    let result = |call: &str, text: &str, is_error| EntryPart::ToolResult {
         call: call.into(),
-        content: vec![Part::text(text)],
+        content: vec![EntryPart::text(text)],
         is_error: Some(is_error),
     };
     let seal = Some(Seal { scheme: SealScheme::AnthropicSignature, data: "c2ln".into() });
     let flags = Flags { compact_summary: true, ..Flags::default() };
     Dialogue::of(vec![
-        Entry::new(Role::System, vec![Part::text("Be brief.")]),
-        Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text: "The test is flaky.".into() }]) },
+        Entry::new(Role::System, vec![EntryPart::text("Be brief.")]),
+        Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text: "The test is flaky.".into() }]) },
         Entry {
             at: Some("2026-11-15T09:00:00Z".parse().unwrap()),
             ..Entry::new(
                 Role::User,
                 vec![
-                    Part::text("Why?\n\"Here\":"),
-                    Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) },
+                    EntryPart::text("Why?\n\"Here\":"),
+                    EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) },
                 ],
             )
         },
@@ -34,8 +34,8 @@ fn dialogue() -> Dialogue {
             ..Entry::new(
                 Role::Assistant,
                 vec![
-                    Part::Thinking { text: "Ports, perhaps.".into(), seal },
-                    Part::text("I look."),
+                    EntryPart::Thinking { text: "Ports, perhaps.".into(), seal },
+                    EntryPart::text("I look."),
                     call("toolu_1", "Bash", ToolInput::Json(json!({"command": "ls", "timeout": 5}))),
                     call("toolu_2", "apply_patch", ToolInput::Text("*** Begin Patch".into())),
                 ],
@@ -44,14 +44,14 @@ fn dialogue() -> Dialogue {
         Entry::new(Role::User, vec![result("toolu_1", "a.rs\nb.rs", false), result("toolu_2", "no such file", true)]),
         Entry {
             model: Some("claude-x".into()),
-            ..Entry::new(Role::Assistant, vec![Part::text("It connects too early.")])
+            ..Entry::new(Role::Assistant, vec![EntryPart::text("It connects too early.")])
         },
-        Entry::new(Role::User, vec![Part::text("Fix it.")]),
+        Entry::new(Role::User, vec![EntryPart::text("Fix it.")]),
     ])
 }
 
-fn check(format: &str, expected: &str, lost: &[(Loss, u64)]) {
-    let Encoded { bytes, losses } = encode(format, &dialogue());
+fn check(format: &str, expected: &str, lost: &[(LossKind, u64)]) {
+    let EncodedDialogue { bytes, losses } = encode(format, &dialogue());
     // One record a line reads better here than it would in what is written.
     let expected: String =
         if format == "text" { expected.to_owned() } else { expected.lines().map(str::trim).collect() };
@@ -74,7 +74,7 @@ fn anthropic_messages() {
             {"type":"tool_result","tool_use_id":"toolu_2","content":"no such file","is_error":true}]},
             {"role":"assistant","content":[{"type":"text","text":"It connects too early."}]},
             {"role":"user","content":[{"type":"text","text":"Fix it."}]}]"#,
-        &[(Loss::InputWrapped, 1), (Loss::SystemAsUser, 1)],
+        &[(LossKind::InputWrapped, 1), (LossKind::SystemAsUser, 1)],
     );
 }
 
@@ -93,7 +93,7 @@ fn openai_chat() {
             {"role":"tool","tool_call_id":"toolu_2","content":"[the tool failed]\nno such file"},
             {"role":"assistant","content":"It connects too early."},
             {"role":"user","content":"Fix it."}]"#,
-        &[(Loss::ThinkingAsText, 1)],
+        &[(LossKind::ThinkingAsText, 1)],
     );
 }
 
@@ -114,7 +114,7 @@ fn openai_responses() {
             {"type":"custom_tool_call_output","call_id":"toolu_2","output":"[the tool failed]\nno such file"},
             {"type":"message","role":"assistant","content":[{"type":"output_text","text":"It connects too early."}]},
             {"type":"message","role":"user","content":[{"type":"input_text","text":"Fix it."}]}]"#,
-        &[(Loss::ThinkingAsText, 1)],
+        &[(LossKind::ThinkingAsText, 1)],
     );
 }
 
@@ -135,7 +135,7 @@ fn atif() {
             {"source_call_id":"toolu_2","content":"no such file","extra":{"is_error":true}}]}},
             {"step_id":4,"source":"agent","model_name":"claude-x","message":"It connects too early."},
             {"step_id":5,"source":"user","message":"Fix it."}]}"#,
-        &[(Loss::BlobAsNote, 1), (Loss::InputWrapped, 1)],
+        &[(LossKind::BlobAsNote, 1), (LossKind::InputWrapped, 1)],
     );
 }
 
@@ -175,6 +175,6 @@ Assistant (claude-x):
 User:
   Fix it.
 "#,
-        &[(Loss::BlobAsNote, 1), (Loss::ThinkingAsText, 1)],
+        &[(LossKind::BlobAsNote, 1), (LossKind::ThinkingAsText, 1)],
     );
 }

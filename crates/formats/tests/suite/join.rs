@@ -1,6 +1,6 @@
 //! Joining parts is joining what they hold.
 
-use contexture_formats::{Concatenation, FormatError, JoinError, JoinPlan, Joiner, Measure, Place};
+use contexture_formats::{Concatenation, ContentPosition, FormatError, JoinError, JoinPlan, Joiner, Measure};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ fn no_part_gives_an_empty_conversation() {
 #[test]
 fn a_part_that_is_no_array_is_named() {
     let plan = JoinPlan::JsonArray { parts: 3 };
-    let place = |offset| Place::Byte { offset };
+    let place = |offset| ContentPosition::Byte { offset };
     let error = join_every_way(plan, &["[1]", " {}"]).unwrap_err();
     assert_eq!(error, JoinError::Part { part: 2, source: FormatError::NotAnArray { place: place(1) } });
     assert_eq!(error.to_string(), "cannot join part 2");

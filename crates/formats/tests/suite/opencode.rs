@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use contexture_core::{Entry, Format, Part};
-use contexture_formats::{Dialogue, Framing, Record, Replay, Splitter, codec};
+use contexture_core::{Entry, EntryPart, Format};
+use contexture_formats::{Dialogue, Framing, RawRecord, Replay, Splitter, codec};
 use serde_json::Value;
 
 use crate::translate;
@@ -59,7 +59,7 @@ fn replay(content: &[u8]) -> Vec<Entry> {
     for slice in content.chunks(64 * 1024) {
         splitter.push(slice, &mut |_| panic!("a document ends with its content")).unwrap();
     }
-    let mut read = |record: Record<'_>| {
+    let mut read = |record: RawRecord<'_>| {
         let facts = codec.outline(record.bytes).unwrap().facts;
         assert!(facts.session.is_some() && facts.directory.is_some() && facts.title.is_some());
         let step = codec.step(record.bytes).unwrap();
@@ -74,15 +74,15 @@ fn replay(content: &[u8]) -> Vec<Entry> {
 fn count_entry(mut counts: Counts, entry: &Entry) -> Counts {
     for part in &entry.parts {
         match part {
-            Part::Text { .. } => counts.texts += 1,
-            Part::Thinking { .. } => counts.thoughts += 1,
-            Part::ToolCall { .. } => counts.calls += 1,
-            Part::ToolResult { is_error, .. } => {
+            EntryPart::Text { .. } => counts.texts += 1,
+            EntryPart::Thinking { .. } => counts.thoughts += 1,
+            EntryPart::ToolCall { .. } => counts.calls += 1,
+            EntryPart::ToolResult { is_error, .. } => {
                 counts.results += 1;
                 counts.failures += usize::from(*is_error == Some(true));
             }
-            Part::Blob { .. } | Part::Summary { .. } => {}
-            Part::Native { kind, .. } => panic!("{kind} is not understood"),
+            EntryPart::Blob { .. } | EntryPart::Summary { .. } => {}
+            EntryPart::Native { kind, .. } => panic!("{kind} is not understood"),
         }
     }
     counts

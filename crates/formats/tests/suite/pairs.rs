@@ -5,9 +5,9 @@
 
 use std::{env, fs, path::PathBuf};
 
-use contexture_core::{BlobSource, Entry, Flags, Format, Part, Role, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Format, Role, ToolInput};
 use contexture_formats::{
-    Dialogue, Encoded, Framing, Replay, Target, codec,
+    Dialogue, EncodedDialogue, Framing, Replay, Target, codec,
     dialogue::{LossCount, Speaker},
     encoder, read,
 };
@@ -43,7 +43,7 @@ fn target() -> Target {
     }
 }
 
-fn encode(name: &str, dialogue: &Dialogue) -> Encoded {
+fn encode(name: &str, dialogue: &Dialogue) -> EncodedDialogue {
     encoder(&format(name)).unwrap().encode(dialogue, &target())
 }
 
@@ -60,22 +60,23 @@ fn conversation() -> Dialogue {
         Entry { at, ..entry }
     };
     let agent = |parts| Entry { model: Some("model-1".into()), ..Entry::new(Role::Assistant, parts) };
-    let call = |id: &str, name: &str, input| Part::ToolCall { id: id.into(), name: name.into(), input };
-    let result = |call: &str, text: &str, is_error| Part::ToolResult {
+    let call = |id: &str, name: &str, input| EntryPart::ToolCall { id: id.into(), name: name.into(), input };
+    let result = |call: &str, text: &str, is_error| EntryPart::ToolResult {
         call: call.into(),
-        content: vec![Part::text(text)],
+        content: vec![EntryPart::text(text)],
         is_error: Some(is_error),
     };
-    let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("iVBORw0KGgo=".into()) };
+    let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("iVBORw0KGgo=".into()) };
     let flags = Flags { compact_summary: true, ..Flags::default() };
-    let summary = Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text: "The test is flaky.".into() }]) };
+    let summary =
+        Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text: "The test is flaky.".into() }]) };
     Dialogue::of(vec![
-        Entry::new(Role::System, vec![Part::text("Be brief.")]),
+        Entry::new(Role::System, vec![EntryPart::text("Be brief.")]),
         at(summary, 0),
-        at(Entry::new(Role::User, vec![Part::text("Why does it fail?\n\"Grün\" says:"), image]), 1),
+        at(Entry::new(Role::User, vec![EntryPart::text("Why does it fail?\n\"Grün\" says:"), image]), 1),
         at(
             agent(vec![
-                Part::text("I look."),
+                EntryPart::text("I look."),
                 call("call_1", "Bash", ToolInput::Json(json!({"command": "ls", "timeout": 5}))),
                 call("call_2", "Read", ToolInput::Json(json!({"file_path": "/src/a.rs"}))),
             ]),
@@ -83,8 +84,8 @@ fn conversation() -> Dialogue {
         ),
         at(Entry::new(Role::Tool, vec![result("call_1", "a.rs\nb.rs", false)]), 3),
         at(Entry::new(Role::Tool, vec![result("call_2", "no such file", true)]), 4),
-        at(agent(vec![Part::text("It connects too early.")]), 5),
-        at(Entry::new(Role::User, vec![Part::text("Fix it.")]), 6),
+        at(agent(vec![EntryPart::text("It connects too early.")]), 5),
+        at(Entry::new(Role::User, vec![EntryPart::text("Fix it.")]), 6),
     ])
 }
 
@@ -109,7 +110,8 @@ fn a_conversation_goes_from_each_format_into_each_other_with_exactly_these_bytes
         let read = decode(from, &source.bytes);
         let mut losses = Map::new();
         for into in FORMATS {
-            let Encoded { bytes, losses: encoding } = if into == from { source.clone() } else { encode(into, &read) };
+            let EncodedDialogue { bytes, losses: encoding } =
+                if into == from { source.clone() } else { encode(into, &read) };
             let ending = match encoder(&format(into)).unwrap().framing() {
                 Framing::Lines => "jsonl",
                 Framing::JsonArray | Framing::CborArray | Framing::Document => "json",
@@ -139,21 +141,21 @@ impl Kept {
         for turn in &dialogue.turns {
             for part in &turn.parts {
                 match part {
-                    Part::Text { text } | Part::Summary { text } => {
+                    EntryPart::Text { text } | EntryPart::Summary { text } => {
                         let texts = words(text).map(|text| (turn.speaker == Speaker::User, text));
                         kept.texts.extend(texts);
                     }
-                    Part::ToolCall { name, input, .. } => kept.calls.push((name.clone(), named(input))),
-                    Part::ToolResult { content, is_error, .. } => {
+                    EntryPart::ToolCall { name, input, .. } => kept.calls.push((name.clone(), named(input))),
+                    EntryPart::ToolResult { content, is_error, .. } => {
                         let texts = content.iter().filter_map(|part| match part {
-                            Part::Text { text } | Part::Summary { text } => Some(text.as_str()),
+                            EntryPart::Text { text } | EntryPart::Summary { text } => Some(text.as_str()),
                             _ => None,
                         });
                         // Where one text is all that a format has, several are joined, notes among them.
                         let lines = texts.flat_map(str::lines).filter(|line| !line.is_empty() && words(line).is_some());
                         kept.results.push((lines.map(str::to_owned).collect(), *is_error == Some(true)));
                     }
-                    Part::Thinking { .. } | Part::Blob { .. } | Part::Native { .. } => {}
+                    EntryPart::Thinking { .. } | EntryPart::Blob { .. } | EntryPart::Native { .. } => {}
                 }
             }
         }

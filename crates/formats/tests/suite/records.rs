@@ -1,6 +1,6 @@
 //! Records come out whole and in place, however the bytes of a session are cut.
 
-use contexture_formats::{Framing, Record, RecordProblem, Splitter};
+use contexture_formats::{Framing, RawRecord, RecordProblem, Splitter};
 use proptest::{collection::vec, prelude::*};
 
 use crate::cbor::{self, Width};
@@ -16,8 +16,8 @@ struct Kept {
     is_unfinished: bool,
 }
 
-impl From<Record<'_>> for Kept {
-    fn from(Record { bytes, offset, number, is_unfinished }: Record<'_>) -> Self {
+impl From<RawRecord<'_>> for Kept {
+    fn from(RawRecord { bytes, offset, number, is_unfinished }: RawRecord<'_>) -> Self {
         Self { bytes: bytes.to_vec(), offset, number, is_unfinished }
     }
 }
@@ -26,7 +26,7 @@ type Split = (Vec<Kept>, Result<(), RecordProblem>);
 
 fn split<'s>(framing: Framing, slices: impl IntoIterator<Item = &'s [u8]>) -> Split {
     let mut records = Vec::new();
-    let mut keep = |record: Record<'_>| records.push(Kept::from(record));
+    let mut keep = |record: RawRecord<'_>| records.push(Kept::from(record));
     let mut splitter = Splitter::new(framing, MAX);
     for slice in slices {
         if let Err(problem) = splitter.push(slice, &mut keep) {

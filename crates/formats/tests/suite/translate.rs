@@ -1,8 +1,8 @@
 //! A conversation that is written in a format and read again says the same.
 
-use contexture_core::{BlobSource, Entry, Format, Part, Role, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Format, Role, Seal, SealScheme, ToolInput};
 use contexture_formats::{
-    Dialogue, Encoded, Replay, Splitter, Target, codec,
+    Dialogue, EncodedDialogue, Replay, Splitter, Target, codec,
     dialogue::{Speaker, Turn},
     encoder,
 };
@@ -27,7 +27,7 @@ pub(crate) fn target() -> Target {
     }
 }
 
-pub(crate) fn encode(format: &str, dialogue: &Dialogue) -> Encoded {
+pub(crate) fn encode(format: &str, dialogue: &Dialogue) -> EncodedDialogue {
     encoder(&Format::new(format).unwrap()).unwrap().encode(dialogue, &target())
 }
 
@@ -37,7 +37,7 @@ fn decode(format: &str, bytes: &[u8]) -> Dialogue {
     assert_eq!(codec.framing(), encoder(&format).unwrap().framing());
     let mut replay = Replay::default();
     let mut splitter = Splitter::new(codec.framing(), MAX_DOCUMENT);
-    let mut read = |record: contexture_formats::Record<'_>| {
+    let mut read = |record: contexture_formats::RawRecord<'_>| {
         codec.outline(record.bytes).unwrap();
         replay.take(codec.step(record.bytes).unwrap());
     };
@@ -61,8 +61,8 @@ impl Said {
         for Turn { speaker, parts, .. } in &dialogue.turns {
             for part in parts {
                 match part {
-                    Part::ToolCall { name, input, .. } => said.calls.push((name.clone(), input.clone())),
-                    Part::ToolResult { content, is_error, .. } => {
+                    EntryPart::ToolCall { name, input, .. } => said.calls.push((name.clone(), input.clone())),
+                    EntryPart::ToolResult { content, is_error, .. } => {
                         said.results.push((words(content), *is_error == Some(true)));
                     }
                     part => {
@@ -77,9 +77,9 @@ impl Said {
 }
 
 /// Returns the texts that somebody said, not those that stand for something else; the generator makes none like those.
-fn words(parts: &[Part]) -> Vec<String> {
+fn words(parts: &[EntryPart]) -> Vec<String> {
     let texts = parts.iter().filter_map(|part| match part {
-        Part::Text { text } | Part::Summary { text } => Some(text.clone()),
+        EntryPart::Text { text } | EntryPart::Summary { text } => Some(text.clone()),
         _ => None,
     });
     texts.filter(|text| !text.starts_with(['[', '<', '('])).collect()
@@ -109,7 +109,7 @@ fn seals() -> impl Strategy<Value = Option<Seal>> {
     prop::option::of((sample::select(schemes.to_vec()), text()).prop_map(|(scheme, data)| Seal { scheme, data }))
 }
 
-fn blobs() -> impl Strategy<Value = Part> {
+fn blobs() -> impl Strategy<Value = EntryPart> {
     let types = ["image/png", "image/*", "image/tiff", "application/pdf", "application/octet-stream", "audio/wav"];
     let sources = prop_oneof![
         Just(BlobSource::Base64("AA==".into())),
@@ -117,7 +117,7 @@ fn blobs() -> impl Strategy<Value = Part> {
         sample::select(&["file_1", "file-1", "/tmp/a.png"]).prop_map(|id| BlobSource::File(id.into())),
     ];
     (sample::select(types.to_vec()), sources)
-        .prop_map(|(media_type, source)| Part::Blob { media_type: media_type.into(), source })
+        .prop_map(|(media_type, source)| EntryPart::Blob { media_type: media_type.into(), source })
 }
 
 fn inputs() -> impl Strategy<Value = ToolInput> {
@@ -134,22 +134,22 @@ fn call_ids() -> impl Strategy<Value = String> {
     sample::select(ids.map(str::to_owned).to_vec())
 }
 
-fn contents() -> impl Strategy<Value = Vec<Part>> {
-    let native = Just(Part::Native { kind: "k".into(), value: Value::Null });
-    vec(prop_oneof![4 => text().prop_map(Part::text), 1 => blobs(), 1 => native], 0..3)
+fn contents() -> impl Strategy<Value = Vec<EntryPart>> {
+    let native = Just(EntryPart::Native { kind: "k".into(), value: Value::Null });
+    vec(prop_oneof![4 => text().prop_map(EntryPart::text), 1 => blobs(), 1 => native], 0..3)
 }
 
-fn parts() -> impl Strategy<Value = Part> {
+fn parts() -> impl Strategy<Value = EntryPart> {
     prop_oneof![
-        6 => text().prop_map(Part::text),
-        1 => text().prop_map(|text| Part::Summary { text }),
-        2 => (prop_oneof![Just(String::new()), text()], seals()).prop_map(|(text, seal)| Part::Thinking { text, seal }),
+        6 => text().prop_map(EntryPart::text),
+        1 => text().prop_map(|text| EntryPart::Summary { text }),
+        2 => (prop_oneof![Just(String::new()), text()], seals()).prop_map(|(text, seal)| EntryPart::Thinking { text, seal }),
         1 => blobs(),
-        1 => Just(Part::Native { kind: "k".into(), value: json!({"a": 1}) }),
+        1 => Just(EntryPart::Native { kind: "k".into(), value: json!({"a": 1}) }),
         6 => (call_ids(), sample::select(&["Bash", "mcp__wiki-1"]), inputs())
-            .prop_map(|(id, name, input)| Part::ToolCall { id, name: name.into(), input }),
+            .prop_map(|(id, name, input)| EntryPart::ToolCall { id, name: name.into(), input }),
         6 => (call_ids(), contents(), any::<Option<bool>>())
-            .prop_map(|(call, content, is_error)| Part::ToolResult { call, content, is_error }),
+            .prop_map(|(call, content, is_error)| EntryPart::ToolResult { call, content, is_error }),
     ]
 }
 
@@ -258,7 +258,7 @@ fn check_atif(trajectory: &Value) {
 /// Checks that a dialogue comes back from every format, and that what was written for each follows its rules.
 pub(crate) fn check_every_format(dialogue: &Dialogue) {
     for (format, only_objects) in FORMATS {
-        let Encoded { bytes, .. } = encode(format, dialogue);
+        let EncodedDialogue { bytes, .. } = encode(format, dialogue);
         let json: Value = serde_json::from_slice(&bytes).unwrap();
         match format {
             "anthropic-messages-v1" => check_anthropic(&json),
@@ -294,15 +294,15 @@ proptest! {
 
     #[test]
     fn a_told_conversation_holds_every_text_and_no_others_line(dialogue in dialogues()) {
-        let Encoded { bytes, .. } = encode("text", &dialogue);
-        let told = String::from_utf8(bytes).unwrap();
+        let EncodedDialogue { bytes, .. } = encode("text", &dialogue);
+        let written = String::from_utf8(bytes).unwrap();
         for (_, text) in Said::of(&dialogue).texts {
             let first = text.lines().next().unwrap().trim_end();
-            prop_assert!(told.contains(&format!("\n  {first}\n")), "{text:?} in {told}");
+            prop_assert!(written.contains(&format!("\n  {first}\n")), "{text:?} in {written}");
         }
         let is_ours = |line: &str| {
             ["# ", "* ", "User", "Assistant", "Instructions:", "Summary of"].iter().any(|start| line.starts_with(start))
         };
-        prop_assert!(told.lines().all(|line| line.is_empty() || line.starts_with("  ") || is_ours(line)), "{told}");
+        prop_assert!(written.lines().all(|line| line.is_empty() || line.starts_with("  ") || is_ours(line)), "{written}");
     }
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Command};
 
 use serde_json::Value;
 
-use super::{client::Resume, workplace::Workplace};
+use super::{client::ClientResume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
@@ -18,12 +18,12 @@ pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &M
     ]);
 }
 
-pub(super) fn ask(command: &mut Command, prompt: &str, resume: Resume<'_>, options: &[&str]) {
+pub(super) fn ask(command: &mut Command, prompt: &str, resume: ClientResume<'_>, options: &[&str]) {
     command.args(["--print", "--output-format=json", "--dangerously-skip-permissions"]).args(options);
     match resume {
-        Resume::No => {}
-        Resume::Id(id) => _ = command.args(["--resume", id]),
-        Resume::Fork(id) => _ = command.args(["--fork-session", "--resume", id]),
+        ClientResume::No => {}
+        ClientResume::Id(id) => _ = command.args(["--resume", id]),
+        ClientResume::Fork(id) => _ = command.args(["--fork-session", "--resume", id]),
     }
     command.args(["--", prompt]);
 }

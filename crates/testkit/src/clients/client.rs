@@ -27,7 +27,7 @@ pub enum Client {
 
 /// Which conversation a client goes on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resume<'id> {
+pub enum ClientResume<'id> {
     /// None: a new one.
     No,
     /// The session with this id.
@@ -50,8 +50,8 @@ impl Client {
         let available = self.available();
         if !available {
             // Past what the test runner captures, because it shows that of failed tests only.
-            let told = writeln!(io::stderr(), "SKIPPED {test}: {self:?} is not installed; run `cargo xtask clients`");
-            told.expect("standard error can be written");
+            let noted = writeln!(io::stderr(), "SKIPPED {test}: {self:?} is not installed; run `cargo xtask clients`");
+            noted.expect("standard error can be written");
         }
         available
     }
@@ -67,7 +67,7 @@ impl Client {
     /// Sends a prompt without a terminal and waits until the client has done all that the model makes it do.
     ///
     /// Nobody is asked for permission. The client is ended if it takes minutes.
-    pub fn run(self, workplace: &Workplace, server: &ModelServer, prompt: &str, resume: Resume<'_>) -> Run {
+    pub fn run(self, workplace: &Workplace, server: &ModelServer, prompt: &str, resume: ClientResume<'_>) -> Run {
         self.run_with(workplace, server, prompt, resume, &[])
     }
 
@@ -77,7 +77,7 @@ impl Client {
         workplace: &Workplace,
         server: &ModelServer,
         prompt: &str,
-        resume: Resume<'_>,
+        resume: ClientResume<'_>,
         options: &[&str],
     ) -> Run {
         let mut run = process::run(&mut self.ask(workplace, server, prompt, resume, options));
@@ -99,7 +99,7 @@ impl Client {
         workplace: &Workplace,
         server: &ModelServer,
         prompt: &str,
-        resume: Resume<'_>,
+        resume: ClientResume<'_>,
         options: &[&str],
     ) -> Command {
         let mut command = self.command(workplace, server);

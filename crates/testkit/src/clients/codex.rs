@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{client::Resume, workplace::Workplace};
+use super::{client::ClientResume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
@@ -38,15 +38,15 @@ plugins = false
     command.env("SCRIPTED_KEY", "scripted");
 }
 
-pub(super) fn ask(command: &mut Command, prompt: &str, resume: Resume<'_>, options: &[&str]) {
+pub(super) fn ask(command: &mut Command, prompt: &str, resume: ClientResume<'_>, options: &[&str]) {
     command.arg("exec");
     let session = match resume {
-        Resume::No => None,
-        Resume::Id(id) => {
+        ClientResume::No => None,
+        ClientResume::Id(id) => {
             command.arg("resume");
             Some(id)
         }
-        Resume::Fork(id) => {
+        ClientResume::Fork(id) => {
             command.arg("fork");
             Some(id)
         }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
 
-use super::{client::Resume, workplace::Workplace};
+use super::{client::ClientResume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
@@ -26,12 +26,12 @@ pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &M
     command.envs([("GEMINI_API_KEY", "scripted"), ("GEMINI_CLI_NO_RELAUNCH", "true")]);
 }
 
-pub(super) fn ask(command: &mut Command, prompt: &str, resume: Resume<'_>, options: &[&str]) {
+pub(super) fn ask(command: &mut Command, prompt: &str, resume: ClientResume<'_>, options: &[&str]) {
     command.args(["--model=gemini-2.5-pro", "--yolo", "--output-format=json"]).args(options);
     match resume {
-        Resume::No => {}
-        Resume::Id(id) => _ = command.args(["--resume", id]),
-        Resume::Fork(_) => panic!("Gemini CLI cannot fork a session"),
+        ClientResume::No => {}
+        ClientResume::Id(id) => _ = command.args(["--resume", id]),
+        ClientResume::Fork(_) => panic!("Gemini CLI cannot fork a session"),
     }
     command.args(["--prompt", prompt]);
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
 
-use super::{client::Resume, workplace::Workplace};
+use super::{client::ClientResume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
@@ -21,13 +21,13 @@ pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &M
     command.envs([("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")]);
 }
 
-pub(super) fn ask(command: &mut Command, prompt: &str, resume: Resume<'_>, options: &[&str]) {
+pub(super) fn ask(command: &mut Command, prompt: &str, resume: ClientResume<'_>, options: &[&str]) {
     command.args(["--print", "--offline", "--mode", "json", "--provider", "scripted", "--model", "scripted"]);
     command.args(options);
     match resume {
-        Resume::No => {}
-        Resume::Id(id) => _ = command.args(["--session", id]),
-        Resume::Fork(id) => _ = command.args(["--fork", id]),
+        ClientResume::No => {}
+        ClientResume::Id(id) => _ = command.args(["--session", id]),
+        ClientResume::Fork(id) => _ = command.args(["--fork", id]),
     }
     command.args(["--", prompt]);
 }

@@ -294,16 +294,16 @@ pub async fn what_is_missing_is_raised_and_settled<B: Backend>() {
     let open = store.list_missing(&MissingFilter::default(), None, 10).await.unwrap();
     assert_eq!(open.len(), 2);
     // A model is told what is missing, until it is settled.
-    let told = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
-    assert!(told.contains("no/such/file.rs"), "{told}");
+    let prompt = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
+    assert!(prompt.contains("no/such/file.rs"), "{prompt}");
     for stored in open {
         let with = vec!["art-found".to_owned()];
         let settled =
             store.settle_missing(stored.missing.id, MissingStatus::Resolved, with, Some("moved".into())).await;
         assert_eq!(settled.unwrap().status, MissingStatus::Resolved);
     }
-    let told = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
-    assert!(!told.contains("no/such/file.rs"), "{told}");
+    let prompt = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
+    assert!(!prompt.contains("no/such/file.rs"), "{prompt}");
     let resolved =
         |record: &&contexture_core::JournalRecord| record.kind == JournalKind::Event(EventKind::MissingResolved);
     assert_eq!(journal(&store).await.iter().filter(resolved).count(), 2);

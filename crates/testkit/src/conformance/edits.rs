@@ -183,7 +183,7 @@ pub async fn an_occasion_reaches_back_to_where_the_turn_began<B: Backend>() {
         {"role": "assistant", "content": [call("c3")]},
     ]));
     let tip = answered.after(asked).at(instant(20)).commit(&store).await;
-    let told = |commit: CommitId, call: Option<&'static str>| {
+    let context = |commit: CommitId, call: Option<&'static str>| {
         let store = store.clone();
         async move { store.occasion(commit, call).await.unwrap() }
     };
@@ -194,11 +194,11 @@ pub async fn an_occasion_reaches_back_to_where_the_turn_began<B: Backend>() {
         request: request.clone(),
         reasoning: thought(Thought::Said, "And then"),
     };
-    assert_eq!(told(tip, Some("c3")).await, expected);
-    assert_eq!(told(tip, None).await, expected);
-    let first = told(asked, Some("c1")).await;
+    assert_eq!(context(tip, Some("c3")).await, expected);
+    assert_eq!(context(tip, None).await, expected);
+    let first = context(asked, Some("c1")).await;
     assert_eq!((first.request, first.reasoning), (request, thought(Thought::Thinking, "First this")));
     let alone = said(&json!([{"role": "assistant", "content": [call("c4")]}])).at(instant(30)).commit(&store).await;
-    let alone = told(alone, Some("c4")).await;
+    let alone = context(alone, Some("c4")).await;
     assert_eq!((alone.request, alone.reasoning), (None, None));
 }

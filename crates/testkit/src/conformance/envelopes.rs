@@ -120,8 +120,8 @@ pub async fn an_envelope_is_kept_with_all_that_goes_with_it<B: Backend>() {
     let missing = store.missing(MissingId::of(b"why?")).await.unwrap();
     assert_eq!((missing.missing.envelope, missing.missing.created_at), (Some(id), instant(-5)));
     let events = store.envelope_events(id, 0, 10).await.unwrap();
-    let told: Vec<_> = events.iter().map(|stored| (stored.event.kind, stored.event.document.as_str())).collect();
-    assert_eq!(told, [(EventKind::SelectionCompleted, "{\"n\": 1}"), (EventKind::AssemblyCreated, "{}")]);
+    let seen: Vec<_> = events.iter().map(|stored| (stored.event.kind, stored.event.document.as_str())).collect();
+    assert_eq!(seen, [(EventKind::SelectionCompleted, "{\"n\": 1}"), (EventKind::AssemblyCreated, "{}")]);
     let kinds: Vec<_> = store.journal_after(before, 10).await.unwrap().iter().map(|record| record.kind).collect();
     let expected = [
         JournalKind::EnvelopeCreated,
@@ -308,8 +308,8 @@ pub async fn an_injection_is_recorded_once<B: Backend>() {
     let second = store.record_injection(one, json("[]"), applied()).await.unwrap();
     let other = store.record_injection(two, json("{}"), Vec::new()).await.unwrap();
     let listed = store.injections(one, 0, 10).await.unwrap();
-    let told: Vec<_> = listed.iter().map(|stored| (stored.id, stored.injection.created_at)).collect();
-    assert_eq!(told, [(first, instant(0)), (second, instant(1))]);
+    let seen: Vec<_> = listed.iter().map(|stored| (stored.id, stored.injection.created_at)).collect();
+    assert_eq!(seen, [(first, instant(0)), (second, instant(1))]);
     assert_eq!(store.injections(one, listed[0].seq, 10).await.unwrap(), listed[1..]);
     assert_eq!(store.injections(two, 0, 10).await.unwrap()[0].id, other);
     assert_eq!(store.envelope_events(one, 0, 10).await.unwrap().len(), 2);
@@ -397,8 +397,8 @@ pub async fn events_are_journaled_and_found_by_envelope<B: Backend>() {
     assert_eq!(own, [listed[3].clone(), listed[20].clone()]);
     assert_eq!(store.envelope_events(envelope, own[0].seq, 100).await.unwrap(), own[1..]);
     let records = store.journal_after(numbers[0] - 1, 100).await.unwrap();
-    let told: Vec<_> = records.iter().map(|record| (record.kind, record.subject.as_str())).collect();
-    assert_eq!(told, EventKind::ALL.iter().map(|kind| (JournalKind::Event(*kind), "it")).collect::<Vec<_>>());
+    let seen: Vec<_> = records.iter().map(|record| (record.kind, record.subject.as_str())).collect();
+    assert_eq!(seen, EventKind::ALL.iter().map(|kind| (JournalKind::Event(*kind), "it")).collect::<Vec<_>>());
     let absent = EnvelopeId::of(b"absent");
     let refused = vec![event(EventKind::Exported, None, "{}"), event(EventKind::Exported, Some(absent), "{}")];
     let error = store.append_events(refused).await.unwrap_err();

@@ -7,7 +7,7 @@ use contexture_core::{Actor, Annotation, JournalKind, Provenance, SpaceName};
 
 use crate::{Backend, Harness, assert_whole, head, instant, journal, say, stored, text};
 
-async fn told(store: &Contexture) -> Vec<(JournalKind, String)> {
+async fn mutations(store: &Contexture) -> Vec<(JournalKind, String)> {
     journal(store).await.into_iter().map(|record| (record.kind, record.subject)).collect()
 }
 
@@ -54,7 +54,7 @@ pub async fn every_mutation_is_one_record_in_order<B: Backend>() {
         (HeadMoved, "main".to_owned()),
         (CommitCreated, taken.to_string()),
     ];
-    assert_eq!(told(&store).await, expected);
+    assert_eq!(mutations(&store).await, expected);
     assert_eq!(store.journal_tip().await.unwrap(), expected.len() as u64);
     assert_whole(&store, &SpaceName::new("default").unwrap()).await;
 }

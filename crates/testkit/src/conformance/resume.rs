@@ -9,9 +9,9 @@ use std::{
 use contexture::{
     Compaction, Contexture, LogStart, Resume, Resumed, Stop, Tier,
     capture::{Homes, ImportSettings, Runtime, Verified},
-    formats::{Dialogue, Lead, Target, appender, encoder},
+    formats::{Dialogue, NativePrefix, Target, appender, encoder},
 };
-use contexture_core::{CommitId, Entry, Format, HeadName, Machine, Part, Principal, Provenance, Role};
+use contexture_core::{CommitId, Entry, EntryPart, Format, HeadName, Machine, Principal, Provenance, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -201,13 +201,13 @@ fn target(session: &str) -> Target {
 }
 
 fn said(role: Role, text: &str) -> Entry {
-    Entry::new(role, vec![Part::text(text)])
+    Entry::new(role, vec![EntryPart::text(text)])
 }
 
 /// Returns what a runtime adds to a session when somebody asks something.
 fn more(runtime: Runtime, session: &[u8], question: &str) -> String {
     let format = runtime.format();
-    let mut lead = Lead::default();
+    let mut lead = NativePrefix::default();
     lead.follow(&format, session);
     let asked = Dialogue::going_on(vec![said(Role::User, question), said(Role::Assistant, "Indeed")]);
     let added = appender(&format).unwrap().append(&asked, &target(question), &lead).bytes;

@@ -4,11 +4,11 @@ use contexture::{
     ContentMeaning, Contexture, Error, Materialized, Stop, Stretch, Tier, TranslationLoss,
     formats::{
         Dialogue, Replay, Target, codec,
-        dialogue::{Loss as LossKind, text_of},
+        dialogue::{LossKind, text_of},
         encoder, read, summary_entry,
     },
 };
-use contexture_core::{CommitId, CommitKind, Entry, Format, Part, Role, ToolInput};
+use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Format, Role, ToolInput};
 use serde_json::{Value, json};
 
 use crate::{Backend, Harness, materialized, noise, write};
@@ -48,7 +48,7 @@ async fn translated(store: &Contexture, commit: CommitId, stop: Stop, name: &str
 async fn as_chat(store: &Contexture, commit: CommitId, stop: Stop) -> (Vec<String>, Materialized) {
     let (text, report) = translated(store, commit, stop, "openai-chat-v1").await;
     let messages: Vec<Value> = serde_json::from_str(&text).unwrap();
-    let told = |message: &Value| {
+    let line = |message: &Value| {
         let words = match &message["content"] {
             Value::Array(parts) => {
                 parts.iter().map(|part| part["text"].as_str().unwrap()).collect::<Vec<_>>().join("|")
@@ -57,7 +57,7 @@ async fn as_chat(store: &Contexture, commit: CommitId, stop: Stop) -> (Vec<Strin
         };
         format!("{}: {words}", message["role"].as_str().unwrap())
     };
-    (messages.iter().map(told).collect(), report)
+    (messages.iter().map(line).collect(), report)
 }
 
 fn stretch(name: &str, commits: u64, tier: Tier) -> Stretch {
@@ -85,10 +85,10 @@ pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
             token_counter: "chars4",
         }
     );
-    let (told, _) = as_chat(&store, answer, Stop::At(answer)).await;
-    assert_eq!(told, ["user: [the conversation starts here]", "assistant: because"]);
-    let (told, _) = as_chat(&store, question, Stop::Root).await;
-    assert_eq!(told, ["user: why?"]);
+    let (messages, _) = as_chat(&store, answer, Stop::At(answer)).await;
+    assert_eq!(messages, ["user: [the conversation starts here]", "assistant: because"]);
+    let (messages, _) = as_chat(&store, question, Stop::Root).await;
+    assert_eq!(messages, ["user: why?"]);
     let (narrative, report) = translated(&store, answer, Stop::Root, "text").await;
     assert_eq!(narrative, "User:\n  why?\n\nAssistant:\n  because\n");
     assert_eq!((report.tier, report.messages), (Tier::Rendered, None));
@@ -114,13 +114,13 @@ pub async fn stretches_of_several_formats_become_one_conversation<B: Backend>() 
     let more = write("openai-chat-v1", chat("user", "sure?")).after(answer).commit(&store).await;
     let yes = write("openai-chat-v1", chat("assistant", "yes")).after(more).commit(&store).await;
     let tip = write("claude-code-v1", claude("user", 3, "thanks")).after(yes).commit(&store).await;
-    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
-    assert_eq!(told, ["user: why?", "assistant: because", "user: sure?", "assistant: yes", "user: thanks"]);
+    let (messages, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(messages, ["user: why?", "assistant: because", "user: sure?", "assistant: yes", "user: thanks"]);
     let mapped = |name, commits| stretch(name, commits, Tier::Mapped);
     let expected = [mapped("claude-code-v1", 2), mapped("openai-chat-v1", 2), mapped("claude-code-v1", 1)];
     assert_eq!((&*report.segments, report.tier, report.commits), (&expected[..], Tier::Mapped, 5));
-    let (told, report) = as_chat(&store, tip, Stop::At(more)).await;
-    assert_eq!((told.len(), report.commits), (3, 3));
+    let (messages, report) = as_chat(&store, tip, Stop::At(more)).await;
+    assert_eq!((messages.len(), report.commits), (3, 3));
     let error = store.materialize(Some(tip), Stop::Root, None).await.err().unwrap();
     assert!(matches!(error, Error::Mixed { commit, .. } if commit == tip), "{error:?}");
 }
@@ -147,29 +147,30 @@ fn session(name: &str, id: &str, entries: Vec<Entry>) -> String {
 
 /// A question, a look at something, and an answer.
 fn looked_up() -> Vec<Entry> {
-    let call = Part::ToolCall { id: "call_1".into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) };
-    let result = Part::ToolResult { call: "call_1".into(), content: vec![Part::text("green")], is_error: None };
+    let call = EntryPart::ToolCall { id: "call_1".into(), name: "run".into(), input: ToolInput::Json(json!({"a": 1})) };
+    let result =
+        EntryPart::ToolResult { call: "call_1".into(), content: vec![EntryPart::text("green")], is_error: None };
     vec![
-        Entry::new(Role::User, vec![Part::text("which?")]),
+        Entry::new(Role::User, vec![EntryPart::text("which?")]),
         Entry::new(Role::Assistant, vec![call]),
         Entry::new(Role::Tool, vec![result]),
-        Entry::new(Role::Assistant, vec![Part::text("the green one")]),
+        Entry::new(Role::Assistant, vec![EntryPart::text("the green one")]),
     ]
 }
 
 /// Returns what content says, one `role: text`, `+call` or `-result` each.
-fn told(name: &str, content: &str) -> Vec<String> {
+fn spoken(name: &str, content: &str) -> Vec<String> {
     let mut replay = Replay::default();
     read(codec(&format(name)).unwrap(), content.as_bytes(), &mut |reading| replay.take(reading.step.unwrap())).unwrap();
     let dialogue = Dialogue::of(replay.into_entries());
     assert_eq!(dialogue.losses.counts(), [], "{name}: {content}");
     let parts = dialogue.turns.iter().flat_map(|turn| turn.parts.iter().map(move |part| (turn.speaker, part)));
-    let told = parts.map(|(speaker, part)| match part {
-        Part::ToolCall { id, .. } => format!("+{id}"),
-        Part::ToolResult { call, content, .. } => format!("-{call} {}", text_of(content)),
+    let spoken = parts.map(|(speaker, part)| match part {
+        EntryPart::ToolCall { id, .. } => format!("+{id}"),
+        EntryPart::ToolResult { call, content, .. } => format!("-{call} {}", text_of(content)),
         part => format!("{speaker:?}: {}", text_of(std::slice::from_ref(part))),
     });
-    told.collect()
+    spoken.collect()
 }
 
 pub async fn the_oldest_stretch_stays_as_it_was_stored<B: Backend>() {
@@ -186,7 +187,7 @@ pub async fn the_oldest_stretch_stays_as_it_was_stored<B: Backend>() {
         let answer = write(name, rest).after(root).commit(&store).await;
         let away = write("openai-chat-v1", elsewhere).after(answer).commit(&store).await;
         let note = write("note", "by hand").after(away).commit(&store).await;
-        let thanks = session(name, "0190f0e2-1111", vec![Entry::new(Role::User, vec![Part::text("thanks")])]);
+        let thanks = session(name, "0190f0e2-1111", vec![Entry::new(Role::User, vec![EntryPart::text("thanks")])]);
         let tip = write(name, thanks).after(note).commit(&store).await;
         let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
         let target = store.target_of(Some(tip)).await.unwrap();
@@ -207,7 +208,7 @@ pub async fn the_oldest_stretch_stays_as_it_was_stored<B: Backend>() {
             "User: [content in the format note, as text]\nby hand",
             "User: thanks",
         ];
-        assert_eq!(told(name, &text), expected, "{name}");
+        assert_eq!(spoken(name, &text), expected, "{name}");
         let segments = [
             stretch(name, 2, Tier::Native),
             stretch("openai-chat-v1", 1, Tier::Mapped),
@@ -221,7 +222,7 @@ pub async fn the_oldest_stretch_stays_as_it_was_stored<B: Backend>() {
         assert_eq!(mapped.report.segments[0], stretch(name, 2, Tier::Mapped), "{name}");
         let mapped = String::from_utf8(mapped.bytes).unwrap();
         assert!(!mapped.contains("{ "), "{name}: {mapped}");
-        assert_eq!(told(name, &mapped), expected, "{name}");
+        assert_eq!(spoken(name, &mapped), expected, "{name}");
         // Only a session from its beginning on is one that the runtime knows.
         let (_, report) = translated(&store, tip, Stop::At(answer), name).await;
         assert_eq!(report.segments[0], stretch(name, 1, Tier::Mapped), "{name}");
@@ -243,7 +244,7 @@ pub async fn a_call_that_waits_at_the_border_goes_with_its_result<B: Backend>() 
         let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
         let target = store.target_of(Some(tip)).await.unwrap();
         assert!(text.starts_with(&asking.replace(OLD, &target.session)) && !text.contains(calling), "{name}: {text}");
-        assert_eq!(told(name, &text), ["User: which?", "+call_1", "-call_1 green"], "{name}");
+        assert_eq!(spoken(name, &text), ["User: which?", "+call_1", "-call_1 green"], "{name}");
         let segments = [
             stretch(name, 1, Tier::Native),
             stretch(name, 1, Tier::Mapped),
@@ -277,7 +278,7 @@ pub async fn what_is_changed_later_does_not_stay_as_it_was_stored<B: Backend>() 
             let away = write("openai-chat-v1", chat("user", "sure?")).after(root).commit(&store).await;
             let tip = write(change, content.as_str()).after(away).commit(&store).await;
             let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
-            assert_eq!(told(name, &text).join("|"), *expected, "{name} {content}");
+            assert_eq!(spoken(name, &text).join("|"), *expected, "{name} {content}");
             assert_eq!(report.segments[0], stretch(name, 1, *tier), "{name} {content}");
         }
     }
@@ -293,7 +294,7 @@ pub async fn records_without_the_session_that_they_belong_to_are_mapped<B: Backe
         let tip = write("openai-chat-v1", chat("user", "sure?")).after(root).commit(&store).await;
         let (text, report) = translated(&store, tip, Stop::Compaction, name).await;
         assert_eq!(report.segments[0], stretch(name, 1, Tier::Mapped), "{name}");
-        assert_eq!(told(name, &text).last().unwrap(), "User: sure?", "{name}");
+        assert_eq!(spoken(name, &text).last().unwrap(), "User: sure?", "{name}");
     }
 }
 
@@ -305,13 +306,13 @@ pub async fn a_summary_comes_first_whatever_its_format<B: Backend>() {
         let (_, answer) = question_and_answer(&store).await;
         let sum = write(name, summary).kind(CommitKind::Compaction).after(answer).commit(&store).await;
         let tip = write("claude-code-v1", claude("assistant", 9, "on")).after(sum).commit(&store).await;
-        let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
-        assert_eq!(told, ["user: so far", "assistant: on"], "{name}");
+        let (messages, report) = as_chat(&store, tip, Stop::Compaction).await;
+        assert_eq!(messages, ["user: so far", "assistant: on"], "{name}");
         assert_eq!((report.tier, report.losses, report.commits), (Tier::Mapped, vec![], 2), "{name}");
         let (narrative, _) = translated(&store, tip, Stop::Compaction, "text").await;
         assert_eq!(narrative, "Summary of the conversation so far:\n  so far\n\nAssistant:\n  on\n", "{name}");
-        let (told, report) = as_chat(&store, tip, Stop::Root).await;
-        assert_eq!(told, ["user: why?", "assistant: because|on"], "a root never repeats what was compacted");
+        let (messages, report) = as_chat(&store, tip, Stop::Root).await;
+        assert_eq!(messages, ["user: why?", "assistant: because|on"], "a root never repeats what was compacted");
         assert_eq!((report.segments, report.commits), (vec![stretch("claude-code-v1", 3, Tier::Mapped)], 4));
     }
 }
@@ -332,11 +333,11 @@ pub async fn what_a_compaction_keeps_is_found_before_it<B: Backend>() {
                       \"tokensBefore\":9}\n";
     let sum = write("pi-v1", compaction).kind(CommitKind::Compaction).after(two).commit(&store).await;
     let tip = write("pi-v1", line("00000004", "\"00000003\"", "user", "four")).after(sum).commit(&store).await;
-    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
-    assert_eq!(told, ["user: sum|two|four"]);
+    let (messages, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(messages, ["user: sum|two|four"]);
     assert_eq!((report.commits, report.segments), (4, vec![stretch("pi-v1", 4, Tier::Mapped)]));
-    let (told, _) = as_chat(&store, tip, Stop::At(sum)).await;
-    assert_eq!(told, ["user: sum|four"], "a stop that was named is kept");
+    let (messages, _) = as_chat(&store, tip, Stop::At(sum)).await;
+    assert_eq!(messages, ["user: sum|four"], "a stop that was named is kept");
 }
 
 pub async fn text_that_is_not_understood_is_rendered_within_bounds<B: Backend>() {
@@ -345,17 +346,17 @@ pub async fn text_that_is_not_understood_is_rendered_within_bounds<B: Backend>()
     let (_, answer) = question_and_answer(&store).await;
     let one = write("somebody-elses-v9", "a > b\n").after(answer).commit(&store).await;
     let two = write("somebody-elses-v9", "c > d\n").after(one).commit(&store).await;
-    let (told, report) = as_chat(&store, two, Stop::Compaction).await;
+    let (messages, report) = as_chat(&store, two, Stop::Compaction).await;
     let expected = "user: [content in the format somebody-elses-v9, as text]\na > b\nc > d\n";
-    assert_eq!(told, ["user: why?", "assistant: because", expected]);
+    assert_eq!(messages, ["user: why?", "assistant: because", expected]);
     let foreign = |commits| stretch("somebody-elses-v9", commits, Tier::Rendered);
     let native = || stretch("claude-code-v1", 2, Tier::Mapped);
     assert_eq!((report.tier, report.segments), (Tier::Rendered, vec![native(), foreign(2)]));
     assert_eq!(report.losses, []);
     let long = format!("begin{}end", noise("long", 300_000));
     let three = write("somebody-elses-v9", long).after(two).commit(&store).await;
-    let (told, report) = as_chat(&store, three, Stop::Compaction).await;
-    let clipped = &told[2];
+    let (messages, report) = as_chat(&store, three, Stop::Compaction).await;
+    let clipped = &messages[2];
     assert!(clipped.len() < 70_000 && clipped.ends_with("end") && clipped.contains("begin"), "{}", clipped.len());
     assert_eq!(report.segments, [native(), foreign(3)]);
     let kinds: Vec<_> = report.losses.iter().map(|loss| (loss.kind, loss.count, loss.commit)).collect();
@@ -368,11 +369,11 @@ pub async fn what_is_no_text_is_named_with_the_way_to_it<B: Backend>() {
     let (_, answer) = question_and_answer(&store).await;
     let binary = write("core-dump", b"\x7fELF\0\xff".as_slice()).after(answer).commit(&store).await;
     let artifact = store.show(binary).await.unwrap().commit.artifact;
-    let (told, report) = as_chat(&store, binary, Stop::Compaction).await;
+    let (messages, report) = as_chat(&store, binary, Stop::Compaction).await;
     let note = format!(
         "user: [6 bytes in the format core-dump, checked in as {binary}; `ctx artifact get {artifact}` gives them]"
     );
-    assert_eq!(told[2], note);
+    assert_eq!(messages[2], note);
     assert_eq!((report.tier, report.segments.last()), (Tier::Raw, Some(&stretch("core-dump", 1, Tier::Raw))));
     assert_eq!(report.losses, [TranslationLoss { kind: LossKind::ContentAsNote, count: 1, commit: Some(binary) }]);
 }
@@ -387,8 +388,8 @@ pub async fn broken_records_and_provider_secrets_are_reported<B: Backend>() {
                   {\"role\":\"assistant\",\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"eA==\"},\
                   {\"type\":\"text\",\"text\":\"done\"}]}}\n";
     let tip = write("claude-code-v1", sealed).after(broken).commit(&store).await;
-    let (told, report) = as_chat(&store, tip, Stop::Compaction).await;
-    assert_eq!(told[2..], ["user: go on", "assistant: done"]);
+    let (messages, report) = as_chat(&store, tip, Stop::Compaction).await;
+    assert_eq!(messages[2..], ["user: go on", "assistant: done"]);
     let expected = [
         TranslationLoss { kind: LossKind::SealedThinking, count: 1, commit: None },
         TranslationLoss { kind: LossKind::RecordUnreadable, count: 1, commit: Some(broken) },

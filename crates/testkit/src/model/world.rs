@@ -45,7 +45,7 @@ pub struct Seen {
 
 /// Why an operation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum WorldRefusal {
     /// The head is elsewhere.
     HeadConflict,
     /// There is no such head.
@@ -58,7 +58,7 @@ pub enum Refusal {
     Mixed,
 }
 
-impl Refusal {
+impl WorldRefusal {
     /// Sorts an error of the product; panics on those that a legal request never meets.
     pub fn of(error: &Error) -> Self {
         match error {
@@ -92,10 +92,10 @@ impl World {
     }
 
     /// Checks in a body.
-    pub fn checkpoint(&mut self, request: &Checkpoint, body: &Body) -> Result<CommitId, Refusal> {
+    pub fn checkpoint(&mut self, request: &Checkpoint, body: &Body) -> Result<CommitId, WorldRefusal> {
         let payload = format!("{request:?} {body:?}");
         if let Some((first, id)) = request.key.as_ref().and_then(|key| self.keys.get(key)) {
-            return if *first == payload { Ok(*id) } else { Err(Refusal::KeyConflict) };
+            return if *first == payload { Ok(*id) } else { Err(WorldRefusal::KeyConflict) };
         }
         let at = request.head.as_ref().and_then(|name| self.head(name));
         let is_free = match (request.expect, request.parent) {
@@ -106,11 +106,11 @@ impl World {
             (None, Some(parent)) => at.is_none_or(|at| at == parent),
         };
         if !is_free {
-            return Err(Refusal::HeadConflict);
+            return Err(WorldRefusal::HeadConflict);
         }
         let parent = request.parent.or(at);
         if request.kind == CommitKind::Compaction && parent.is_none() {
-            return Err(Refusal::NeedsParent);
+            return Err(WorldRefusal::NeedsParent);
         }
         let commit = Commit {
             parent,
@@ -160,33 +160,33 @@ impl World {
     }
 
     /// Points a head to a commit if it is where it should be.
-    pub fn set_head(&mut self, name: &HeadName, target: CommitId, expect: Expect) -> Result<(), Refusal> {
+    pub fn set_head(&mut self, name: &HeadName, target: CommitId, expect: Expect) -> Result<(), WorldRefusal> {
         self.expect(name, expect)?;
         self.point(name, Some(target));
         Ok(())
     }
 
     /// Moves a head that exists.
-    pub fn move_head(&mut self, name: &HeadName, target: CommitId, expect: Expect) -> Result<(), Refusal> {
-        self.head(name).ok_or(Refusal::NoHead)?;
+    pub fn move_head(&mut self, name: &HeadName, target: CommitId, expect: Expect) -> Result<(), WorldRefusal> {
+        self.head(name).ok_or(WorldRefusal::NoHead)?;
         self.set_head(name, target, expect)
     }
 
     /// Deletes a head.
-    pub fn delete_head(&mut self, name: &HeadName, expect: Expect) -> Result<(), Refusal> {
-        self.head(name).ok_or(Refusal::NoHead)?;
+    pub fn delete_head(&mut self, name: &HeadName, expect: Expect) -> Result<(), WorldRefusal> {
+        self.head(name).ok_or(WorldRefusal::NoHead)?;
         self.expect(name, expect)?;
         self.point(name, None);
         Ok(())
     }
 
-    fn expect(&self, name: &HeadName, expect: Expect) -> Result<(), Refusal> {
+    fn expect(&self, name: &HeadName, expect: Expect) -> Result<(), WorldRefusal> {
         let fits = match expect {
             Expect::Anything => true,
             Expect::Absent => self.head(name).is_none(),
             Expect::At(id) => self.head(name) == Some(id),
         };
-        if fits { Ok(()) } else { Err(Refusal::HeadConflict) }
+        if fits { Ok(()) } else { Err(WorldRefusal::HeadConflict) }
     }
 
     fn point(&mut self, name: &HeadName, target: Option<CommitId>) {
@@ -207,7 +207,7 @@ impl World {
     }
 
     /// Puts a body in the place of a history.
-    pub fn compact(&mut self, compaction: &Compaction, body: &Body) -> Result<CommitId, Refusal> {
+    pub fn compact(&mut self, compaction: &Compaction, body: &Body) -> Result<CommitId, WorldRefusal> {
         let tip = self.tree.find(compaction.commit).expect("tests name commits that are there");
         let mut covered = self.tree.chain(tip);
         if let Some(reset) = covered.iter().position(|&at| self.tree.nodes()[at].kind != CommitKind::Delta) {
@@ -235,10 +235,10 @@ impl World {
     }
 
     /// Stores what a commit materializes to.
-    pub fn snapshot(&mut self, snapshot: &Snapshot) -> Result<CommitId, Refusal> {
+    pub fn snapshot(&mut self, snapshot: &Snapshot) -> Result<CommitId, WorldRefusal> {
         let tip = self.tree.find(snapshot.commit).expect("tests name commits that are there");
         let Conversation::Whole(body, _) = self.tree.materialize(tip, Stop::Compaction) else {
-            return Err(Refusal::Mixed);
+            return Err(WorldRefusal::Mixed);
         };
         let request = Checkpoint {
             kind: CommitKind::Snapshot,
@@ -273,8 +273,8 @@ impl World {
 impl From<Observed> for Seen {
     fn from(observed: Observed) -> Self {
         let Observed { commits, notes, heads, moves, journal } = observed;
-        let told = journal.into_iter().map(|record| (record.kind, record.subject, record.actor, record.at));
-        let mut seen = Self { notes, heads, moves, journal: told.collect(), ..Self::default() };
+        let entries = journal.into_iter().map(|record| (record.kind, record.subject, record.actor, record.at));
+        let mut seen = Self { notes, heads, moves, journal: entries.collect(), ..Self::default() };
         for stored in commits.into_iter().rev() {
             if seen.notes.contains_key(&stored.id) {
                 seen.in_force.insert(stored.id, stored.annotations);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     gemini, messages,
     reply::Reply,
-    request::{Purpose, Said},
+    request::{ConversationMessage, Purpose},
     responses,
 };
 
@@ -40,7 +40,7 @@ impl Api {
     }
 
     /// Returns what a body tells the model, without the system prompt.
-    pub(super) fn conversation(self, body: &Value) -> Vec<Said> {
+    pub(super) fn conversation(self, body: &Value) -> Vec<ConversationMessage> {
         match self {
             Self::Messages => messages::conversation(body),
             Self::Responses => responses::conversation(body),

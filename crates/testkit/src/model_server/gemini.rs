@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     reply::{OPAQUE, Reply},
-    request::{Purpose, Role, Said},
+    request::{ConversationMessage, MessageRole, Purpose},
     step::Block,
 };
 
@@ -27,28 +27,32 @@ pub(super) fn enclose(summary: &str) -> String {
     format!("<state_snapshot>{summary}</state_snapshot>")
 }
 
-pub(super) fn conversation(body: &Value) -> Vec<Said> {
+pub(super) fn conversation(body: &Value) -> Vec<ConversationMessage> {
     let contents = body["contents"].as_array().into_iter().flatten();
     contents
         .flat_map(|content| {
-            let role = if content["role"] == "model" { Role::Assistant } else { Role::User };
+            let role = if content["role"] == "model" { MessageRole::Assistant } else { MessageRole::User };
             content["parts"].as_array().into_iter().flatten().filter_map(move |part| said(role, part))
         })
         .collect()
 }
 
-fn said(role: Role, part: &Value) -> Option<Said> {
+fn said(role: MessageRole, part: &Value) -> Option<ConversationMessage> {
     if let Some(text) = part["text"].as_str() {
         let is_thought = part["thought"] == true;
-        return Some(if is_thought { Said::thinking(text) } else { Said::text(role, text) });
+        return Some(if is_thought {
+            ConversationMessage::thinking(text)
+        } else {
+            ConversationMessage::text(role, text)
+        });
     }
     let call = &part["functionCall"];
     if let Some(name) = call["name"].as_str() {
-        return Some(Said::call(name, call["args"].clone()));
+        return Some(ConversationMessage::call(name, call["args"].clone()));
     }
     let response = part["functionResponse"].get("response")?;
     let output = ["output", "error"].into_iter().find_map(|name| response[name].as_str());
-    Some(Said::outcome(output.map_or_else(|| response.to_string(), str::to_owned)))
+    Some(ConversationMessage::outcome(output.map_or_else(|| response.to_string(), str::to_owned)))
 }
 
 fn texts(parts: &Value) -> Vec<&str> {

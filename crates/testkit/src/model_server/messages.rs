@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     reply::{OPAQUE, Reply},
-    request::{Purpose, Role, Said},
+    request::{ConversationMessage, MessageRole, Purpose},
     step::Block,
 };
 
@@ -35,30 +35,30 @@ fn last_text(body: &Value) -> String {
     last.map(|message| texts(&message["content"]).join("\n")).unwrap_or_default()
 }
 
-pub(super) fn conversation(body: &Value) -> Vec<Said> {
+pub(super) fn conversation(body: &Value) -> Vec<ConversationMessage> {
     let messages = body["messages"].as_array().into_iter().flatten();
     messages
         .flat_map(|message| {
             let role = match message["role"].as_str() {
-                Some("assistant") => Role::Assistant,
-                Some("system") => Role::Developer,
-                _ => Role::User,
+                Some("assistant") => MessageRole::Assistant,
+                Some("system") => MessageRole::Developer,
+                _ => MessageRole::User,
             };
             match &message["content"] {
-                Value::String(text) => vec![Said::text(role, text)],
+                Value::String(text) => vec![ConversationMessage::text(role, text)],
                 blocks => blocks.as_array().into_iter().flatten().filter_map(|block| said(role, block)).collect(),
             }
         })
         .collect()
 }
 
-fn said(role: Role, block: &Value) -> Option<Said> {
+fn said(role: MessageRole, block: &Value) -> Option<ConversationMessage> {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     match text("type") {
-        "text" => Some(Said::text(role, text("text"))),
-        "thinking" => Some(Said::thinking(text("thinking"))),
-        "tool_use" => Some(Said::call(text("name"), block["input"].clone())),
-        "tool_result" => Some(Said::outcome(texts(&block["content"]).join("\n"))),
+        "text" => Some(ConversationMessage::text(role, text("text"))),
+        "thinking" => Some(ConversationMessage::thinking(text("thinking"))),
+        "tool_use" => Some(ConversationMessage::call(text("name"), block["input"].clone())),
+        "tool_result" => Some(ConversationMessage::outcome(texts(&block["content"]).join("\n"))),
         _ => None,
     }
 }

@@ -4,9 +4,9 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::{
     api::Api,
-    request::Request,
+    request::ModelRequest,
     responses,
-    step::{Block, Step},
+    step::{Block, ScriptStep},
 };
 
 /// What every signature and every encrypted thought is. Only the vendors can make real ones, and only they look.
@@ -26,7 +26,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn new(request: &Request, step: Step) -> Self {
+    pub(super) fn new(request: &ModelRequest, step: ScriptStep) -> Self {
         let input_tokens = step.context_tokens.unwrap_or_else(|| tokens(&request.body().to_string()));
         let output_tokens = step.blocks.iter().map(|block| tokens(&format!("{block:?}"))).sum();
         let blocks = step.blocks.into_iter().map(|block| (unique(), block)).collect();

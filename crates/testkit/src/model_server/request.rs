@@ -6,7 +6,7 @@ use super::api::Api;
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ModelRequest {
     api: Api,
     path: String,
     model: String,
@@ -27,7 +27,7 @@ pub enum Purpose {
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum MessageRole {
     /// The user, or the client in the user's name; the results of tools too.
     User,
     /// The model.
@@ -56,14 +56,14 @@ pub enum Utterance {
 
 /// A part of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct ConversationMessage {
     /// Who.
-    pub role: Role,
+    pub role: MessageRole,
     /// What.
     pub what: Utterance,
 }
 
-impl Request {
+impl ModelRequest {
     pub(super) fn new(api: Api, path: &str, model: Option<&str>, body: Value) -> Self {
         let model = model.or(body["model"].as_str()).unwrap_or("scripted").to_owned();
         let purpose = api.purpose(&body);
@@ -96,18 +96,18 @@ impl Request {
     }
 
     /// Returns what the request tells the model, in order and without the system prompt.
-    pub fn conversation(&self) -> Vec<Said> {
+    pub fn conversation(&self) -> Vec<ConversationMessage> {
         self.api.conversation(&self.body)
     }
 
     /// Says whether somebody said or was answered a text that contains `text`.
-    pub fn mentions(&self, role: Role, text: &str) -> bool {
+    pub fn mentions(&self, role: MessageRole, text: &str) -> bool {
         self.conversation().iter().any(|said| said.role == role && said.what.text().is_some_and(|it| it.contains(text)))
     }
 
     /// Says whether the conversation has a call of `tool`.
     pub fn calls(&self, tool: &str) -> bool {
-        let is_call = |said: &Said| matches!(&said.what, Utterance::Call { name, .. } if name == tool);
+        let is_call = |said: &ConversationMessage| matches!(&said.what, Utterance::Call { name, .. } if name == tool);
         self.conversation().iter().any(is_call)
     }
 }
@@ -122,20 +122,20 @@ impl Utterance {
     }
 }
 
-impl Said {
-    pub(super) fn text(role: Role, text: &str) -> Self {
+impl ConversationMessage {
+    pub(super) fn text(role: MessageRole, text: &str) -> Self {
         Self { role, what: Utterance::Text(text.to_owned()) }
     }
 
     pub(super) fn thinking(text: &str) -> Self {
-        Self { role: Role::Assistant, what: Utterance::Thinking(text.to_owned()) }
+        Self { role: MessageRole::Assistant, what: Utterance::Thinking(text.to_owned()) }
     }
 
     pub(super) fn call(name: &str, input: Value) -> Self {
-        Self { role: Role::Assistant, what: Utterance::Call { name: name.to_owned(), input } }
+        Self { role: MessageRole::Assistant, what: Utterance::Call { name: name.to_owned(), input } }
     }
 
     pub(super) fn outcome(text: String) -> Self {
-        Self { role: Role::User, what: Utterance::Outcome(text) }
+        Self { role: MessageRole::User, what: Utterance::Outcome(text) }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     reply::{OPAQUE, Reply},
-    request::{Purpose, Role, Said},
+    request::{ConversationMessage, MessageRole, Purpose},
     step::Block,
 };
 
@@ -30,33 +30,35 @@ fn last_item(body: &Value) -> Option<&Value> {
     body["input"].as_array()?.last()
 }
 
-pub(super) fn conversation(body: &Value) -> Vec<Said> {
+pub(super) fn conversation(body: &Value) -> Vec<ConversationMessage> {
     match &body["input"] {
-        Value::String(text) => vec![Said::text(Role::User, text)],
+        Value::String(text) => vec![ConversationMessage::text(MessageRole::User, text)],
         items => items.as_array().into_iter().flatten().filter_map(said).collect(),
     }
 }
 
-fn said(item: &Value) -> Option<Said> {
+fn said(item: &Value) -> Option<ConversationMessage> {
     let text = |name: &str| item[name].as_str().unwrap_or_default();
     match text("type") {
         "message" | "" => {
             let role = match text("role") {
-                "assistant" => Role::Assistant,
-                "developer" | "system" => Role::Developer,
-                _ => Role::User,
+                "assistant" => MessageRole::Assistant,
+                "developer" | "system" => MessageRole::Developer,
+                _ => MessageRole::User,
             };
-            Some(Said::text(role, &texts(&item["content"])))
+            Some(ConversationMessage::text(role, &texts(&item["content"])))
         }
-        "reasoning" => Some(Said::thinking(&texts(&item["summary"]))),
+        "reasoning" => Some(ConversationMessage::thinking(&texts(&item["summary"]))),
         "function_call" => {
             let namespace = item["namespace"].as_str().map_or_else(String::new, |namespace| format!("{namespace}/"));
             let arguments = serde_json::from_str(text("arguments"));
             let arguments = arguments.unwrap_or_else(|_| item["arguments"].clone());
-            Some(Said::call(&(namespace + text("name")), arguments))
+            Some(ConversationMessage::call(&(namespace + text("name")), arguments))
         }
-        "custom_tool_call" => Some(Said::call(text("name"), item["input"].clone())),
-        "function_call_output" | "custom_tool_call_output" => Some(Said::outcome(texts(&item["output"]))),
+        "custom_tool_call" => Some(ConversationMessage::call(text("name"), item["input"].clone())),
+        "function_call_output" | "custom_tool_call_output" => {
+            Some(ConversationMessage::outcome(texts(&item["output"])))
+        }
         _ => None,
     }
 }

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 
 use super::{
-    request::{Purpose, Request, Role, Utterance},
-    step::Step,
+    request::{MessageRole, ModelRequest, Purpose, Utterance},
+    step::ScriptStep,
 };
 
 /// What the model still has to say, conversation by conversation.
 #[derive(Debug)]
 pub(super) struct Script {
-    main: VecDeque<Step>,
+    main: VecDeque<ScriptStep>,
     /// Conversations that are known by what they open with, such as those of sub-agents.
-    marked: Vec<(String, VecDeque<Step>)>,
+    marked: Vec<(String, VecDeque<ScriptStep>)>,
     summary: String,
 }
 
@@ -22,11 +22,11 @@ impl Script {
         Self { main: VecDeque::new(), marked: Vec::new(), summary }
     }
 
-    pub(super) fn extend(&mut self, steps: impl IntoIterator<Item = Step>) {
+    pub(super) fn extend(&mut self, steps: impl IntoIterator<Item = ScriptStep>) {
         self.main.extend(steps);
     }
 
-    pub(super) fn extend_marked(&mut self, marker: &str, steps: impl IntoIterator<Item = Step>) {
+    pub(super) fn extend_marked(&mut self, marker: &str, steps: impl IntoIterator<Item = ScriptStep>) {
         self.marked.push((marker.to_owned(), steps.into_iter().collect()));
     }
 
@@ -39,24 +39,24 @@ impl Script {
     }
 
     /// Returns the answer to a request, and takes it out of the script if the request is a turn.
-    pub(super) fn answer(&mut self, request: &Request) -> Step {
+    pub(super) fn answer(&mut self, request: &ModelRequest) -> ScriptStep {
         match request.purpose() {
             Purpose::Turn => {
                 let said = self.steps_for(request).pop_front();
-                said.unwrap_or_else(|| Step::new().text("The script has no further step."))
+                said.unwrap_or_else(|| ScriptStep::new().text("The script has no further step."))
             }
-            Purpose::Compaction => Step::new().text(&request.api().enclose(&self.summary, request.body())),
+            Purpose::Compaction => ScriptStep::new().text(&request.api().enclose(&self.summary, request.body())),
             // A client that wants JSON takes this as a title, and one that wants a text too.
-            Purpose::Side => Step::new().text("{\"title\": \"Scripted session\"}"),
+            Purpose::Side => ScriptStep::new().text("{\"title\": \"Scripted session\"}"),
         }
     }
 
-    fn steps_for(&mut self, request: &Request) -> &mut VecDeque<Step> {
+    fn steps_for(&mut self, request: &ModelRequest) -> &mut VecDeque<ScriptStep> {
         let opening: Vec<String> = request
             .conversation()
             .into_iter()
-            .take_while(|said| said.role != Role::Assistant)
-            .filter(|said| said.role == Role::User)
+            .take_while(|said| said.role != MessageRole::Assistant)
+            .filter(|said| said.role == MessageRole::User)
             .filter_map(|said| match said.what {
                 Utterance::Text(text) => Some(text),
                 _ => None,

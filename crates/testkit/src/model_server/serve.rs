@@ -19,9 +19,9 @@ use tokio::sync::oneshot;
 use super::{
     api::{Api, Transfer},
     reply::Reply,
-    request::{Purpose, Request},
+    request::{ModelRequest, Purpose},
     script::Script,
-    step::Step,
+    step::ScriptStep,
 };
 
 /// A model on a free port of the loopback interface. It stops when it is dropped.
@@ -38,7 +38,7 @@ pub struct ModelServer {
 /// What the server's thread and its owner share.
 struct Desk {
     script: Mutex<Script>,
-    requests: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<ModelRequest>>,
 }
 
 impl ModelServer {
@@ -55,19 +55,19 @@ impl ModelServer {
     }
 
     /// Starts a server with a script.
-    pub fn with_script(steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn with_script(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         let server = Self::start();
         server.script(steps);
         server
     }
 
     /// Adds steps for every conversation that has no script of its own.
-    pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
+    pub fn script(&self, steps: impl IntoIterator<Item = ScriptStep>) {
         self.desk.script().extend(steps);
     }
 
     /// Adds a script for conversations whose first words contain `opening`, such as a sub-agent's.
-    pub fn script_for(&self, opening: &str, steps: impl IntoIterator<Item = Step>) {
+    pub fn script_for(&self, opening: &str, steps: impl IntoIterator<Item = ScriptStep>) {
         self.desk.script().extend_marked(opening, steps);
     }
 
@@ -87,13 +87,13 @@ impl ModelServer {
     }
 
     /// Returns all that clients asked the model, in order.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.desk.requests().clone()
     }
 
     /// Returns those requests that went on with a conversation.
-    pub fn turns(&self) -> Vec<Request> {
-        let is_turn = |request: &Request| request.purpose() == Purpose::Turn;
+    pub fn turns(&self) -> Vec<ModelRequest> {
+        let is_turn = |request: &ModelRequest| request.purpose() == Purpose::Turn;
         self.requests().into_iter().filter(is_turn).collect()
     }
 }
@@ -114,11 +114,11 @@ impl Desk {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn requests(&self) -> MutexGuard<'_, Vec<Request>> {
+    fn requests(&self) -> MutexGuard<'_, Vec<ModelRequest>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, request: Request, transfer: Transfer) -> Response {
+    fn answer(&self, request: ModelRequest, transfer: Transfer) -> Response {
         let step = self.script().answer(&request);
         let reply = Reply::new(&request, step);
         let written = request.api().write(&reply, transfer);
@@ -159,7 +159,7 @@ fn routes(desk: Arc<Desk>) -> Router {
 async fn messages(State(desk): State<Arc<Desk>>, uri: Uri, body: String) -> Response {
     let body = parsed(&body);
     let transfer = if body["stream"] == true { Transfer::Stream } else { Transfer::Whole };
-    desk.answer(Request::new(Api::Messages, uri.path(), None, body), transfer)
+    desk.answer(ModelRequest::new(Api::Messages, uri.path(), None, body), transfer)
 }
 
 async fn messages_tokens(body: String) -> Response {
@@ -169,7 +169,7 @@ async fn messages_tokens(body: String) -> Response {
 async fn responses(State(desk): State<Arc<Desk>>, uri: Uri, body: String) -> Response {
     let body = parsed(&body);
     let transfer = if body["stream"] == true { Transfer::Stream } else { Transfer::Whole };
-    desk.answer(Request::new(Api::Responses, uri.path(), None, body), transfer)
+    desk.answer(ModelRequest::new(Api::Responses, uri.path(), None, body), transfer)
 }
 
 async fn models() -> Response {
@@ -178,7 +178,7 @@ async fn models() -> Response {
 
 async fn gemini(State(desk): State<Arc<Desk>>, uri: Uri, Path(call): Path<String>, body: String) -> Response {
     let (model, method) = call.split_once(':').unwrap_or((&call, ""));
-    let request = |body: &str| Request::new(Api::Gemini, uri.path(), Some(model), parsed(body));
+    let request = |body: &str| ModelRequest::new(Api::Gemini, uri.path(), Some(model), parsed(body));
     match method {
         "generateContent" => desk.answer(request(&body), Transfer::Whole),
         "streamGenerateContent" => desk.answer(request(&body), Transfer::Stream),

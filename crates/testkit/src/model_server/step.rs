@@ -5,13 +5,13 @@ use serde_json::Value;
 /// One answer of the model: all that it thinks, says and calls before the client speaks again.
 ///
 /// ```
-/// use contexture_testkit::model_server::Step;
+/// use contexture_testkit::model_server::ScriptStep;
 /// use serde_json::json;
 ///
-/// let step = Step::new().thinking("A look helps.").text("I look.").call("Bash", json!({"command": "ls"}));
+/// let step = ScriptStep::new().thinking("A look helps.").text("I look.").call("Bash", json!({"command": "ls"}));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Step {
+pub struct ScriptStep {
     pub(super) blocks: Vec<Block>,
     pub(super) context_tokens: Option<u64>,
 }
@@ -24,7 +24,7 @@ pub(super) enum Block {
     Call { name: String, input: Value },
 }
 
-impl Step {
+impl ScriptStep {
     /// Returns an answer that says nothing yet.
     pub fn new() -> Self {
         Self::default()

@@ -9,7 +9,7 @@ use std::{
 
 use contexture::{
     Clock,
-    core::{Entry, Format, Part, Role},
+    core::{Entry, EntryPart, Format, Role},
 };
 
 use super::{
@@ -215,7 +215,7 @@ impl Tap {
     }
 
     fn write_entry(&mut self, role: Role, text: String) {
-        let entry = Entry { at: Some((self.clock)()), ..Entry::new(role, vec![Part::text(text)]) };
+        let entry = Entry { at: Some((self.clock)()), ..Entry::new(role, vec![EntryPart::text(text)]) };
         let mut line = serde_json::to_vec(&entry).expect("an entry has a JSON form");
         line.push(b'\n');
         self.append(&line);

@@ -3,8 +3,8 @@
 use contexture_core::{ArtifactId, CommitKind, Timestamp};
 use contexture_formats::{
     Framing,
-    codec::{Mark, Outline},
-    thread::Place,
+    codec::{Outline, RecordMark},
+    thread::LanePlace,
 };
 use contexture_store::source::SourceSegment;
 
@@ -54,7 +54,14 @@ impl OpenStep {
     }
 
     /// Takes a record.
-    pub(super) fn add(&mut self, framing: Framing, place: &Place, outline: &Outline, bytes: &[u8], start: Option<u64>) {
+    pub(super) fn add(
+        &mut self,
+        framing: Framing,
+        place: &LanePlace,
+        outline: &Outline,
+        bytes: &[u8],
+        start: Option<u64>,
+    ) {
         if self.lines > 0 {
             self.bytes.extend_from_slice(&framing.separator());
         }
@@ -66,7 +73,7 @@ impl OpenStep {
         if self.session.is_none() {
             self.session.clone_from(&outline.facts.session);
         }
-        if let Mark::Turn(title) = &outline.mark {
+        if let RecordMark::Turn(title) = &outline.mark {
             self.prompt_end = self.bytes.len();
             if self.title.is_none() {
                 self.title.clone_from(title);

@@ -8,8 +8,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::super::{Link, Mark, loose};
-use crate::lenient::{Flag, Word};
+use super::super::{
+    Link, RecordMark,
+    tolerant_json::{self, Field},
+};
 
 /// Longest title that is taken from what a user says.
 const MAX_TITLE: usize = 500;
@@ -18,37 +20,40 @@ const MAX_TITLE: usize = 500;
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Head<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: Field<'a>,
     #[serde(borrow)]
-    pub(super) subtype: Word<'a>,
+    pub(super) subtype: Field<'a>,
     #[serde(borrow)]
-    pub(super) uuid: Word<'a>,
-    /// Told apart from one that is absent: `null` begins a conversation.
+    pub(super) uuid: Field<'a>,
+    /// `null` begins a conversation; where the field is absent, the line follows the one before.
     #[serde(borrow)]
-    parent_uuid: Parent<'a>,
+    parent_uuid: Field<'a>,
     #[serde(borrow)]
-    pub(super) logical_parent_uuid: Word<'a>,
+    pub(super) logical_parent_uuid: Field<'a>,
     #[serde(borrow)]
-    pub(super) session_id: Word<'a>,
+    pub(super) session_id: Field<'a>,
     #[serde(borrow)]
-    pub(super) agent_id: Word<'a>,
+    pub(super) agent_id: Field<'a>,
     #[serde(borrow)]
-    pub(super) timestamp: Word<'a>,
+    pub(super) timestamp: Field<'a>,
     #[serde(borrow)]
-    pub(super) cwd: Word<'a>,
+    pub(super) cwd: Field<'a>,
     #[serde(borrow)]
-    pub(super) version: Word<'a>,
+    pub(super) version: Field<'a>,
     #[serde(borrow)]
-    pub(super) git_branch: Word<'a>,
+    pub(super) git_branch: Field<'a>,
     #[serde(borrow)]
-    pub(super) custom_title: Word<'a>,
+    pub(super) custom_title: Field<'a>,
     #[serde(borrow)]
-    pub(super) ai_title: Word<'a>,
+    pub(super) ai_title: Field<'a>,
     #[serde(borrow)]
-    pub(super) summary: Word<'a>,
-    pub(super) is_sidechain: Flag,
-    pub(super) is_meta: Flag,
-    pub(super) is_compact_summary: Flag,
+    pub(super) summary: Field<'a>,
+    #[serde(borrow)]
+    pub(super) is_sidechain: Field<'a>,
+    #[serde(borrow)]
+    pub(super) is_meta: Field<'a>,
+    #[serde(borrow)]
+    pub(super) is_compact_summary: Field<'a>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -58,30 +63,20 @@ pub(super) struct Head<'a> {
     pub(super) forked_from: Option<ForkedFrom<'a>>,
 }
 
-/// The line before, if the field is there at all.
-#[derive(Debug, Default)]
-struct Parent<'a>(Option<Word<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Parent<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Word::deserialize(deserializer).map(|word| Self(Some(word)))
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ForkedFrom<'a> {
     #[serde(borrow)]
-    pub(super) session_id: Word<'a>,
+    pub(super) session_id: Field<'a>,
     #[serde(borrow)]
-    pub(super) message_uuid: Word<'a>,
+    pub(super) message_uuid: Field<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Message<'a> {
     #[serde(borrow)]
-    model: Word<'a>,
+    model: Field<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,33 +90,33 @@ struct Prompt<'a> {
 #[derive(Debug, Default)]
 struct Words<'a> {
     says_something: bool,
-    text: Word<'a>,
+    text: Field<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Block<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: Field<'a>,
     #[serde(borrow)]
-    text: Word<'a>,
+    text: Field<'a>,
 }
 
 impl<'a> Head<'a> {
     pub(super) fn read(record: &'a [u8]) -> serde_json::Result<Self> {
-        let mut head: Self = loose::object(record)?;
+        let mut head: Self = tolerant_json::object(record)?;
         head.forked_from = head.forked_from_raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         Ok(head)
     }
 
     pub(super) fn kind(&self) -> &str {
-        self.kind.as_str().unwrap_or_default()
+        self.kind.text()
     }
 
     pub(super) fn link(&self) -> Link {
-        match &self.parent_uuid.0 {
-            None => Link::Previous,
-            Some(parent) => parent.owned().map_or(Link::Root, Link::To),
+        match &self.parent_uuid {
+            Field::Absent => Link::Previous,
+            parent => parent.to_text().map_or(Link::Root, Link::To),
         }
     }
 
@@ -131,24 +126,24 @@ impl<'a> Head<'a> {
             return None;
         }
         let message: Message<'_> = serde_json::from_str(self.message?.get()).ok()?;
-        message.model.owned()
+        message.model.into_text()
     }
 
     /// Tells whether somebody asks something here, and what.
-    pub(super) fn turn(&self) -> Mark {
+    pub(super) fn turn(&self) -> RecordMark {
         let prompt: Option<Prompt<'_>> = self.message.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(Prompt { content }) = prompt else {
-            return Mark::None;
+            return RecordMark::None;
         };
-        let text = content.text.as_str().unwrap_or_default().trim();
+        let text = content.text.text().trim();
         // These lines tell what became of the line before.
         let is_answer = text.starts_with("<local-command-std") || text.starts_with("[Request interrupted");
         if !content.says_something || is_answer {
-            return Mark::None;
+            return RecordMark::None;
         }
         // Commands and notices start turns too, but they are no titles.
         let is_title = !text.is_empty() && !text.starts_with('<') && !text.starts_with("Caveat:");
-        Mark::Turn(is_title.then(|| text.chars().take(MAX_TITLE).collect()))
+        RecordMark::Turn(is_title.then(|| text.chars().take(MAX_TITLE).collect()))
     }
 }
 
@@ -164,11 +159,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
-                Ok(Words { says_something: true, text: Word(Some(text.into())) })
+                Ok(Words { says_something: true, text: Field::Text(text.into()) })
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
-                Ok(Words { says_something: true, text: Word(Some(text.to_owned().into())) })
+                Ok(Words { says_something: true, text: Field::Text(text.to_owned().into()) })
             }
 
             fn visit_unit<E>(self) -> Result<Words<'de>, E> {
@@ -178,8 +173,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Words<'de>, A::Error> {
                 let mut words = Words::default();
                 while let Some(block) = elements.next_element::<Block<'de>>()? {
-                    words.says_something |= !block.kind.is("tool_result");
-                    if words.text.0.is_none() && block.kind.is("text") {
+                    words.says_something |= block.kind.text() != "tool_result";
+                    if !matches!(words.text, Field::Text(_)) && block.kind.text() == "text" {
                         words.text = block.text;
                     }
                 }

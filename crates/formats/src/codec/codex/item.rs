@@ -1,11 +1,11 @@
 //! Items of OpenAI's Responses API, as Codex keeps them.
 
-use contexture_core::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    codec::loose::{self, Field, Object, Shape},
+    codec::tolerant_json::{self, Field, Object, Shape},
     summary,
 };
 
@@ -151,22 +151,22 @@ impl Item<'_> {
         })
     }
 
-    fn reasoning(self) -> serde_json::Result<Part> {
+    fn reasoning(self) -> serde_json::Result<EntryPart> {
         let mut texts = Vec::new();
         for list in [self.summary, self.content] {
             texts.extend(content(list)?.into_iter().filter_map(|part| match part {
-                Part::Text { text } => Some(text),
+                EntryPart::Text { text } => Some(text),
                 _ => None,
             }));
         }
         let seal = self.encrypted_content.into_text();
-        Ok(Part::Thinking {
+        Ok(EntryPart::Thinking {
             text: texts.join("\n\n"),
             seal: seal.map(|data| Seal { scheme: SealScheme::OpenaiEncrypted, data }),
         })
     }
 
-    fn call(self, kind: &str) -> serde_json::Result<Part> {
+    fn call(self, kind: &str) -> serde_json::Result<EntryPart> {
         let (name, input) = match kind {
             "custom_tool_call" => (self.name.into_text(), free_text(self.input)?),
             "local_shell_call" => (Some("local_shell".to_owned()), arguments(self.action)?),
@@ -174,21 +174,21 @@ impl Item<'_> {
             _ => (self.name.into_text(), arguments(self.arguments)?),
         };
         let name = in_namespace(self.namespace.text(), name.unwrap_or_default());
-        Ok(Part::ToolCall { id: self.call_id.text().to_owned(), name, input })
+        Ok(EntryPart::ToolCall { id: self.call_id.text().to_owned(), name, input })
     }
 
-    fn result(self) -> serde_json::Result<Part> {
-        let mut content = match (loose::shape(self.output)?, self.tools) {
-            (Shape::Text(text), _) => vec![Part::text(text)],
+    fn result(self) -> serde_json::Result<EntryPart> {
+        let mut content = match (tolerant_json::shape(self.output)?, self.tools) {
+            (Shape::Text(text), _) => vec![EntryPart::text(text)],
             (Shape::Object(raw), _) => match part(raw)? {
-                Part::Native { .. } => vec![Part::text(raw.get())],
+                EntryPart::Native { .. } => vec![EntryPart::text(raw.get())],
                 known => vec![known],
             },
             (Shape::List(_), _) => content(self.output)?,
-            (Shape::Other, tools) => tools.map(|tools| Part::text(tools.get())).into_iter().collect(),
+            (Shape::Other, tools) => tools.map(|tools| EntryPart::text(tools.get())).into_iter().collect(),
         };
         let mut is_error = None;
-        if let Some(Part::Text { text }) = content.first_mut() {
+        if let Some(EntryPart::Text { text }) = content.first_mut() {
             is_error = has_failed(text);
             if let Some(rest) = text.strip_prefix(FAILED) {
                 is_error = Some(true);
@@ -198,14 +198,14 @@ impl Item<'_> {
                 }
             }
         }
-        Ok(Part::ToolResult { call: self.call_id.text().to_owned(), content, is_error })
+        Ok(EntryPart::ToolResult { call: self.call_id.text().to_owned(), content, is_error })
     }
 }
 
 /// Reads the content of a message.
-pub(super) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
-    match loose::shape(raw)? {
-        Shape::Text(text) => Ok(vec![Part::text(text)]),
+pub(super) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
+    match tolerant_json::shape(raw)? {
+        Shape::Text(text) => Ok(vec![EntryPart::text(text)]),
         Shape::List(list) => list.into_iter().map(part).collect(),
         Shape::Object(raw) => part(raw).map(|part| vec![part]),
         Shape::Other => Ok(Vec::new()),
@@ -219,19 +219,19 @@ pub(super) fn summary(text: String) -> Entry {
         None => text,
     };
     let flags = Flags { compact_summary: true, ..Flags::default() };
-    Entry { flags, ..Entry::new(Role::User, vec![Part::Summary { text }]) }
+    Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) }
 }
 
 /// Tells whether Codex wrote the part, not the user whose message it is in.
-pub(crate) fn is_injected(part: &Part) -> bool {
-    let Part::Text { text } = part else { return false };
+pub(crate) fn is_injected(part: &EntryPart) -> bool {
+    let EntryPart::Text { text } = part else { return false };
     let text = text.trim_start();
     INJECTED.iter().any(|opening| text.starts_with(opening))
 }
 
-fn user(parts: Vec<Part>) -> Entry {
+fn user(parts: Vec<EntryPart>) -> Entry {
     let parts = summary::recognise(parts);
-    if let [Part::Text { text }] = parts.as_slice()
+    if let [EntryPart::Text { text }] = parts.as_slice()
         && text.starts_with(SUMMARY_PREFIX)
     {
         return summary(text.clone());
@@ -242,48 +242,48 @@ fn user(parts: Vec<Part>) -> Entry {
     Entry { flags: Flags { meta, compact_summary, ..Flags::default() }, ..Entry::new(Role::User, parts) }
 }
 
-fn part(raw: &RawValue) -> serde_json::Result<Part> {
-    let content: Content<'_> = loose::part(raw)?;
+fn part(raw: &RawValue) -> serde_json::Result<EntryPart> {
+    let content: Content<'_> = tolerant_json::object_or_default(raw)?;
     Ok(match (content.text, content.image_url, content.audio_url) {
-        (Field::Text(text), ..) => Part::text(text),
+        (Field::Text(text), ..) => EntryPart::text(text),
         (_, Field::Text(url), _) => blob("image/*", &url),
         (_, _, Field::Text(url)) => blob("audio/*", &url),
-        _ => match loose::shape(Some(raw))? {
-            Shape::Text(text) => Part::text(text),
+        _ => match tolerant_json::shape(Some(raw))? {
+            Shape::Text(text) => EntryPart::text(text),
             _ => native(content.kind.into_text().unwrap_or_default(), raw),
         },
     })
 }
 
 /// Reads a `data:` address as the bytes that it carries.
-fn blob(kind: &str, url: &str) -> Part {
+fn blob(kind: &str, url: &str) -> EntryPart {
     let embedded = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     let (media_type, source) = match embedded {
         Some((media_type, data)) => (media_type, BlobSource::Base64(data.to_owned())),
         None => (kind, BlobSource::Url(url.to_owned())),
     };
-    Part::Blob { media_type: media_type.to_owned(), source }
+    EntryPart::Blob { media_type: media_type.to_owned(), source }
 }
 
-fn native(kind: String, raw: &RawValue) -> Part {
-    Part::Native { kind, value: loose::value(raw) }
+fn native(kind: String, raw: &RawValue) -> EntryPart {
+    EntryPart::Native { kind, value: tolerant_json::value(raw) }
 }
 
 /// Reads what a function is given: JSON in a string.
 fn arguments(raw: Option<&RawValue>) -> serde_json::Result<ToolInput> {
-    Ok(match loose::shape(raw)? {
+    Ok(match tolerant_json::shape(raw)? {
         Shape::Text(text) if text.trim().is_empty() => ToolInput::Json(Value::Object(Map::new())),
         Shape::Text(text) => match serde_json::from_str(&text) {
             Ok(value) => ToolInput::Json(value),
             Err(_) => ToolInput::Text(text.into_owned()),
         },
-        Shape::List(_) | Shape::Object(_) => ToolInput::Json(raw.map(loose::value).unwrap_or_default()),
+        Shape::List(_) | Shape::Object(_) => ToolInput::Json(raw.map(tolerant_json::value).unwrap_or_default()),
         Shape::Other => ToolInput::Json(Value::Object(Map::new())),
     })
 }
 
 fn free_text(raw: Option<&RawValue>) -> serde_json::Result<ToolInput> {
-    match loose::shape(raw)? {
+    match tolerant_json::shape(raw)? {
         Shape::Text(text) => Ok(ToolInput::Text(text.into_owned())),
         _ => arguments(raw),
     }

@@ -14,13 +14,13 @@ fn outline(kind: &str, payload: &Value) -> Outline {
     Codex.outline(&line(kind, payload)).unwrap()
 }
 
-fn step(kind: &str, payload: &Value) -> Step {
+fn step(kind: &str, payload: &Value) -> RecordStep {
     Codex.step(&line(kind, payload)).unwrap()
 }
 
 /// Returns what one item says, without its time.
 fn item(payload: &Value) -> Entry {
-    let Step { effect, mut entries } = step("response_item", payload);
+    let RecordStep { effect, mut entries } = step("response_item", payload);
     assert_eq!((effect, entries.len()), (Effect::Append, 1));
     let entry = entries.remove(0);
     assert_eq!(entry.at, AT.parse().ok());
@@ -43,7 +43,7 @@ fn the_session_tells_about_itself() {
     });
     let facts = Facts {
         session: Some("s1".into()),
-        origin: Some(Origin { session: "s0".into(), kind: OriginKind::Fork, at: None }),
+        origin: Some(SessionOrigin { session: "s0".into(), kind: OriginKind::Fork, at: None }),
         version: Some("0.140.0".into()),
         directory: Some("/repo".into()),
         branch: Some("main".into()),
@@ -51,14 +51,14 @@ fn the_session_tells_about_itself() {
     };
     let expected = Outline { at: AT.parse().ok(), facts, ..Outline::default() };
     assert_eq!(outline("session_meta", &meta), expected);
-    assert_eq!(step("session_meta", &meta), Step::nothing());
+    assert_eq!(step("session_meta", &meta), RecordStep::nothing());
 }
 
 #[test]
 fn a_sub_agent_names_the_session_that_started_it() {
     let spawn = json!({"parent_thread_id": "p", "depth": 1});
     let meta = json!({"id": "s", "forked_from_id": "p", "source": {"subagent": {"thread_spawn": spawn}}});
-    let origin = Origin { session: "p".into(), kind: OriginKind::Parent, at: None };
+    let origin = SessionOrigin { session: "p".into(), kind: OriginKind::Parent, at: None };
     assert_eq!(outline("session_meta", &meta).facts.origin, Some(origin.clone()));
     let review = json!({"id": "s", "parent_thread_id": "p", "source": {"subagent": "review"}});
     assert_eq!(outline("session_meta", &review).facts.origin, Some(origin));
@@ -75,7 +75,7 @@ fn turn_contexts_and_renamings_are_facts() {
 #[test]
 fn a_turn_begins_with_what_a_person_typed_and_not_with_the_event_after_it() {
     let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
-    assert_eq!(outline("response_item", &message("user", "go")).mark, Mark::Turn(Some("go".into())));
+    assert_eq!(outline("response_item", &message("user", "go")).mark, RecordMark::Turn(Some("go".into())));
     let injected = message("user", "<environment_context>here</environment_context>");
     let events = [
         json!({"type": "user_message", "message": "go", "images": []}),
@@ -84,12 +84,12 @@ fn a_turn_begins_with_what_a_person_typed_and_not_with_the_event_after_it() {
         json!({"type": "item_completed", "item": {"type": "UserMessage", "content": []}}),
     ];
     for item in [&injected, &message("assistant", "hi"), &message("developer", "be brief")] {
-        assert_eq!(outline("response_item", item).mark, Mark::None, "{item}");
+        assert_eq!(outline("response_item", item).mark, RecordMark::None, "{item}");
     }
     for event in &events {
         assert_eq!(
             (outline("event_msg", event).mark, step("event_msg", event)),
-            (Mark::None, Step::nothing()),
+            (RecordMark::None, RecordStep::nothing()),
             "{event}"
         );
     }
@@ -97,7 +97,7 @@ fn a_turn_begins_with_what_a_person_typed_and_not_with_the_event_after_it() {
 
 #[test]
 fn messages_have_the_role_that_they_speak_in() {
-    let entry = |role, flags, text: &str| Entry { flags, ..Entry::new(role, vec![Part::text(text)]) };
+    let entry = |role, flags, text: &str| Entry { flags, ..Entry::new(role, vec![EntryPart::text(text)]) };
     assert_eq!(item(&message("user", "go")), entry(Role::User, Flags::default(), "go"));
     assert_eq!(item(&message("developer", "be brief")), entry(Role::System, meta(), "be brief"));
     let answer =
@@ -129,12 +129,12 @@ fn images_are_blobs() {
         {"type": "input_image", "image_url": "https://a/b.png"},
         {"type": "input_hologram", "beam": 1},
     ]});
-    let blob = |media_type: &str, source| Part::Blob { media_type: media_type.into(), source };
+    let blob = |media_type: &str, source| EntryPart::Blob { media_type: media_type.into(), source };
     let expected = vec![
-        Part::text("look"),
+        EntryPart::text("look"),
         blob("image/png", BlobSource::Base64("AA==".into())),
         blob("image/*", BlobSource::Url("https://a/b.png".into())),
-        Part::Native { kind: "input_hologram".into(), value: json!({"type": "input_hologram", "beam": 1}) },
+        EntryPart::Native { kind: "input_hologram".into(), value: json!({"type": "input_hologram", "beam": 1}) },
     ];
     assert_eq!(item(&shown).parts, expected);
 }
@@ -148,17 +148,17 @@ fn reasoning_is_thinking_under_a_seal() {
     });
     let seal = Seal { scheme: SealScheme::OpenaiEncrypted, data: "gAAA".into() };
     let entry = item(&reasoning);
-    assert_eq!(entry.parts, [Part::Thinking { text: "a\n\nb\n\nc".into(), seal: Some(seal) }]);
+    assert_eq!(entry.parts, [EntryPart::Thinking { text: "a\n\nb\n\nc".into(), seal: Some(seal) }]);
     assert_eq!((entry.role, entry.id.as_deref()), (Role::Assistant, Some("rs_1")));
     let bare = json!({"type": "reasoning", "summary": [], "content": null, "encrypted_content": null});
-    assert_eq!(item(&bare).parts, [Part::Thinking { text: String::new(), seal: None }]);
+    assert_eq!(item(&bare).parts, [EntryPart::Thinking { text: String::new(), seal: None }]);
 }
 
 fn call(payload: &Value) -> (String, String, ToolInput) {
     let entry = item(payload);
     assert_eq!(entry.role, Role::Assistant);
     match entry.parts.into_iter().next() {
-        Some(Part::ToolCall { id, name, input }) => (id, name, input),
+        Some(EntryPart::ToolCall { id, name, input }) => (id, name, input),
         other => panic!("{other:?} is no call"),
     }
 }
@@ -185,11 +185,11 @@ fn every_kind_of_call_is_one() {
     assert_eq!(call(&search), of("c", "tool_search", ToolInput::Json(json!({"query": "q"}))));
 }
 
-fn result(payload: &Value) -> (Vec<Part>, Option<bool>) {
+fn result(payload: &Value) -> (Vec<EntryPart>, Option<bool>) {
     let entry = item(payload);
     assert_eq!(entry.role, Role::Tool);
     match entry.parts.into_iter().next() {
-        Some(Part::ToolResult { call, content, is_error }) if call == "c" => (content, is_error),
+        Some(EntryPart::ToolResult { call, content, is_error }) if call == "c" => (content, is_error),
         other => panic!("{other:?} is no result of c"),
     }
 }
@@ -211,26 +211,26 @@ fn results_say_by_their_exit_code_whether_they_failed() {
 fn results_may_be_lists_of_texts_and_images() {
     let output = json!([{"type": "input_text", "text": "t"}, {"type": "input_image", "image_url": "data:image/png;base64,AA=="}]);
     let (content, is_error) = result(&json!({"type": "custom_tool_call_output", "call_id": "c", "output": output}));
-    let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
-    assert_eq!((content, is_error), (vec![Part::text("t"), image], None));
+    let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+    assert_eq!((content, is_error), (vec![EntryPart::text("t"), image], None));
     let object = json!({"type": "function_call_output", "call_id": "c", "output": {"matches": 2}});
-    assert_eq!(result(&object).0, [Part::text("{\"matches\":2}")]);
+    assert_eq!(result(&object).0, [EntryPart::text("{\"matches\":2}")]);
     let tools =
         json!({"type": "tool_search_output", "call_id": "c", "status": "completed", "tools": [{"name": "ask"}]});
-    assert_eq!(result(&tools).0, [Part::text("[{\"name\":\"ask\"}]")]);
+    assert_eq!(result(&tools).0, [EntryPart::text("[{\"name\":\"ask\"}]")]);
 }
 
 #[test]
 fn what_is_not_understood_is_handed_on_as_it_is() {
     let search = json!({"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "q"}});
-    assert_eq!(item(&search).parts, [Part::Native { kind: "web_search_call".into(), value: search.clone() }]);
-    assert_eq!(step("response_item", &json!({"type": "ghost_snapshot", "ghost_commit": {}})), Step::nothing());
-    assert_eq!(step("tomorrow", &json!({"type": "message"})), Step::nothing());
+    assert_eq!(item(&search).parts, [EntryPart::Native { kind: "web_search_call".into(), value: search.clone() }]);
+    assert_eq!(step("response_item", &json!({"type": "ghost_snapshot", "ghost_commit": {}})), RecordStep::nothing());
+    assert_eq!(step("tomorrow", &json!({"type": "message"})), RecordStep::nothing());
     assert_eq!(outline("tomorrow", &json!({"a": 1})), Outline { at: AT.parse().ok(), ..Outline::default() });
     for record in
         [&b"{}"[..], b"{\"type\":\"event_msg\"}", b"{\"payload\":3,\"type\":[]}", b"{\"record_type\":\"state\"}"]
     {
-        assert_eq!(Codex.step(record), Ok(Step::nothing()), "{}", String::from_utf8_lossy(record));
+        assert_eq!(Codex.step(record), Ok(RecordStep::nothing()), "{}", String::from_utf8_lossy(record));
         assert!(Codex.outline(record).is_ok());
     }
     for record in [&b""[..], b"not json", b"[]", b"{\"type\":", b"\xff"] {
@@ -241,13 +241,16 @@ fn what_is_not_understood_is_handed_on_as_it_is() {
 #[test]
 fn messages_between_agents_name_their_author() {
     let text = json!([{"type": "input_text", "text": "done"}]);
-    let told = json!({"type": "agent_message", "author": "/root/a", "recipient": "/root", "content": text});
-    let entry =
-        Entry { author: Some("/root/a".into()), flags: meta(), ..Entry::new(Role::User, vec![Part::text("done")]) };
-    assert_eq!(item(&told), entry);
+    let notice = json!({"type": "agent_message", "author": "/root/a", "recipient": "/root", "content": text});
+    let entry = Entry {
+        author: Some("/root/a".into()),
+        flags: meta(),
+        ..Entry::new(Role::User, vec![EntryPart::text("done")])
+    };
+    assert_eq!(item(&notice), entry);
     let sent = json!({"author": "/root/a", "recipient": "/root", "content": "done", "trigger_turn": true});
     let step = step("inter_agent_communication", &sent);
-    assert_eq!(step, Step::append(Entry { at: AT.parse().ok(), ..entry }));
+    assert_eq!(step, RecordStep::append(Entry { at: AT.parse().ok(), ..entry }));
 }
 
 fn replay(records: &[(&str, Value)]) -> Vec<Entry> {
@@ -267,14 +270,14 @@ fn a_compaction_goes_on_from_its_replacement() {
     let sealed = json!({"type": "compaction", "encrypted_content": "gAAA"});
     let history = json!([message("user", "u1"), sealed]);
     let compacted = json!({"message": "", "replacement_history": history});
-    assert_eq!(outline("compacted", &compacted).mark, Mark::Compaction { after: None });
+    assert_eq!(outline("compacted", &compacted).mark, RecordMark::Compaction { after: None });
     let entries = replay(&[
         ("response_item", message("user", "u0")),
         ("compacted", compacted),
         ("response_item", message("user", "u2")),
     ]);
     assert_eq!(texts(&entries), ["u1", "", "u2"]);
-    assert_eq!(entries[1].parts, [Part::Native { kind: "compaction".into(), value: sealed }]);
+    assert_eq!(entries[1].parts, [EntryPart::Native { kind: "compaction".into(), value: sealed }]);
     assert!(entries[1].flags.compact_summary);
 }
 
@@ -285,13 +288,13 @@ fn a_readable_summary_is_recognised() {
     let local =
         json!({"message": "all done", "replacement_history": [message("user", &format!("{prefix}\nall done"))]});
     let entries = replay(&[("compacted", local)]);
-    assert_eq!(entries[0].parts, [Part::Summary { text: "all done".into() }]);
+    assert_eq!(entries[0].parts, [EntryPart::Summary { text: "all done".into() }]);
     assert!(entries[0].flags.compact_summary);
 
     let ours = summary_entry(&contexture_core::Format::new("codex-v1").unwrap(), "all done").unwrap();
     let step = Codex.step(&ours).unwrap();
     assert_eq!(step.effect, Effect::Replace(Keep::Nothing));
-    assert_eq!(step.entries[0].parts, [Part::Summary { text: "all done".into() }]);
+    assert_eq!(step.entries[0].parts, [EntryPart::Summary { text: "all done".into() }]);
 }
 
 #[test]
@@ -307,7 +310,7 @@ fn a_compaction_without_a_replacement_keeps_what_the_user_said() {
 #[test]
 fn rolled_back_turns_are_gone() {
     let back = json!({"type": "thread_rolled_back", "num_turns": 1});
-    assert_eq!(outline("event_msg", &back).mark, Mark::Rewind(Rewind::Turns(1)));
+    assert_eq!(outline("event_msg", &back).mark, RecordMark::Rewind(Rewind::Turns(1)));
     let entries = replay(&[
         ("response_item", message("user", "u1")),
         ("response_item", message("assistant", "a1")),
@@ -330,7 +333,7 @@ fn bare_items_of_old_rollouts_are_read_and_crlf_does_not_matter() {
     let outlines: Vec<_> = records.iter().map(|record| Codex.outline(record.as_bytes()).unwrap()).collect();
     assert_eq!(outlines[0].facts.session.as_deref(), Some("s1"));
     assert_eq!(outlines[0].facts.branch.as_deref(), Some("main"));
-    assert_eq!(outlines[1].mark, Mark::Turn(Some("go".into())));
+    assert_eq!(outlines[1].mark, RecordMark::Turn(Some("go".into())));
     let mut replay = Replay::default();
     for record in records {
         replay.take(Codex.step(record.as_bytes()).unwrap());

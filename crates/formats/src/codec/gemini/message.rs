@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use contexture_core::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput, Usage};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    codec::loose::{self, Field, Object, Shape},
+    codec::tolerant_json::{self, Field, Object, Shape},
     summary,
 };
 
@@ -139,7 +139,7 @@ struct Data<'a> {
 ///
 /// The second has an id of its own, so that a newer version of the message replaces both where they are.
 pub(super) fn entries(raw: &RawValue) -> serde_json::Result<Vec<Entry>> {
-    let message: Message<'_> = loose::part(raw)?;
+    let message: Message<'_> = tolerant_json::object_or_default(raw)?;
     let at = message.timestamp.instant();
     let id = message.id.text().to_owned();
     let mut entries = match message.kind.text() {
@@ -160,7 +160,7 @@ pub(super) fn text(content: Option<&RawValue>) -> serde_json::Result<String> {
     let texts: Vec<String> = parts(content)?
         .into_iter()
         .filter_map(|part| match part {
-            Part::Text { text } => Some(text),
+            EntryPart::Text { text } => Some(text),
             _ => None,
         })
         .collect();
@@ -169,12 +169,12 @@ pub(super) fn text(content: Option<&RawValue>) -> serde_json::Result<String> {
 
 fn user(content: Option<&RawValue>) -> serde_json::Result<Entry> {
     let parts = summary::recognise(parts(content)?);
-    if !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult { .. })) {
+    if !parts.is_empty() && parts.iter().all(|part| matches!(part, EntryPart::ToolResult { .. })) {
         return Ok(Entry::new(Role::Tool, parts));
     }
     let compact_summary = summary::is_all(&parts);
     let entry = Entry::new(Role::User, parts);
-    let has_media = entry.parts.iter().any(|part| !matches!(part, Part::Text { .. }));
+    let has_media = entry.parts.iter().any(|part| !matches!(part, EntryPart::Text { .. }));
     let meta = !compact_summary && is_skipped(&entry.text()) && !(has_media && entry.text().is_empty());
     Ok(Entry { flags: Flags { meta, compact_summary, ..Flags::default() }, ..entry })
 }
@@ -182,22 +182,24 @@ fn user(content: Option<&RawValue>) -> serde_json::Result<Entry> {
 fn model(message: Message<'_>) -> serde_json::Result<Vec<Entry>> {
     let content = parts(message.content)?;
     let mut said = Vec::with_capacity(content.len());
-    if !content.iter().any(|part| matches!(part, Part::Thinking { .. })) {
+    if !content.iter().any(|part| matches!(part, EntryPart::Thinking { .. })) {
         said.extend(thoughts(message.thoughts)?);
     }
-    let calls = match loose::shape(message.tool_calls)? {
-        Shape::List(calls) => calls.into_iter().map(loose::part).collect::<serde_json::Result<Vec<ToolCall<'_>>>>()?,
+    let calls = match tolerant_json::shape(message.tool_calls)? {
+        Shape::List(calls) => calls
+            .into_iter()
+            .map(tolerant_json::object_or_default)
+            .collect::<serde_json::Result<Vec<ToolCall<'_>>>>()?,
         _ => Vec::new(),
     };
     // Some versions write a call twice, in the content and beside it, and the first time without its id.
     let names: HashSet<&str> = calls.iter().map(|call| call.name.text()).collect();
-    let is_beside =
-        |part: &Part| matches!(part, Part::ToolCall { id, name, .. } if id == name && names.contains(id.as_str()));
+    let is_beside = |part: &EntryPart| matches!(part, EntryPart::ToolCall { id, name, .. } if id == name && names.contains(id.as_str()));
     said.extend(content.into_iter().filter(|part| !is_beside(part)));
     let called: HashSet<String> = said
         .iter()
         .filter_map(|part| match part {
-            Part::ToolCall { id, .. } => Some(id.clone()),
+            EntryPart::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
         })
         .collect();
@@ -217,16 +219,16 @@ fn model(message: Message<'_>) -> serde_json::Result<Vec<Entry>> {
     Ok(if calls_tools { vec![answer, Entry::new(Role::Tool, results)] } else { vec![answer] })
 }
 
-fn thoughts(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
-    let Shape::List(thoughts) = loose::shape(raw)? else { return Ok(Vec::new()) };
+fn thoughts(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
+    let Shape::List(thoughts) = tolerant_json::shape(raw)? else { return Ok(Vec::new()) };
     let thought = |raw| {
-        let thought: Thought<'_> = loose::part(raw)?;
+        let thought: Thought<'_> = tolerant_json::object_or_default(raw)?;
         let text = match (thought.subject.text(), thought.description.text()) {
             ("", description) => description.to_owned(),
             (subject, "") => subject.to_owned(),
             (subject, description) => format!("{subject}\n{description}"),
         };
-        Ok(Part::Thinking { text, seal: None })
+        Ok(EntryPart::Thinking { text, seal: None })
     };
     thoughts.into_iter().map(thought).collect()
 }
@@ -251,28 +253,32 @@ impl ToolCall<'_> {
         }
     }
 
-    fn into_part(self) -> Part {
-        let input = self.args.map_or_else(|| Value::Object(Map::new()), loose::value);
-        Part::ToolCall { id: self.id().to_owned(), name: self.name.text().to_owned(), input: ToolInput::Json(input) }
+    fn into_part(self) -> EntryPart {
+        let input = self.args.map_or_else(|| Value::Object(Map::new()), tolerant_json::value);
+        EntryPart::ToolCall {
+            id: self.id().to_owned(),
+            name: self.name.text().to_owned(),
+            input: ToolInput::Json(input),
+        }
     }
 }
 
 /// Returns what came of a call, unless nothing did yet.
-fn result(call: &ToolCall<'_>) -> serde_json::Result<Option<Part>> {
-    let found = match loose::shape(call.result)? {
-        Shape::Text(text) => vec![Part::text(text)],
+fn result(call: &ToolCall<'_>) -> serde_json::Result<Option<EntryPart>> {
+    let found = match tolerant_json::shape(call.result)? {
+        Shape::Text(text) => vec![EntryPart::text(text)],
         Shape::Other => return Ok(None),
         Shape::List(_) | Shape::Object(_) => parts(call.result)?,
     };
     // The list may hold the responses to the calls beside this one as well.
-    let is_own = |part: &Part| matches!(part, Part::ToolResult { call: id, .. } if id == call.id());
+    let is_own = |part: &EntryPart| matches!(part, EntryPart::ToolResult { call: id, .. } if id == call.id());
     let has_own = found.iter().any(is_own);
     let mut content = Vec::with_capacity(found.len());
     let mut failed = None;
     for part in found {
         match part {
-            Part::ToolResult { .. } if has_own && !is_own(&part) => {}
-            Part::ToolResult { content: inner, is_error, .. } => {
+            EntryPart::ToolResult { .. } if has_own && !is_own(&part) => {}
+            EntryPart::ToolResult { content: inner, is_error, .. } => {
                 content.extend(inner);
                 failed = failed.or(is_error);
             }
@@ -284,14 +290,14 @@ fn result(call: &ToolCall<'_>) -> serde_json::Result<Option<Part>> {
         "success" => Some(false),
         _ => failed,
     };
-    Ok(Some(Part::ToolResult { call: call.id().to_owned(), content, is_error }))
+    Ok(Some(EntryPart::ToolResult { call: call.id().to_owned(), content, is_error }))
 }
 
-fn parts(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
+fn parts(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
     let mut parts = Vec::new();
-    match loose::shape(raw)? {
+    match tolerant_json::shape(raw)? {
         Shape::Text(text) if text.is_empty() => {}
-        Shape::Text(text) => parts.push(Part::text(text)),
+        Shape::Text(text) => parts.push(EntryPart::text(text)),
         Shape::Object(raw) => push_part(&mut parts, raw)?,
         Shape::List(list) => list.into_iter().try_for_each(|raw| push_part(&mut parts, raw))?,
         Shape::Other => {}
@@ -299,36 +305,36 @@ fn parts(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn push_part(parts: &mut Vec<Part>, raw: &RawValue) -> serde_json::Result<()> {
-    if let Shape::Text(text) = loose::shape(Some(raw))? {
-        parts.push(Part::text(text));
+fn push_part(parts: &mut Vec<EntryPart>, raw: &RawValue) -> serde_json::Result<()> {
+    if let Shape::Text(text) = tolerant_json::shape(Some(raw))? {
+        parts.push(EntryPart::text(text));
         return Ok(());
     }
-    let part: ApiPart<'_> = loose::part(raw)?;
+    let part: ApiPart<'_> = tolerant_json::object_or_default(raw)?;
     let seal = part.thought_signature.into_text();
     let seal = seal.map(|data| Seal { scheme: SealScheme::GeminiSignature, data });
     if part.thought.is_true() {
-        parts.push(Part::Thinking { text: part.text.into_text().unwrap_or_default(), seal });
+        parts.push(EntryPart::Thinking { text: part.text.into_text().unwrap_or_default(), seal });
         return Ok(());
     }
     // A signature beside anything but a thought seals the thinking that led to it.
-    parts.extend(seal.map(|seal| Part::Thinking { text: String::new(), seal: Some(seal) }));
+    parts.extend(seal.map(|seal| EntryPart::Thinking { text: String::new(), seal: Some(seal) }));
     parts.push(
         match (part.text, part.function_call.0, part.function_response.0, part.inline_data.0, part.file_data.0) {
-            (Field::Text(text), ..) => Part::text(text),
+            (Field::Text(text), ..) => EntryPart::text(text),
             (_, Some(call), ..) => call.into_part(),
             (_, _, Some(response), ..) => response.into_part()?,
-            (_, _, _, Some(data), _) => Part::Blob {
+            (_, _, _, Some(data), _) => EntryPart::Blob {
                 media_type: data.mime_type.into_text().unwrap_or_default(),
                 source: BlobSource::Base64(data.base64.into_text().unwrap_or_default()),
             },
-            (_, _, _, _, Some(data)) => Part::Blob {
+            (_, _, _, _, Some(data)) => EntryPart::Blob {
                 media_type: data.mime_type.into_text().unwrap_or_default(),
                 source: BlobSource::Url(data.file_uri.into_text().unwrap_or_default()),
             },
-            _ => Part::Native {
+            _ => EntryPart::Native {
                 kind: part.kind.into_text().unwrap_or_else(|| "part".to_owned()),
-                value: loose::value(raw),
+                value: tolerant_json::value(raw),
             },
         },
     );
@@ -336,20 +342,21 @@ fn push_part(parts: &mut Vec<Part>, raw: &RawValue) -> serde_json::Result<()> {
 }
 
 impl FunctionResponse<'_> {
-    fn into_part(self) -> serde_json::Result<Part> {
-        let said: Response<'_> = self.response.map_or_else(|| Ok(Response::default()), loose::part)?;
+    fn into_part(self) -> serde_json::Result<EntryPart> {
+        let said: Response<'_> =
+            self.response.map_or_else(|| Ok(Response::default()), tolerant_json::object_or_default)?;
         let (text, is_error) = match (said.output, said.error) {
             (Some(output), None) => (Some(output), None),
             (None, Some(error)) => (Some(error), Some(true)),
             _ => (self.response, None),
         };
-        let text = match loose::shape(text)? {
+        let text = match tolerant_json::shape(text)? {
             Shape::Text(text) => text.into_owned(),
             _ => text.map(|raw| raw.get().to_owned()).unwrap_or_default(),
         };
-        let mut content = vec![Part::text(text)];
+        let mut content = vec![EntryPart::text(text)];
         content.extend(parts(self.parts)?);
         let call = self.id.into_text().or(self.name.into_text()).unwrap_or_default();
-        Ok(Part::ToolResult { call, content, is_error })
+        Ok(EntryPart::ToolResult { call, content, is_error })
     }
 }

@@ -1,4 +1,4 @@
-use contexture_core::{BlobSource, Entry, Flags, Format, Part, Role, Seal, SealScheme, ToolInput, Usage};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Format, Role, Seal, SealScheme, ToolInput, Usage};
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,7 +10,7 @@ fn outline(record: &Value) -> Outline {
     Gemini.outline(record.to_string().as_bytes()).unwrap()
 }
 
-fn step(record: &Value) -> Step {
+fn step(record: &Value) -> RecordStep {
     Gemini.step(record.to_string().as_bytes()).unwrap()
 }
 
@@ -19,8 +19,8 @@ fn message(kind: &str, id: &str, content: &Value) -> Value {
 }
 
 /// Returns the parts of the entries that a message says.
-fn parts(record: &Value) -> Vec<Vec<Part>> {
-    let Step { effect, entries } = step(record);
+fn parts(record: &Value) -> Vec<Vec<EntryPart>> {
+    let RecordStep { effect, entries } = step(record);
     assert_eq!(effect, Effect::Upsert);
     entries.into_iter().map(|entry| entry.parts).collect()
 }
@@ -42,10 +42,10 @@ fn the_first_line_and_updates_tell_about_the_session() {
     let first = json!({"sessionId": "s", "projectHash": "h", "startTime": AT, "lastUpdated": AT, "kind": "main"});
     let facts = Facts { session: Some("s".into()), ..Facts::default() };
     assert_eq!(outline(&first), Outline { at: AT.parse().ok(), facts, ..Outline::default() });
-    assert_eq!(step(&first), Step::nothing());
+    assert_eq!(step(&first), RecordStep::nothing());
     let update = json!({"$set": {"summary": "the fix", "lastUpdated": AT}});
     assert_eq!(outline(&update).facts.title.as_deref(), Some("the fix"));
-    assert_eq!(step(&update), Step::nothing());
+    assert_eq!(step(&update), RecordStep::nothing());
 }
 
 #[test]
@@ -54,26 +54,30 @@ fn a_users_message_begins_a_turn() {
     let expected = Outline {
         id: Some("u1".into()),
         at: AT.parse().ok(),
-        mark: Mark::Turn(Some("go".into())),
+        mark: RecordMark::Turn(Some("go".into())),
         ..Outline::default()
     };
     assert_eq!(outline(&asked), expected);
-    let entry = Entry { id: Some("u1".into()), at: AT.parse().ok(), ..Entry::new(Role::User, vec![Part::text("go")]) };
-    assert_eq!(step(&asked), Step { effect: Effect::Upsert, entries: vec![entry] });
-    assert_eq!(parts(&message("user", "u1", &json!("go"))), [[Part::text("go")]]);
-    assert_eq!(parts(&message("user", "u1", &json!(["go", {"text": "on"}]))), [[Part::text("go"), Part::text("on")]]);
+    let entry =
+        Entry { id: Some("u1".into()), at: AT.parse().ok(), ..Entry::new(Role::User, vec![EntryPart::text("go")]) };
+    assert_eq!(step(&asked), RecordStep { effect: Effect::Upsert, entries: vec![entry] });
+    assert_eq!(parts(&message("user", "u1", &json!("go"))), [[EntryPart::text("go")]]);
+    assert_eq!(
+        parts(&message("user", "u1", &json!(["go", {"text": "on"}]))),
+        [[EntryPart::text("go"), EntryPart::text("on")]]
+    );
 }
 
 #[test]
 fn what_is_not_sent_again_is_meta() {
     for text in ["/help", " ?", "<session_context>x", "<hook_context>", ""] {
         let record = message("user", "u", &json!([{"text": text}]));
-        assert_eq!(outline(&record).mark, Mark::None, "{text}");
+        assert_eq!(outline(&record).mark, RecordMark::None, "{text}");
         assert_eq!(step(&record).entries[0].flags, Flags { meta: true, ..Flags::default() }, "{text}");
     }
     for kind in ["info", "error", "warning", "tomorrow"] {
-        assert_eq!(step(&message(kind, "i", &json!("x"))), Step::nothing(), "{kind}");
-        assert_eq!(outline(&message(kind, "i", &json!("x"))).mark, Mark::None, "{kind}");
+        assert_eq!(step(&message(kind, "i", &json!("x"))), RecordStep::nothing(), "{kind}");
+        assert_eq!(outline(&message(kind, "i", &json!("x"))).mark, RecordMark::None, "{kind}");
     }
 }
 
@@ -91,20 +95,20 @@ fn response(response: &Value) -> Value {
     json!([{"functionResponse": {"id": "c1", "name": "read", "response": response}}])
 }
 
-fn call() -> Part {
-    Part::ToolCall { id: "c1".into(), name: "read".into(), input: ToolInput::Json(json!({"path": "a"})) }
+fn call() -> EntryPart {
+    EntryPart::ToolCall { id: "c1".into(), name: "read".into(), input: ToolInput::Json(json!({"path": "a"})) }
 }
 
-fn result(text: &str, is_error: Option<bool>) -> Part {
-    Part::ToolResult { call: "c1".into(), content: vec![Part::text(text)], is_error }
+fn result(text: &str, is_error: Option<bool>) -> EntryPart {
+    EntryPart::ToolResult { call: "c1".into(), content: vec![EntryPart::text(text)], is_error }
 }
 
 #[test]
 fn an_answer_thinks_speaks_and_calls_and_its_results_follow() {
     let step = step(&calling(&response(&json!({"output": "text"})), "success"));
     let (answer, results) = (&step.entries[0], &step.entries[1]);
-    let thought = Part::Thinking { text: "Plan\nread it".into(), seal: None };
-    assert_eq!(answer.parts, [thought, Part::text("look"), call()]);
+    let thought = EntryPart::Thinking { text: "Plan\nread it".into(), seal: None };
+    assert_eq!(answer.parts, [thought, EntryPart::text("look"), call()]);
     assert_eq!((answer.id.as_deref(), answer.model.as_deref()), (Some("g1"), Some("gemini-3")));
     let usage = Usage { input: Some(10), output: Some(5), cache_read: Some(5), cache_write: None, reasoning: Some(3) };
     assert_eq!(answer.usage, Some(usage));
@@ -128,9 +132,12 @@ fn results_have_many_forms() {
         {"functionResponse": {"id": "c1", "name": "read", "response": {"output": "own"}}},
         {"inlineData": {"mimeType": "image/png", "data": "AA=="}},
     ]);
-    let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
-    let content = vec![Part::text("own"), image];
-    assert_eq!(results(&both, "success"), [Part::ToolResult { call: "c1".into(), content, is_error: Some(false) }]);
+    let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+    let content = vec![EntryPart::text("own"), image];
+    assert_eq!(
+        results(&both, "success"),
+        [EntryPart::ToolResult { call: "c1".into(), content, is_error: Some(false) }]
+    );
 }
 
 #[test]
@@ -141,12 +148,12 @@ fn parts_of_the_api_are_read_where_they_are_the_content() {
         {"fileData": {"mimeType": "text/plain", "fileUri": "gs://a"}},
         {"executableCode": {"code": "1"}},
     ]);
-    let sealed = |text: &str, data: &str| Part::Thinking {
+    let sealed = |text: &str, data: &str| EntryPart::Thinking {
         text: text.into(),
         seal: Some(Seal { scheme: SealScheme::GeminiSignature, data: data.into() }),
     };
-    let file = Part::Blob { media_type: "text/plain".into(), source: BlobSource::Url("gs://a".into()) };
-    let native = Part::Native { kind: "part".into(), value: json!({"executableCode": {"code": "1"}}) };
+    let file = EntryPart::Blob { media_type: "text/plain".into(), source: BlobSource::Url("gs://a".into()) };
+    let native = EntryPart::Native { kind: "part".into(), value: json!({"executableCode": {"code": "1"}}) };
     let expected = vec![sealed("hm", "S1"), sealed("", "S2"), call(), file, native];
     let mut record = calling(&response(&json!({"output": "text"})), "success");
     record["content"] = content;
@@ -156,7 +163,7 @@ fn parts_of_the_api_are_read_where_they_are_the_content() {
     let responded = message("user", "u2", &response(&json!({"output": "text"})));
     let step = step(&responded);
     assert_eq!((step.entries[0].role, step.entries[0].parts.clone()), (Role::Tool, vec![result("text", None)]));
-    assert_eq!(outline(&responded).mark, Mark::None);
+    assert_eq!(outline(&responded).mark, RecordMark::None);
 }
 
 #[test]
@@ -187,22 +194,22 @@ fn a_newer_version_takes_the_place_of_a_message_and_its_results() {
 #[test]
 fn setting_the_messages_replaces_them() {
     let set = json!({"$set": {"messages": [message("user", "u9", &json!("anew"))], "lastUpdated": AT}});
-    assert_eq!(outline(&set).mark, Mark::None);
+    assert_eq!(outline(&set).mark, RecordMark::None);
     let compressed = json!({"$set": {"messages": [message("user", "u9", &json!("<state_snapshot>…"))]}});
-    assert_eq!(outline(&compressed).mark, Mark::Compaction { after: None });
+    assert_eq!(outline(&compressed).mark, RecordMark::Compaction { after: None });
     let entries = replay(&[message("user", "u1", &json!("go")), set, message("gemini", "g2", &json!("ok"))]);
     assert_eq!(texts(&entries), ["anew", "ok"]);
 
     let ours = summary_entry(&Format::new("gemini-v1").unwrap(), "/all done").unwrap();
     let entry = Gemini.step(&ours).unwrap().entries.remove(0);
-    assert_eq!(entry.parts, [Part::Summary { text: "/all done".into() }]);
+    assert_eq!(entry.parts, [EntryPart::Summary { text: "/all done".into() }]);
     assert_eq!(entry.flags, Flags { compact_summary: true, ..Flags::default() });
 }
 
 #[test]
 fn rewinding_takes_back_a_message_and_all_after_it() {
     let back = json!({"$rewindTo": "u2"});
-    assert_eq!(outline(&back).mark, Mark::Rewind(Rewind::Before("u2".into())));
+    assert_eq!(outline(&back).mark, RecordMark::Rewind(Rewind::Before("u2".into())));
     let entries = replay(&[
         message("user", "u1", &json!("one")),
         calling(&json!("text"), "success"),
@@ -227,7 +234,7 @@ fn a_whole_document_is_one_record() {
     });
     let pretty = serde_json::to_vec_pretty(&document).unwrap();
     let outline = Gemini.outline(&pretty).unwrap();
-    assert_eq!(outline.mark, Mark::Turn(Some("go".into())));
+    assert_eq!(outline.mark, RecordMark::Turn(Some("go".into())));
     assert_eq!(outline.at, "2026-04-30T00:00:00Z".parse().ok());
     assert_eq!((outline.facts.session.as_deref(), outline.facts.title.as_deref()), (Some("s"), Some("the fix")));
     let step = Gemini.step(&pretty).unwrap();
@@ -241,7 +248,7 @@ fn what_is_no_record_is_refused_and_what_is_unknown_is_not() {
         assert!(Gemini.step(record).is_err() && Gemini.outline(record).is_err());
     }
     for record in [json!({}), json!({"later": 1}), json!({"id": 3, "$set": []}), json!({"$set": {"messages": {}}})] {
-        assert_eq!(step(&record), Step::nothing(), "{record}");
+        assert_eq!(step(&record), RecordStep::nothing(), "{record}");
         assert_eq!(outline(&record), Outline::default(), "{record}");
     }
 }

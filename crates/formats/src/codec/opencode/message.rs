@@ -1,10 +1,13 @@
 //! Messages of OpenCode and their parts.
 
-use contexture_core::{Entry, Flags, Part, Role, Seal, SealScheme, Timestamp, ToolInput, Usage};
+use contexture_core::{Entry, EntryPart, Flags, Role, Seal, SealScheme, Timestamp, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{codec::lenient, media};
+use crate::{
+    codec::{content_blocks, tolerant_json},
+    media,
+};
 
 /// What OpenCode tells the model instead of a result that it has cleared to save room.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -21,34 +24,34 @@ pub(super) struct Message {
 
 #[derive(Deserialize, Default)]
 struct Info {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     role: Option<String>,
-    #[serde(rename = "parentID", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "parentID", default, deserialize_with = "tolerant_json::maybe")]
     parent: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     agent: Option<String>,
-    #[serde(rename = "modelID", default, deserialize_with = "lenient::maybe")]
+    #[serde(rename = "modelID", default, deserialize_with = "tolerant_json::maybe")]
     model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     time: Option<Times>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     tokens: Option<Tokens>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     error: Option<Failure>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     finish: Option<String>,
     /// Whether an assistant sums up; a user's message has an object here that does not matter.
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     summary: Option<bool>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     system: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Times {
-    #[serde(default, deserialize_with = "lenient::millis")]
+    #[serde(default, deserialize_with = "tolerant_json::millis")]
     created: Option<Timestamp>,
 }
 
@@ -101,7 +104,7 @@ enum Piece {
     },
     File(File),
     Compaction {
-        #[serde(default, deserialize_with = "lenient::maybe")]
+        #[serde(default, deserialize_with = "tolerant_json::maybe")]
         tail_start_id: Option<String>,
     },
     Subtask,
@@ -116,32 +119,32 @@ enum Piece {
 #[derive(Deserialize)]
 struct State {
     status: String,
-    #[serde(default = "lenient::empty_object")]
+    #[serde(default = "content_blocks::empty_object")]
     input: Value,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     output: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     error: Option<String>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     attachments: Option<Vec<File>>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     time: Option<StateTimes>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     metadata: Option<Interruption>,
 }
 
 #[derive(Deserialize)]
 struct StateTimes {
-    #[serde(default, deserialize_with = "lenient::millis")]
+    #[serde(default, deserialize_with = "tolerant_json::millis")]
     compacted: Option<Timestamp>,
 }
 
 /// What a tool had printed when somebody stopped it.
 #[derive(Deserialize)]
 struct Interruption {
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     interrupted: Option<bool>,
-    #[serde(default, deserialize_with = "lenient::maybe")]
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
     output: Option<String>,
 }
 
@@ -153,18 +156,18 @@ struct File {
 
 /// The entries of one message so far, and the step of the model that is being read.
 struct Steps {
-    entries: Vec<(Role, Vec<Part>)>,
-    said: Vec<Part>,
-    results: Vec<Part>,
+    entries: Vec<(Role, Vec<EntryPart>)>,
+    said: Vec<EntryPart>,
+    results: Vec<EntryPart>,
 }
 
 impl Message {
     pub(super) fn read(value: Value) -> Self {
         #[derive(Deserialize)]
         struct Fields {
-            #[serde(default, deserialize_with = "lenient::maybe")]
+            #[serde(default, deserialize_with = "tolerant_json::maybe")]
             info: Option<Info>,
-            #[serde(default, deserialize_with = "lenient::maybe")]
+            #[serde(default, deserialize_with = "tolerant_json::maybe")]
             parts: Option<Vec<Value>>,
         }
         match serde_json::from_value(value) {
@@ -214,7 +217,8 @@ impl Message {
                 }
             }
             _ => entries.extend(
-                (!parts.is_empty()).then(|| Entry::new(Role::User, parts.into_iter().map(lenient::native).collect())),
+                (!parts.is_empty())
+                    .then(|| Entry::new(Role::User, parts.into_iter().map(content_blocks::native).collect())),
             ),
         }
         let at = info.time.as_ref().and_then(|time| time.created);
@@ -236,7 +240,7 @@ impl Message {
             && instructions.as_ref() != Some(&system)
         {
             let id = info.id.map(|id| format!("{id}/system"));
-            entries.insert(0, Entry { id, at, ..Entry::new(Role::System, vec![Part::text(&system)]) });
+            entries.insert(0, Entry { id, at, ..Entry::new(Role::System, vec![EntryPart::text(&system)]) });
             *instructions = Some(system);
         }
         entries
@@ -262,7 +266,7 @@ fn never_sent(error: Option<&Failure>, parts: &[Value]) -> bool {
 }
 
 /// Returns what a user's message says, and whether anybody typed any of it.
-fn asked(parts: Vec<Value>) -> (Vec<Part>, bool) {
+fn asked(parts: Vec<Value>) -> (Vec<EntryPart>, bool) {
     let mut said = Vec::new();
     let mut is_typed = false;
     for part in parts {
@@ -270,7 +274,7 @@ fn asked(parts: Vec<Value>) -> (Vec<Part>, bool) {
             Ok(Piece::Text { ignored: true, .. } | Piece::StepStart | Piece::StepFinish) => {}
             Ok(Piece::Text { text, synthetic, .. }) => {
                 is_typed |= !synthetic;
-                said.push(Part::Text { text });
+                said.push(EntryPart::Text { text });
             }
             // OpenCode has put the text of such files into parts of their own.
             Ok(Piece::File(File { mime, .. })) if matches!(mime.as_str(), "text/plain" | "application/x-directory") => {
@@ -279,10 +283,10 @@ fn asked(parts: Vec<Value>) -> (Vec<Part>, bool) {
                 is_typed = true;
                 said.push(file.into());
             }
-            Ok(Piece::Compaction { .. }) => said.push(Part::text(COMPACTION)),
-            Ok(Piece::Subtask) => said.push(Part::text(SUBTASK)),
+            Ok(Piece::Compaction { .. }) => said.push(EntryPart::text(COMPACTION)),
+            Ok(Piece::Subtask) => said.push(EntryPart::text(SUBTASK)),
             Ok(Piece::Reasoning { .. } | Piece::Tool { .. } | Piece::Other) | Err(_) => {
-                said.push(lenient::native(part));
+                said.push(content_blocks::native(part));
             }
         }
     }
@@ -290,26 +294,26 @@ fn asked(parts: Vec<Value>) -> (Vec<Part>, bool) {
 }
 
 /// Returns what the model says and what its tools answer, step after step.
-fn steps(parts: Vec<Value>) -> Vec<(Role, Vec<Part>)> {
+fn steps(parts: Vec<Value>) -> Vec<(Role, Vec<EntryPart>)> {
     let mut steps = Steps { entries: Vec::new(), said: Vec::new(), results: Vec::new() };
     for part in parts {
         match Piece::deserialize(&part) {
-            Ok(Piece::Text { text, .. }) => steps.said.push(Part::Text { text }),
+            Ok(Piece::Text { text, .. }) => steps.said.push(EntryPart::Text { text }),
             Ok(Piece::Reasoning { text, metadata }) => {
                 let seal = seal(&metadata);
                 if !text.is_empty() || seal.is_some() {
-                    steps.said.push(Part::Thinking { text, seal });
+                    steps.said.push(EntryPart::Thinking { text, seal });
                 }
             }
             Ok(Piece::Tool { call, tool, state }) => {
                 steps.results.extend(result(call.clone(), &state));
-                steps.said.push(Part::ToolCall { id: call, name: tool, input: ToolInput::Json(state.input) });
+                steps.said.push(EntryPart::ToolCall { id: call, name: tool, input: ToolInput::Json(state.input) });
             }
             Ok(Piece::File(file)) => steps.said.push(file.into()),
             Ok(Piece::StepStart) => steps.end_step(),
             Ok(Piece::StepFinish) => {}
             Ok(Piece::Compaction { .. } | Piece::Subtask | Piece::Other) | Err(_) => {
-                steps.said.push(lenient::native(part));
+                steps.said.push(content_blocks::native(part));
             }
         }
     }
@@ -327,19 +331,19 @@ impl Steps {
     }
 }
 
-impl From<File> for Part {
+impl From<File> for EntryPart {
     fn from(File { mime, url }: File) -> Self {
         media::at_url(&url, &mime)
     }
 }
 
 /// Returns what a tool answered, as the model is told; nothing while it is still at it.
-fn result(call: String, state: &State) -> Option<Part> {
-    let text = |text: &String| (!text.is_empty()).then(|| Part::text(text)).into_iter();
+fn result(call: String, state: &State) -> Option<EntryPart> {
+    let text = |text: &String| (!text.is_empty()).then(|| EntryPart::text(text)).into_iter();
     let interrupted = state.metadata.as_ref().filter(|metadata| metadata.interrupted == Some(true));
     let (content, is_error) = match state.status.as_str() {
         "completed" if state.time.as_ref().is_some_and(|time| time.compacted.is_some()) => {
-            (vec![Part::text(CLEARED)], false)
+            (vec![EntryPart::text(CLEARED)], false)
         }
         "completed" => {
             let attachments = state.attachments.iter().flatten();
@@ -352,7 +356,7 @@ fn result(call: String, state: &State) -> Option<Part> {
         },
         _ => return None,
     };
-    Some(Part::ToolResult { call, content, is_error: Some(is_error) })
+    Some(EntryPart::ToolResult { call, content, is_error: Some(is_error) })
 }
 
 /// Returns what a provider has sealed of the reasoning.
@@ -380,17 +384,17 @@ mod tests {
         Message::read(message).into_entries(&mut None)
     }
 
-    fn parts(role: &str, parts: &Value) -> Vec<(Role, Vec<Part>)> {
+    fn parts(role: &str, parts: &Value) -> Vec<(Role, Vec<EntryPart>)> {
         let entries = entries(json!({"info": {"role": role}, "parts": parts}));
         entries.into_iter().map(|entry| (entry.role, entry.parts)).collect()
     }
 
-    fn call(id: &str, input: Value) -> Part {
-        Part::ToolCall { id: id.into(), name: "bash".into(), input: ToolInput::Json(input) }
+    fn call(id: &str, input: Value) -> EntryPart {
+        EntryPart::ToolCall { id: id.into(), name: "bash".into(), input: ToolInput::Json(input) }
     }
 
-    fn answer(call: &str, content: Vec<Part>, is_error: bool) -> Part {
-        Part::ToolResult { call: call.into(), content, is_error: Some(is_error) }
+    fn answer(call: &str, content: Vec<EntryPart>, is_error: bool) -> EntryPart {
+        EntryPart::ToolResult { call: call.into(), content, is_error: Some(is_error) }
     }
 
     #[test]
@@ -406,9 +410,9 @@ mod tests {
                 {"type": "agent", "name": "plan"},
                 {"type": "new"}]),
         );
-        let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
-        let new = Part::Native { kind: "new".into(), value: json!({"type": "new"}) };
-        assert_eq!(said, [(Role::User, vec![Part::text("look"), image, Part::text(SUBTASK), new])]);
+        let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+        let new = EntryPart::Native { kind: "new".into(), value: json!({"type": "new"}) };
+        assert_eq!(said, [(Role::User, vec![EntryPart::text("look"), image, EntryPart::text(SUBTASK), new])]);
     }
 
     #[test]
@@ -447,9 +451,10 @@ mod tests {
         };
         let spoken = |entry: Entry| Entry { author: Some("build".into()), model: Some("gpt".into()), ..entry };
         let seal = Some(Seal { scheme: SealScheme::OpenaiEncrypted, data: "x".into() });
-        let thought = Part::Thinking { text: "hm".into(), seal };
+        let thought = EntryPart::Thinking { text: "hm".into(), seal };
         let calls = vec![thought, call("1", json!({"n": "a"})), call("2", json!({"n": "b"}))];
-        let results = vec![answer("1", vec![Part::text("a")], false), answer("2", vec![Part::text("b")], false)];
+        let results =
+            vec![answer("1", vec![EntryPart::text("a")], false), answer("2", vec![EntryPart::text("b")], false)];
         let usage =
             Usage { input: Some(31), output: Some(5), cache_read: Some(10), cache_write: Some(20), reasoning: Some(3) };
         assert_eq!(
@@ -457,7 +462,7 @@ mod tests {
             [
                 Entry { usage: Some(usage), ..spoken(common("m", Role::Assistant, calls)) },
                 common("m/1", Role::Tool, results),
-                spoken(common("m/2", Role::Assistant, vec![Part::text("done")])),
+                spoken(common("m/2", Role::Assistant, vec![EntryPart::text("done")])),
             ]
         );
     }
@@ -469,22 +474,22 @@ mod tests {
             parts("assistant", &tool).into_iter().skip(1).flat_map(|(_, parts)| parts).collect::<Vec<_>>()
         };
         let image = json!({"mime": "image/png", "url": "data:image/png;base64,AA=="});
-        let blob = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+        let blob = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
         assert_eq!(
             results(&json!({"status": "completed", "input": {}, "output": "out", "attachments": [image]})),
-            [answer("1", vec![Part::text("out"), blob], false)]
+            [answer("1", vec![EntryPart::text("out"), blob], false)]
         );
         assert_eq!(
             results(&json!({"status": "completed", "input": {}, "output": "out", "time": {"compacted": 5}})),
-            [answer("1", vec![Part::text(CLEARED)], false)]
+            [answer("1", vec![EntryPart::text(CLEARED)], false)]
         );
         assert_eq!(
             results(&json!({"status": "error", "input": {}, "error": "no"})),
-            [answer("1", vec![Part::text("no")], true)]
+            [answer("1", vec![EntryPart::text("no")], true)]
         );
         assert_eq!(
             results(&json!({"status": "error", "error": "no", "metadata": {"interrupted": true, "output": "half"}})),
-            [answer("1", vec![Part::text("half")], false)]
+            [answer("1", vec![EntryPart::text("half")], false)]
         );
         assert_eq!(results(&json!({"status": "running", "input": {}})), []);
     }
@@ -518,7 +523,7 @@ mod tests {
         let odd = json!({"type": "text", "text": "t"});
         assert_eq!(
             parts("nobody", &json!([odd])),
-            [(Role::User, vec![Part::Native { kind: "text".into(), value: odd.clone() }])]
+            [(Role::User, vec![EntryPart::Native { kind: "text".into(), value: odd.clone() }])]
         );
         assert_eq!(entries(json!(5)), []);
         assert_eq!(entries(json!({"info": 5, "parts": {}})), []);

@@ -1,11 +1,11 @@
 //! Messages of a pi session.
 
-use contexture_core::{BlobSource, Entry, Flags, Part, Role, Seal, SealScheme, ToolInput, Usage};
+use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    codec::loose::{self, Field, Object, Shape},
+    codec::tolerant_json::{self, Field, Object, Shape},
     summary,
 };
 
@@ -96,7 +96,7 @@ struct Reasoning<'a> {
 
 /// Returns what a message says.
 pub(super) fn entry(raw: &RawValue) -> serde_json::Result<Entry> {
-    let message: Message<'_> = loose::part(raw)?;
+    let message: Message<'_> = tolerant_json::object_or_default(raw)?;
     Ok(match message.role.text() {
         "user" => {
             let parts = summary::recognise(content(message.content)?);
@@ -116,23 +116,23 @@ pub(super) fn entry(raw: &RawValue) -> serde_json::Result<Entry> {
                 _ => None,
             };
             let call = message.tool_call_id.into_text().unwrap_or_default();
-            Entry::new(Role::Tool, vec![Part::ToolResult { call, content: content(message.content)?, is_error }])
+            Entry::new(Role::Tool, vec![EntryPart::ToolResult { call, content: content(message.content)?, is_error }])
         }
         "bashExecution" if message.exclude_from_context.is_true() => Entry::new(Role::User, Vec::new()),
-        "bashExecution" => injected(vec![Part::text(bash(&message))]),
+        "bashExecution" => injected(vec![EntryPart::text(bash(&message))]),
         "custom" | "hookMessage" => injected(content(message.content)?),
         "branchSummary" => branch_summary(message.summary.text()),
         "compactionSummary" => Entry {
             flags: Flags { compact_summary: true, ..Flags::default() },
-            ..Entry::new(Role::User, vec![Part::Summary { text: message.summary.text().to_owned() }])
+            ..Entry::new(Role::User, vec![EntryPart::Summary { text: message.summary.text().to_owned() }])
         },
         "system" => Entry::new(Role::System, content(message.content)?),
-        role => injected(vec![Part::Native { kind: role.to_owned(), value: loose::value(raw) }]),
+        role => injected(vec![EntryPart::Native { kind: role.to_owned(), value: tolerant_json::value(raw) }]),
     })
 }
 
 /// Returns what nobody typed and models see as the user's.
-pub(super) fn injected(parts: Vec<Part>) -> Entry {
+pub(super) fn injected(parts: Vec<EntryPart>) -> Entry {
     Entry { flags: Flags { meta: true, ..Flags::default() }, ..Entry::new(Role::User, parts) }
 }
 
@@ -140,21 +140,21 @@ pub(super) fn injected(parts: Vec<Part>) -> Entry {
 pub(super) fn branch_summary(summary: &str) -> Entry {
     injected(match summary {
         "" => Vec::new(),
-        _ => vec![Part::text(format!(
+        _ => vec![EntryPart::text(format!(
             "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{summary}</summary>"
         ))],
     })
 }
 
 /// Reads content that no model wrote.
-pub(super) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<Part>> {
+pub(super) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
     blocks(raw, "")
 }
 
-fn blocks(raw: Option<&RawValue>, api: &str) -> serde_json::Result<Vec<Part>> {
+fn blocks(raw: Option<&RawValue>, api: &str) -> serde_json::Result<Vec<EntryPart>> {
     let mut parts = Vec::new();
-    match loose::shape(raw)? {
-        Shape::Text(text) => parts.push(Part::text(text)),
+    match tolerant_json::shape(raw)? {
+        Shape::Text(text) => parts.push(EntryPart::text(text)),
         Shape::List(list) => {
             for raw in list {
                 push_block(&mut parts, raw, api)?;
@@ -166,33 +166,33 @@ fn blocks(raw: Option<&RawValue>, api: &str) -> serde_json::Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn push_block(parts: &mut Vec<Part>, raw: &RawValue, api: &str) -> serde_json::Result<()> {
-    let block: Block<'_> = loose::part(raw)?;
+fn push_block(parts: &mut Vec<EntryPart>, raw: &RawValue, api: &str) -> serde_json::Result<()> {
+    let block: Block<'_> = tolerant_json::object_or_default(raw)?;
     let part = match block.kind.text() {
-        "text" => Part::text(block.text.text()),
+        "text" => EntryPart::text(block.text.text()),
         "thinking" => {
             let is_redacted = block.redacted.is_true();
             let seal = block.thinking_signature.into_text().and_then(|signature| seal(signature, api, is_redacted));
             // What stands in the place of redacted thinking is a note for the screen.
             let text = if is_redacted { "" } else { block.thinking.text() };
-            Part::Thinking { text: text.to_owned(), seal }
+            EntryPart::Thinking { text: text.to_owned(), seal }
         }
         "toolCall" => {
             let seal = block.thought_signature.into_text();
             let seal = seal.map(|data| Seal { scheme: SealScheme::GeminiSignature, data });
-            parts.extend(seal.map(|seal| Part::Thinking { text: String::new(), seal: Some(seal) }));
-            let input = block.arguments.map_or_else(|| Value::Object(Map::new()), loose::value);
-            Part::ToolCall {
+            parts.extend(seal.map(|seal| EntryPart::Thinking { text: String::new(), seal: Some(seal) }));
+            let input = block.arguments.map_or_else(|| Value::Object(Map::new()), tolerant_json::value);
+            EntryPart::ToolCall {
                 id: block.id.into_text().unwrap_or_default(),
                 name: block.name.into_text().unwrap_or_default(),
                 input: ToolInput::Json(input),
             }
         }
-        "image" => Part::Blob {
+        "image" => EntryPart::Blob {
             media_type: block.mime_type.into_text().unwrap_or_default(),
             source: BlobSource::Base64(block.data.into_text().unwrap_or_default()),
         },
-        kind => Part::Native { kind: kind.to_owned(), value: loose::value(raw) },
+        kind => EntryPart::Native { kind: kind.to_owned(), value: tolerant_json::value(raw) },
     };
     parts.push(part);
     Ok(())

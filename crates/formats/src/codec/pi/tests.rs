@@ -10,7 +10,7 @@ fn outline(record: &Value) -> Outline {
     Pi.outline(record.to_string().as_bytes()).unwrap()
 }
 
-fn step(record: &Value) -> Step {
+fn step(record: &Value) -> RecordStep {
     Pi.step(record.to_string().as_bytes()).unwrap()
 }
 
@@ -24,7 +24,7 @@ fn said(content: &Value) -> Entry {
 
 /// Returns what a message says.
 fn entry(content: &Value) -> Entry {
-    let Step { effect, mut entries } = step(&message("e1", None, content));
+    let RecordStep { effect, mut entries } = step(&message("e1", None, content));
     assert_eq!((effect, entries.len()), (Effect::Append, 1));
     entries.remove(0)
 }
@@ -52,12 +52,12 @@ fn the_header_tells_about_the_session() {
         json!({"type": "session", "version": 3, "id": "s1", "timestamp": AT, "cwd": "/repo", "parentSession": path});
     let facts = Facts {
         session: Some("s1".into()),
-        origin: Some(Origin { session: "s0".into(), kind: OriginKind::Fork, at: None }),
+        origin: Some(SessionOrigin { session: "s0".into(), kind: OriginKind::Fork, at: None }),
         directory: Some("/repo".into()),
         ..Facts::default()
     };
     assert_eq!(outline(&header), Outline { at: AT.parse().ok(), facts, ..Outline::default() });
-    assert_eq!(step(&header), Step::nothing());
+    assert_eq!(step(&header), RecordStep::nothing());
     let old = json!({"type": "session", "id": "s1", "cwd": "/", "modelId": "claude-opus-4-5", "branchedFrom": path});
     let facts = outline(&old).facts;
     assert_eq!(facts.model.as_deref(), Some("claude-opus-4-5"));
@@ -71,7 +71,7 @@ fn entries_form_a_tree() {
         id: Some("a1".into()),
         link: Link::Root,
         at: AT.parse().ok(),
-        mark: Mark::Turn(Some("go".into())),
+        mark: RecordMark::Turn(Some("go".into())),
         ..Outline::default()
     };
     assert_eq!(first, expected);
@@ -87,7 +87,7 @@ fn the_first_version_has_no_ids() {
     assert_eq!((outline(&record).id, outline(&record).link), (None, Link::Previous));
     assert_eq!(texts(&replay(&[record])), ["go"]);
     let change = json!({"type": "model_change", "timestamp": AT, "provider": "anthropic", "modelId": "m"});
-    assert_eq!(step(&change), Step::nothing());
+    assert_eq!(step(&change), RecordStep::nothing());
     let compaction = json!({"type": "compaction", "summary": "so far", "firstKeptEntryIndex": 3});
     assert_eq!(step(&compaction).effect, Effect::Replace(Keep::Nothing));
 }
@@ -101,7 +101,7 @@ fn models_and_names_are_facts() {
     assert_eq!(outline(&named).facts.title.as_deref(), Some("the fix"));
     let answer = message("a", None, &json!({"role": "assistant", "model": "claude", "content": []}));
     assert_eq!(outline(&answer).facts.model.as_deref(), Some("claude"));
-    assert_eq!(outline(&answer).mark, Mark::None);
+    assert_eq!(outline(&answer).mark, RecordMark::None);
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn an_answer_thinks_speaks_and_calls() {
     }));
     let seal = Seal { scheme: SealScheme::AnthropicSignature, data: "EpEQ".into() };
     let parts = vec![
-        Part::Thinking { text: "hm".into(), seal: Some(seal) },
-        Part::text("look"),
-        Part::ToolCall { id: "c1".into(), name: "read".into(), input: ToolInput::Json(json!({"path": "a"})) },
-        Part::Native { kind: "hologram".into(), value: json!({"type": "hologram", "beam": 1}) },
+        EntryPart::Thinking { text: "hm".into(), seal: Some(seal) },
+        EntryPart::text("look"),
+        EntryPart::ToolCall { id: "c1".into(), name: "read".into(), input: ToolInput::Json(json!({"path": "a"})) },
+        EntryPart::Native { kind: "hologram".into(), value: json!({"type": "hologram", "beam": 1}) },
     ];
     let usage = Usage { input: Some(13), output: Some(2), cache_read: Some(4), cache_write: Some(8), reasoning: None };
     let expected = Entry {
@@ -139,8 +139,8 @@ fn an_answer_thinks_speaks_and_calls() {
 fn signatures_are_seals_of_whoever_made_them() {
     let seals = |api: &str, block: &Value| -> Vec<Option<Seal>> {
         let entry = entry(&json!({"role": "assistant", "api": api, "content": [block]}));
-        let seal = |part: Part| match part {
-            Part::Thinking { seal, .. } => Some(seal),
+        let seal = |part: EntryPart| match part {
+            EntryPart::Thinking { seal, .. } => Some(seal),
             _ => None,
         };
         entry.parts.into_iter().filter_map(seal).collect()
@@ -159,7 +159,7 @@ fn signatures_are_seals_of_whoever_made_them() {
     let redacted =
         json!({"type": "thinking", "thinking": "[Reasoning redacted]", "thinkingSignature": "Eu", "redacted": true});
     assert_eq!(seals("anthropic-messages", &redacted), seal(SealScheme::AnthropicRedacted, "Eu"));
-    assert!(matches!(&said(&json!([redacted])).parts[0], Part::Thinking { text, .. } if text.is_empty()));
+    assert!(matches!(&said(&json!([redacted])).parts[0], EntryPart::Thinking { text, .. } if text.is_empty()));
 }
 
 #[test]
@@ -168,9 +168,9 @@ fn results_say_whether_the_tool_failed() {
         "role": "toolResult", "toolCallId": "c1", "toolName": "read", "isError": true,
         "content": [{"type": "text", "text": "gone"}, {"type": "image", "data": "AA==", "mimeType": "image/png"}],
     });
-    let image = Part::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
-    let content = vec![Part::text("gone"), image];
-    let expected = Part::ToolResult { call: "c1".into(), content, is_error: Some(true) };
+    let image = EntryPart::Blob { media_type: "image/png".into(), source: BlobSource::Base64("AA==".into()) };
+    let content = vec![EntryPart::text("gone"), image];
+    let expected = EntryPart::ToolResult { call: "c1".into(), content, is_error: Some(true) };
     let entry = entry(&result);
     assert_eq!((entry.role, entry.parts), (Role::Tool, vec![expected]));
 }
@@ -197,7 +197,7 @@ fn what_nobody_typed_is_meta() {
     assert_eq!(meta(entry(&json!({"role": "custom", "content": "note"}))), "note");
     let custom = json!({"type": "custom_message", "id": "c", "parentId": null, "customType": "x", "content": "note"});
     assert_eq!(meta(step(&custom).entries.remove(0)), "note");
-    assert_eq!(outline(&custom).mark, Mark::None);
+    assert_eq!(outline(&custom).mark, RecordMark::None);
     let branch = json!({"type": "branch_summary", "id": "b", "parentId": null, "fromId": "a", "summary": "tried it"});
     assert!(meta(step(&branch).entries.remove(0)).ends_with("came back from:\n\n<summary>\ntried it</summary>"));
     let hidden = json!({"role": "bashExecution", "command": "ls", "output": "a", "excludeFromContext": true});
@@ -211,7 +211,7 @@ fn a_compaction_keeps_everything_from_an_entry_on_even_one_that_says_nothing() {
         "type": "compaction", "id": "c1", "parentId": "a4", "timestamp": AT,
         "summary": "so far", "firstKeptEntryId": "a3", "tokensBefore": 19,
     });
-    assert_eq!(outline(&compaction).mark, Mark::Compaction { after: Some("a4".into()) });
+    assert_eq!(outline(&compaction).mark, RecordMark::Compaction { after: Some("a4".into()) });
     let entries = replay(&[
         asks("a1", None, "one"),
         change("a2", "a1"),
@@ -221,7 +221,7 @@ fn a_compaction_keeps_everything_from_an_entry_on_even_one_that_says_nothing() {
         asks("a5", Some("c1"), "three"),
     ]);
     assert_eq!(texts(&entries), ["so far", "two", "three"]);
-    assert_eq!(entries[0].parts, [Part::Summary { text: "so far".into() }]);
+    assert_eq!(entries[0].parts, [EntryPart::Summary { text: "so far".into() }]);
     assert_eq!(Dialogue::of(entries).losses.counts(), []);
 }
 
@@ -245,11 +245,11 @@ fn what_is_no_record_is_refused_and_what_is_unknown_is_not() {
         assert!(Pi.step(record).is_err() && Pi.outline(record).is_err());
     }
     for record in [json!({}), json!({"type": "later", "message": 3}), json!({"type": "message"})] {
-        assert_eq!(step(&record), Step::nothing(), "{record}");
+        assert_eq!(step(&record), RecordStep::nothing(), "{record}");
         assert_eq!(outline(&record), Outline::default(), "{record}");
     }
     let unknown = json!({"role": "hologram", "beam": 1});
-    assert_eq!(entry(&unknown).parts, [Part::Native { kind: "hologram".into(), value: unknown }]);
+    assert_eq!(entry(&unknown).parts, [EntryPart::Native { kind: "hologram".into(), value: unknown }]);
     let placeholder = Entry { id: Some("l".into()), ..silent() };
-    assert_eq!(step(&json!({"type": "label", "id": "l", "label": "x"})), Step::append(placeholder));
+    assert_eq!(step(&json!({"type": "label", "id": "l", "label": "x"})), RecordStep::append(placeholder));
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume},
-    model_server::Step,
+    clients::{Client, ClientResume},
+    model_server::ScriptStep,
 };
 use serde_json::{Value, json};
 
@@ -18,8 +18,8 @@ use crate::scene::Scene;
 pub(crate) const FIRST_ANSWER: &str = "The door is green, say the notes.";
 
 /// Goes on from the first answer of a session, as if nothing had been said since.
-pub(crate) fn to_first_answer(scene: &Scene, session: &str, prompt: &str, step: Step) {
-    let resume = Resume::Id(session);
+pub(crate) fn to_first_answer(scene: &Scene, session: &str, prompt: &str, step: ScriptStep) {
+    let resume = ClientResume::Id(session);
     match scene.client {
         Client::ClaudeCode => {
             let answer = first_answer(scene, session, "uuid");

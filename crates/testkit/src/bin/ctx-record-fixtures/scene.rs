@@ -6,8 +6,8 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Resume, Workplace},
-    model_server::{ModelServer, Step},
+    clients::{Client, ClientResume, Workplace},
+    model_server::{ModelServer, ScriptStep},
 };
 use serde_json::{Value, json};
 
@@ -37,7 +37,12 @@ impl Scene {
     }
 
     /// Sends a prompt, to which the model answers with some steps, and returns the session's id.
-    pub(crate) fn say(&self, prompt: &str, resume: Resume<'_>, steps: impl IntoIterator<Item = Step>) -> String {
+    pub(crate) fn say(
+        &self,
+        prompt: &str,
+        resume: ClientResume<'_>,
+        steps: impl IntoIterator<Item = ScriptStep>,
+    ) -> String {
         self.say_with(prompt, resume, &[], steps)
     }
 
@@ -45,9 +50,9 @@ impl Scene {
     pub(crate) fn say_with(
         &self,
         prompt: &str,
-        resume: Resume<'_>,
+        resume: ClientResume<'_>,
         options: &[&str],
-        steps: impl IntoIterator<Item = Step>,
+        steps: impl IntoIterator<Item = ScriptStep>,
     ) -> String {
         self.server.script(steps);
         // The vendors' own prompts are long, and none of our business.
@@ -109,64 +114,66 @@ pub(crate) fn session(scene: &Scene) {
     let failing = scene.client.shell("cat missing.txt");
     let session = scene.say(
         "What colour is the door?",
-        Resume::No,
+        ClientResume::No,
         [
             look(scene),
-            Step::new().text("I look for more.").call(failing.0, failing.1),
-            Step::new().thinking("There is nothing else.").text("The notes say *green*.\n\nThere are no other notes."),
+            ScriptStep::new().text("I look for more.").call(failing.0, failing.1),
+            ScriptStep::new()
+                .thinking("There is nothing else.")
+                .text("The notes say *green*.\n\nThere are no other notes."),
         ],
     );
-    let answer = Step::new().text("„Grün“ heißt 緑 (midori). 🚪");
-    scene.say("Und was heißt „grün“ auf Japanisch?", Resume::Id(&session), [answer]);
+    let answer = ScriptStep::new().text("„Grün“ heißt 緑 (midori). 🚪");
+    scene.say("Und was heißt „grün“ auf Japanisch?", ClientResume::Id(&session), [answer]);
 }
 
 /// A conversation that is summed up, by hand where there is a way, and by the client in the middle of a turn.
 pub(crate) fn compacted(scene: &Scene) {
     let session = ask_about_the_door(scene);
-    let session = Resume::Id(&session);
+    let session = ClientResume::Id(&session);
     if scene.client == Client::ClaudeCode {
         scene.say("/compact", session, []);
-        scene.say("Are you sure?", session, [Step::new().text("Quite sure.")]);
+        scene.say("Are you sure?", session, [ScriptStep::new().text("Quite sure.")]);
     }
-    scene.say("Look again.", session, [look(scene).context_tokens(990_000), Step::new().text("Still green.")]);
-    scene.say("Good bye.", session, [Step::new().text("Good bye, Ada.")]);
+    scene.say("Look again.", session, [look(scene).context_tokens(990_000), ScriptStep::new().text("Still green.")]);
+    scene.say("Good bye.", session, [ScriptStep::new().text("Good bye, Ada.")]);
 }
 
 /// A conversation that is summed up by a vendor, in a way that only the vendor can read.
 pub(crate) fn compacted_sealed(scene: &Scene) {
     let sealed = ["-c", "model_providers.scripted.name=\"OpenAI\""];
-    let steps = [look(scene).context_tokens(990_000), Step::new().text("The door is green.")];
-    let session = scene.say_with("What colour is the door?", Resume::No, &sealed, steps);
-    scene.say_with("Good bye.", Resume::Id(&session), &sealed, [Step::new().text("Good bye, Ada.")]);
+    let steps = [look(scene).context_tokens(990_000), ScriptStep::new().text("The door is green.")];
+    let session = scene.say_with("What colour is the door?", ClientResume::No, &sealed, steps);
+    scene.say_with("Good bye.", ClientResume::Id(&session), &sealed, [ScriptStep::new().text("Good bye, Ada.")]);
 }
 
 /// A conversation that goes back and takes another way, and another session that goes on from a copy of it.
 pub(crate) fn branches(scene: &Scene) {
     let session = ask_about_the_door(scene);
-    scene.say("What did I ask?", Resume::Id(&session), [Step::new().text("About the door.")]);
-    rewind::to_first_answer(scene, &session, "Are you sure?", Step::new().text("Quite sure."));
-    scene.say("Is this a copy?", Resume::Fork(&session), [Step::new().text("It is.")]);
+    scene.say("What did I ask?", ClientResume::Id(&session), [ScriptStep::new().text("About the door.")]);
+    rewind::to_first_answer(scene, &session, "Are you sure?", ScriptStep::new().text("Quite sure."));
+    scene.say("Is this a copy?", ClientResume::Fork(&session), [ScriptStep::new().text("It is.")]);
 }
 
 /// A conversation in which another agent does the work.
 pub(crate) fn subagent(scene: &Scene) {
     let (shell, cat) = scene.client.shell("cat notes.txt");
-    let work = Step::new().thinking("The notes are in a file.").text("I read.").call(shell, cat);
+    let work = ScriptStep::new().thinking("The notes are in a file.").text("I read.").call(shell, cat);
     let report = match scene.client {
-        Client::Gemini => Step::new().call("complete_task", json!({"result": {"response": "They name green."}})),
-        Client::ClaudeCode | Client::Codex | Client::Pi => Step::new().text("They name green."),
+        Client::Gemini => ScriptStep::new().call("complete_task", json!({"result": {"response": "They name green."}})),
+        Client::ClaudeCode | Client::Codex | Client::Pi => ScriptStep::new().text("They name green."),
     };
     scene.server.script_for(ERRAND, [work, report]);
 
-    let send = Step::new().text("I send an agent.");
-    let answer = Step::new().text("The door is green.");
+    let send = ScriptStep::new().text("I send an agent.");
+    let answer = ScriptStep::new().text("The door is green.");
     let steps = match scene.client {
         Client::ClaudeCode => vec![send.call("Agent", errand(ERRAND, Errand::Waiting)), answer],
         Client::Codex => {
             // Its agents work beside it, and tell when they are done.
             let (shell, sleep) = scene.client.shell("sleep 2");
             let send = send.call("multi_agent_v1/spawn_agent", json!({"message": ERRAND}));
-            vec![send, Step::new().text("I wait.").call(shell, sleep), answer]
+            vec![send, ScriptStep::new().text("I wait.").call(shell, sleep), answer]
         }
         Client::Gemini => {
             let errand = json!({"agent_name": "generalist", "prompt": ERRAND});
@@ -174,7 +181,7 @@ pub(crate) fn subagent(scene: &Scene) {
         }
         Client::Pi => panic!("pi has no sub-agents of its own"),
     };
-    let session = scene.say("What colour is the door?", Resume::No, steps);
+    let session = scene.say("What colour is the door?", ClientResume::No, steps);
     if scene.client == Client::ClaudeCode {
         subagent_beside(scene, &session);
     }
@@ -184,10 +191,10 @@ pub(crate) fn subagent(scene: &Scene) {
 fn subagent_beside(scene: &Scene, session: &str) {
     const COUNT: &str = "Count the lines of the notes.";
     let (shell, count) = scene.client.shell("wc -l notes.txt");
-    scene.server.script_for(COUNT, [Step::new().call(shell, count), Step::new().text("There is one.")]);
-    let send = Step::new().text("I send another.").call("Agent", errand(COUNT, Errand::Beside));
-    let steps = [send, Step::new().text("It is on its way."), Step::new().text("The notes have one line.")];
-    scene.say("How long are the notes?", Resume::Id(session), steps);
+    scene.server.script_for(COUNT, [ScriptStep::new().call(shell, count), ScriptStep::new().text("There is one.")]);
+    let send = ScriptStep::new().text("I send another.").call("Agent", errand(COUNT, Errand::Beside));
+    let steps = [send, ScriptStep::new().text("It is on its way."), ScriptStep::new().text("The notes have one line.")];
+    scene.say("How long are the notes?", ClientResume::Id(session), steps);
 }
 
 /// Whether Claude Code waits for a sub-agent.
@@ -204,11 +211,11 @@ fn errand(prompt: &str, errand: Errand) -> Value {
 }
 
 fn ask_about_the_door(scene: &Scene) -> String {
-    scene.say("What colour is the door?", Resume::No, [look(scene), Step::new().text(rewind::FIRST_ANSWER)])
+    scene.say("What colour is the door?", ClientResume::No, [look(scene), ScriptStep::new().text(rewind::FIRST_ANSWER)])
 }
 
 /// Reads the notes in two ways at once.
-fn look(scene: &Scene) -> Step {
+fn look(scene: &Scene) -> ScriptStep {
     let (shell, cat) = scene.client.shell("cat notes.txt");
     let notes = scene.workplace.project().join("notes.txt");
     let (tool, input) = match scene.client {
@@ -217,7 +224,7 @@ fn look(scene: &Scene) -> Step {
         Client::Gemini => ("read_file", json!({"file_path": "notes.txt"})),
         Client::Pi => ("read", json!({"path": "notes.txt"})),
     };
-    Step::new().thinking("The notes may say.").text("I look.").call(shell, cat).call(tool, input)
+    ScriptStep::new().thinking("The notes may say.").text("I look.").call(shell, cat).call(tool, input)
 }
 
 /// Returns a file, or all files in a directory.

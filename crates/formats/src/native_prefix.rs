@@ -1,20 +1,20 @@
-//! The lead of a session: records that its runtime wrote itself and that a written conversation comes after.
+//! The native prefix of a session: records that its runtime wrote itself and that a written conversation comes after.
 
 use std::collections::HashSet;
 
-use contexture_core::{Entry, Format, Part};
+use contexture_core::{Entry, EntryPart, Format};
 
 use crate::{
-    Codec, Framing, Record, Splitter,
+    Codec, Framing, RawRecord, Splitter,
     codec::{
-        Effect, Link, Mark, codec,
-        codex::{self, Place, Task},
+        Effect, Link, RecordMark, codec,
+        codex::{self, RolloutPosition, Task},
     },
 };
 
 /// What must be known of records to write a conversation after them.
 #[derive(Debug, Clone, Default)]
-pub struct Lead {
+pub struct NativePrefix {
     ids: HashSet<String>,
     calls: HashSet<String>,
     /// Those that a tool has answered.
@@ -25,17 +25,17 @@ pub struct Lead {
     is_asked: bool,
     /// Records that say something and follow none, where a runtime finds records by the one that follows them.
     roots: u64,
-    place: Place,
+    place: RolloutPosition,
 }
 
-impl Lead {
+impl NativePrefix {
     /// Looks at the lines that come next. What is no record of the format tells nothing.
     pub fn follow(&mut self, format: &Format, content: &[u8]) {
         let Some(codec) = codec(format) else { return };
         let is_codex = format.as_str() == "codex-v1";
         let is_linked = matches!(format.as_str(), "claude-code-v1" | "pi-v1");
         let mut splitter = Splitter::new(Framing::Lines, 0);
-        let mut take = |record: Record<'_>| {
+        let mut take = |record: RawRecord<'_>| {
             let is_root = self.record(codec, record.bytes);
             self.roots += u64::from(is_linked && is_root);
             if is_codex {
@@ -77,7 +77,7 @@ impl Lead {
     /// Tells whether entries name a call that was made here.
     pub fn is_called_by(&self, entries: &[Entry]) -> bool {
         entries.iter().flat_map(|entry| &entry.parts).any(|part| match part {
-            Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } => self.calls.contains(id),
+            EntryPart::ToolCall { id, .. } | EntryPart::ToolResult { call: id, .. } => self.calls.contains(id),
             _ => false,
         })
     }
@@ -100,16 +100,16 @@ impl Lead {
         }
     }
 
-    fn go_on_to(&mut self, next: Place) {
-        let Place { ordinal, task } = std::mem::take(&mut self.place);
-        self.place = Place { ordinal: next.ordinal.or(ordinal), task: next.task.or(task) };
+    fn go_on_to(&mut self, next: RolloutPosition) {
+        let RolloutPosition { ordinal, task } = std::mem::take(&mut self.place);
+        self.place = RolloutPosition { ordinal: next.ordinal.or(ordinal), task: next.task.or(task) };
     }
 
     /// Takes a record and tells whether it says something and follows none that it names.
     fn record(&mut self, codec: &dyn Codec, record: &[u8]) -> bool {
         let mut is_root = false;
         if let Ok(outline) = codec.outline(record) {
-            self.is_asked |= matches!(outline.mark, Mark::Turn(_));
+            self.is_asked |= matches!(outline.mark, RecordMark::Turn(_));
             is_root = outline.lane.is_none() && !matches!(outline.link, Link::To(_));
             self.ids.extend(outline.id.clone());
             if outline.lane.is_none() {
@@ -125,14 +125,14 @@ impl Lead {
             self.ids.extend(entry.id);
             for part in entry.parts {
                 match part {
-                    Part::ToolCall { id, .. } => {
+                    EntryPart::ToolCall { id, .. } => {
                         // Some runtimes write a call again with every change.
                         if !self.answered.contains(&id) {
                             self.open.insert(id.clone());
                         }
                         self.calls.insert(id);
                     }
-                    Part::ToolResult { call, .. } => {
+                    EntryPart::ToolResult { call, .. } => {
                         self.open.remove(&call);
                         self.answered.insert(call);
                     }
@@ -152,12 +152,12 @@ mod tests {
         Format::new(name).unwrap()
     }
 
-    fn lead(name: &str, lines: &[&str]) -> Lead {
-        let mut lead = Lead::default();
+    fn prefix(name: &str, lines: &[&str]) -> NativePrefix {
+        let mut prefix = NativePrefix::default();
         for line in lines {
-            lead.follow(&format(name), format!("{line}\n").as_bytes());
+            prefix.follow(&format(name), format!("{line}\n").as_bytes());
         }
-        lead
+        prefix
     }
 
     const CALL: &str = r#"{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"run","input":{}}]}}"#;
@@ -165,48 +165,48 @@ mod tests {
 
     #[test]
     fn a_call_is_open_until_its_tool_has_answered() {
-        assert!(lead("claude-code-v1", &[CALL]).has_open_call());
-        let mut whole = lead("claude-code-v1", &[CALL, RESULT]);
+        assert!(prefix("claude-code-v1", &[CALL]).has_open_call());
+        let mut whole = prefix("claude-code-v1", &[CALL, RESULT]);
         assert!(!whole.has_open_call());
         whole.follow(&format("claude-code-v1"), CALL.as_bytes());
         assert!(!whole.has_open_call(), "a call that is there twice is one call");
-        let result = Part::ToolResult { call: "c1".into(), content: Vec::new(), is_error: None };
+        let result = EntryPart::ToolResult { call: "c1".into(), content: Vec::new(), is_error: None };
         assert!(whole.is_called_by(&[Entry::new(contexture_core::Role::Tool, vec![result])]));
         let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null}"#;
-        assert!(!lead("claude-code-v1", &[CALL, boundary]).has_open_call());
+        assert!(!prefix("claude-code-v1", &[CALL, boundary]).has_open_call());
     }
 
     #[test]
     fn the_next_record_follows_the_last_of_the_main_chain() {
         let side = r#"{"type":"user","uuid":"s1","parentUuid":null,"isSidechain":true,"agentId":"x","message":{"role":"user","content":"Do it"}}"#;
         let note = r#"{"type":"mode","uuid":"n1","mode":"plan"}"#;
-        let told = lead("claude-code-v1", &[CALL, RESULT, side, note, "no record"]);
-        assert_eq!((told.last(), told.can_go_on()), (Some("u2"), false));
+        let known = prefix("claude-code-v1", &[CALL, RESULT, side, note, "no record"]);
+        assert_eq!((known.last(), known.can_go_on()), (Some("u2"), false));
         let entries = [
             r#"{"type":"session","id":"s","version":3}"#,
             r#"{"type":"message","id":"1","parentId":null,"message":{"role":"user","content":"Go"}}"#,
             r#"{"type":"model_change","id":"2","parentId":"1","modelId":"m"}"#,
         ];
-        let mut told = lead("pi-v1", &entries[..2]);
-        assert_eq!((told.last(), told.can_go_on()), (Some("1"), true));
-        told.extend(lead("pi-v1", &entries[2..]));
-        assert_eq!((told.last(), told.can_go_on()), (Some("2"), true));
-        assert!(told.ids().contains("1") && told.ids().contains("2") && !told.ids().contains("s"));
+        let mut known = prefix("pi-v1", &entries[..2]);
+        assert_eq!((known.last(), known.can_go_on()), (Some("1"), true));
+        known.extend(prefix("pi-v1", &entries[2..]));
+        assert_eq!((known.last(), known.can_go_on()), (Some("2"), true));
+        assert!(known.ids().contains("1") && known.ids().contains("2") && !known.ids().contains("s"));
     }
 
     #[test]
     fn records_that_their_runtime_would_not_find_do_not_go_on() {
         let asked = r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Go"}}"#;
-        assert!(lead("claude-code-v1", &[asked, CALL, r#"{"type":"mode"}"#]).can_go_on());
+        assert!(prefix("claude-code-v1", &[asked, CALL, r#"{"type":"mode"}"#]).can_go_on());
         let loose = r#"{"type":"assistant","uuid":"a2","message":{"role":"assistant","content":"Gone"}}"#;
-        assert!(!lead("claude-code-v1", &[asked, loose]).can_go_on());
-        let mut two = lead("claude-code-v1", &[asked]);
-        two.extend(lead("claude-code-v1", &[asked]));
+        assert!(!prefix("claude-code-v1", &[asked, loose]).can_go_on());
+        let mut two = prefix("claude-code-v1", &[asked]);
+        two.extend(prefix("claude-code-v1", &[asked]));
         assert!(!two.can_go_on(), "of two sessions the runtime finds the last");
         let old = r#"{"type":"message","message":{"role":"user","content":"Go"}}"#;
-        assert!(!lead("pi-v1", &[r#"{"type":"session","id":"s"}"#, old, old]).can_go_on());
+        assert!(!prefix("pi-v1", &[r#"{"type":"session","id":"s"}"#, old, old]).can_go_on());
         let gemini = r#"{"id":"u1","type":"user","content":[{"text":"Go"}]}"#;
-        assert!(lead("gemini-v1", &[gemini]).can_go_on(), "there the order of lines is enough");
+        assert!(prefix("gemini-v1", &[gemini]).can_go_on(), "there the order of lines is enough");
     }
 
     #[test]
@@ -217,13 +217,13 @@ mod tests {
             )
         };
         let (started, complete) = (event("task_started"), event("task_complete"));
-        let mut told = lead("codex-v1", &[&started]);
-        assert_eq!(told.open_task(), Some("t1"));
-        told.extend(lead("codex-v1", &[&event("token_count")]));
-        assert_eq!(told.open_task(), Some("t1"));
-        told.extend(lead("codex-v1", &[&complete]));
-        assert_eq!((told.open_task(), told.next_ordinal()), (None, Some(8)));
-        assert_eq!(lead("codex-v1", &["{}"]).next_ordinal(), None);
-        assert_eq!(lead("gemini-v1", &[&started]).open_task(), None);
+        let mut known = prefix("codex-v1", &[&started]);
+        assert_eq!(known.open_task(), Some("t1"));
+        known.extend(prefix("codex-v1", &[&event("token_count")]));
+        assert_eq!(known.open_task(), Some("t1"));
+        known.extend(prefix("codex-v1", &[&complete]));
+        assert_eq!((known.open_task(), known.next_ordinal()), (None, Some(8)));
+        assert_eq!(prefix("codex-v1", &["{}"]).next_ordinal(), None);
+        assert_eq!(prefix("gemini-v1", &[&started]).open_task(), None);
     }
 }

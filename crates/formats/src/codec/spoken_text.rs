@@ -7,25 +7,25 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::lenient;
+use super::tolerant_json;
 
 /// What an outline needs of a message's content, which is a text or an array of blocks.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct SpokenText {
     /// The text, or the text of all blocks.
     text: String,
     /// Whether a block sums up what came before.
     pub(super) sums_up: bool,
 }
 
-impl Words {
+impl SpokenText {
     /// Returns the words if there are any but white space.
     pub(super) fn spoken(self) -> Option<String> {
         (!self.text.trim().is_empty()).then_some(self.text)
     }
 }
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for SpokenText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Content)
     }
@@ -34,18 +34,18 @@ impl<'de> Deserialize<'de> for Words {
 struct Content;
 
 impl<'de> Visitor<'de> for Content {
-    type Value = Words;
+    type Value = SpokenText;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the content of a message")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Words, E> {
-        Ok(Words { text: text.to_owned(), sums_up: false })
+    fn visit_str<E>(self, text: &str) -> Result<SpokenText, E> {
+        Ok(SpokenText { text: text.to_owned(), sums_up: false })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Words, A::Error> {
-        let mut words = Words::default();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<SpokenText, A::Error> {
+        let mut words = SpokenText::default();
         while let Some(Block(block)) = blocks.next_element()? {
             let Some(block) = block else { continue };
             match block.kind.as_deref() {
@@ -64,42 +64,42 @@ impl<'de> Visitor<'de> for Content {
         Ok(words)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Words, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<SpokenText, A::Error> {
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Words::default())
+        Ok(SpokenText::default())
     }
 
-    fn visit_unit<E>(self) -> Result<Words, E> {
-        Ok(Words::default())
+    fn visit_unit<E>(self) -> Result<SpokenText, E> {
+        Ok(SpokenText::default())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Words, E> {
-        Ok(Words::default())
+    fn visit_bool<E>(self, _: bool) -> Result<SpokenText, E> {
+        Ok(SpokenText::default())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Words, E> {
-        Ok(Words::default())
+    fn visit_i64<E>(self, _: i64) -> Result<SpokenText, E> {
+        Ok(SpokenText::default())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
-        Ok(Words::default())
+    fn visit_u64<E>(self, _: u64) -> Result<SpokenText, E> {
+        Ok(SpokenText::default())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Words, E> {
-        Ok(Words::default())
+    fn visit_f64<E>(self, _: f64) -> Result<SpokenText, E> {
+        Ok(SpokenText::default())
     }
 }
 
 #[derive(Deserialize)]
-struct Block<'r>(#[serde(borrow, deserialize_with = "lenient::maybe")] Option<Fields<'r>>);
+struct Block<'r>(#[serde(borrow, deserialize_with = "tolerant_json::maybe")] Option<Fields<'r>>);
 
 #[derive(Deserialize)]
 struct Fields<'r> {
-    #[serde(borrow, rename = "type", default, deserialize_with = "lenient::maybe")]
+    #[serde(borrow, rename = "type", default, deserialize_with = "tolerant_json::maybe")]
     kind: Option<Cow<'r, str>>,
-    #[serde(borrow, default, deserialize_with = "lenient::maybe")]
+    #[serde(borrow, default, deserialize_with = "tolerant_json::maybe")]
     text: Option<Cow<'r, str>>,
-    #[serde(borrow, default, deserialize_with = "lenient::maybe")]
+    #[serde(borrow, default, deserialize_with = "tolerant_json::maybe")]
     content: Option<Cow<'r, str>>,
 }
 
@@ -107,7 +107,7 @@ struct Fields<'r> {
 mod tests {
     use super::*;
 
-    fn words(json: &str) -> Words {
+    fn words(json: &str) -> SpokenText {
         serde_json::from_str(json).unwrap()
     }
 

@@ -1,18 +1,21 @@
-//! Reading records of which every field may be missing or something else than expected.
+//! Tolerant reading of JSON: every field may be missing or something else than expected.
 //!
 //! Runtimes change what they write with every version. A field that is not what it was is read as absent, so that the
 //! rest of its record still counts. Nothing is built that nobody asked for.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+mod owned;
+mod surrogates;
+mod visitors;
+
+use std::borrow::Cow;
 
 use contexture_core::Timestamp;
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, de::Error as _};
 use serde_json::{Value, value::RawValue};
 
 use crate::RecordProblem;
+
+pub(super) use owned::{maybe, millis, record, time};
 
 /// What a field holds, as far as it is no array and no object.
 #[derive(Debug, Default, PartialEq)]
@@ -77,6 +80,11 @@ impl Field<'_> {
         }
     }
 
+    /// Returns a copy of the text unless it is empty.
+    pub(super) fn to_text(&self) -> Option<String> {
+        Some(self.text()).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
     /// Returns the instant that the text names.
     pub(super) fn instant(&self) -> Option<Timestamp> {
         self.text().parse().ok()
@@ -105,7 +113,7 @@ impl<T> Default for Object<T> {
 /// JavaScript writes a string that was cut inside a character as a lone surrogate, which is legal JSON and no text.
 pub(super) fn decode<T>(record: &[u8], decode: impl Fn(&[u8]) -> serde_json::Result<T>) -> Result<T, RecordProblem> {
     decode(record)
-        .or_else(|error| match without_lone_surrogates(record) {
+        .or_else(|error| match surrogates::without_lone_surrogates(record) {
             Some(repaired) => decode(&repaired),
             None => Err(error),
         })
@@ -119,7 +127,7 @@ pub(super) fn object<'a, T: Deserialize<'a>>(record: &'a [u8]) -> serde_json::Re
 }
 
 /// Reads a value that should be an object; anything else is one without fields.
-pub(super) fn part<'a, T: Deserialize<'a> + Default>(raw: &'a RawValue) -> serde_json::Result<T> {
+pub(super) fn object_or_default<'a, T: Deserialize<'a> + Default>(raw: &'a RawValue) -> serde_json::Result<T> {
     let Object(object) = serde_json::from_str(raw.get())?;
     Ok(object.unwrap_or_default())
 }
@@ -144,183 +152,10 @@ pub(super) fn shape(raw: Option<&RawValue>) -> serde_json::Result<Shape<'_>> {
 pub(super) fn value(raw: &RawValue) -> Value {
     let json = raw.get();
     serde_json::from_str(json).unwrap_or_else(|_| {
-        without_lone_surrogates(json.as_bytes())
+        surrogates::without_lone_surrogates(json.as_bytes())
             .and_then(|repaired| serde_json::from_slice(&repaired).ok())
             .unwrap_or_else(|| Value::String(json.to_owned()))
     })
-}
-
-/// Returns the JSON with `\ufffd` in the place of every surrogate that has no partner, if there is one.
-fn without_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
-    let mut repaired: Option<Vec<u8>> = None;
-    let mut at = 0;
-    while at < json.len() {
-        at += match (json[at], surrogate(&json[at..])) {
-            (b'\\', None) => 2,
-            (_, None) => 1,
-            (_, Some(0xD800..=0xDBFF)) if matches!(surrogate(&json[at + 6..]), Some(0xDC00..)) => 12,
-            (_, Some(_)) => {
-                repaired.get_or_insert_with(|| json.to_vec())[at + 2..at + 6].copy_from_slice(b"fffd");
-                6
-            }
-        };
-    }
-    repaired
-}
-
-/// Returns the surrogate whose escape the bytes begin with.
-fn surrogate(bytes: &[u8]) -> Option<u16> {
-    let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
-    let hex = |unit: u16, digit: &u8| Some(unit << 4 | u16::try_from(char::from(*digit).to_digit(16)?).ok()?);
-    digits.iter().try_fold(0, hex).filter(|unit| (0xD800..=0xDFFF).contains(unit))
-}
-
-/// Makes a visitor read everything that is neither an array nor an object as the same.
-macro_rules! scalars_are {
-    ($value:expr) => {
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-    };
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldVisitor)
-    }
-}
-
-struct FieldVisitor;
-
-impl<'de> Visitor<'de> for FieldVisitor {
-    type Value = Field<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Field::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Field::Bool(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Field::Count(value))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Field::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Field::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip(list)?;
-        Ok(Field::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Field::Other)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ObjectVisitor(PhantomData)).map(Self)
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Option<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    scalars_are!(None);
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip(list)?;
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Wanted> Deserialize<'de> for First<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FirstVisitor(PhantomData))
-    }
-}
-
-struct FirstVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de> + Wanted> Visitor<'de> for FirstVisitor<T> {
-    type Value = First<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    scalars_are!(First::NoList);
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(First::NoList)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        while let Some(Object(element)) = list.next_element::<Object<T>>()? {
-            if let Some(wanted) = element.filter(Wanted::is_wanted) {
-                skip(list)?;
-                return Ok(First::Some(wanted));
-            }
-        }
-        Ok(First::None)
-    }
-}
-
-fn skip<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
-    while list.next_element::<IgnoredAny>()?.is_some() {}
-    Ok(())
 }
 
 #[cfg(test)]
@@ -408,5 +243,26 @@ mod tests {
         let record: Record<'_> = object(json.as_bytes()).unwrap();
         assert_eq!(value(record.rest.unwrap()), Value::String(deep));
         assert_eq!(value(&RawValue::from_string(r#"{"a":"\ud83d"}"#.into()).unwrap()), json!({"a": "\u{fffd}"}));
+    }
+
+    #[test]
+    fn what_has_another_type_is_passed_over() {
+        #[derive(Deserialize)]
+        struct Record<'a> {
+            #[serde(borrow, default)]
+            word: Field<'a>,
+            #[serde(borrow, default)]
+            flag: Field<'a>,
+        }
+        fn read(json: &str) -> (Option<String>, bool) {
+            let record: Record<'_> = serde_json::from_str(json).unwrap();
+            (record.word.to_text(), record.flag.is_true())
+        }
+        assert_eq!(read(r#"{"word":"a\n","flag":true}"#), (Some("a\n".into()), true));
+        for other in ["1", "-1", "1.5", "null", "[1,[2]]", r#"{"a":{}}"#] {
+            assert_eq!(read(&format!(r#"{{"word":{other},"flag":{other}}}"#)), (None, false));
+        }
+        assert_eq!(read(r#"{"word":true,"flag":"true"}"#), (None, false));
+        assert_eq!(read("{}"), (None, false));
     }
 }
