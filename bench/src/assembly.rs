@@ -12,7 +12,7 @@ use std::{
 };
 
 use contexture::{
-    Assemble, Trigger,
+    Assemble, TriggerMessage,
     assembly::recipe::{self, BudgetLimits, Recipe},
     core::{CommitId, Stream},
 };
@@ -127,7 +127,7 @@ fn request(commit: CommitId, budget: u64, counter: &str, asked: &str) -> Result<
         commit: Some(commit),
         head: None,
         stream: Some(Stream::new(format!("{budget} {counter}"))?),
-        trigger: Some(Trigger { text: asked.to_owned(), data: None }),
+        trigger: Some(TriggerMessage { text: asked.to_owned(), data: None }),
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("/nowhere"),

@@ -93,12 +93,12 @@ pub struct Decision<'c> {
     /// The candidate.
     pub candidate: &'c Candidate,
     /// In or out.
-    pub outcome: Outcome<'c>,
+    pub outcome: CandidateOutcome<'c>,
 }
 
 /// Whether a candidate is part of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome<'c> {
+pub enum CandidateOutcome<'c> {
     /// It is.
     Included(Inclusion<'c>),
     /// It is not.
@@ -167,7 +167,7 @@ pub fn select_in<'c>(counter: &dyn TokenCounter, budget: &Budget<'_>, candidates
         Ledger { budget, used: Size::default(), in_segments: vec![TokenCount::ZERO; budget.segments.len()] };
     let mut decisions: Vec<Decision> = in_place
         .into_iter()
-        .map(|candidate| Decision { candidate, outcome: Outcome::Omitted(Omission::Empty) })
+        .map(|candidate| Decision { candidate, outcome: CandidateOutcome::Omitted(Omission::Empty) })
         .collect();
     let mut runs = BTreeMap::new();
     let is_required = |&index: &usize| decisions[index].candidate.priority == Priority::Required;
@@ -231,7 +231,7 @@ impl Ledger<'_> {
     }
 
     fn take(&mut self, Decision { candidate, outcome }: &Decision<'_>) {
-        if let Outcome::Included(inclusion) = outcome {
+        if let CandidateOutcome::Included(inclusion) = outcome {
             self.used = self.used + inclusion.text.size();
             self.in_segments[candidate.segment] = self.in_segments[candidate.segment] + inclusion.text.tokens();
         }
@@ -264,7 +264,7 @@ impl Selection<'_> {
     }
 }
 
-impl<'c> Outcome<'c> {
+impl<'c> CandidateOutcome<'c> {
     /// Returns how the candidate is part of the prompt, where it is.
     pub fn inclusion(&self) -> Option<&Inclusion<'c>> {
         match self {
@@ -289,26 +289,26 @@ fn fits(candidate: &Candidate, left: &Size) -> bool {
 }
 
 /// Decides about a candidate with so much room left.
-fn decide<'c>(candidate: &'c Candidate, left: &Size, shorten: Option<&dyn Shorten>) -> Outcome<'c> {
+fn decide<'c>(candidate: &'c Candidate, left: &Size, shorten: Option<&dyn Shorten>) -> CandidateOutcome<'c> {
     let fits = |text: &Measured| left.holds(&text.size());
     let required = candidate.priority == Priority::Required;
     let shortened = || {
         let text = shorten.and_then(|shorten| shorten.shorten(candidate, left))?;
         let (text, shortened) = (Cow::Owned(text), Some(Shortening::Cut));
-        Some(Outcome::Included(Inclusion { variant: Variant::Full, text, shortened }))
+        Some(CandidateOutcome::Included(Inclusion { variant: Variant::Full, text, shortened }))
     };
     match (&candidate.full, &candidate.compact) {
-        (None, None) => Outcome::Omitted(Omission::Empty),
-        (Some(full), _) if fits(full) => Outcome::whole(Variant::Full, full),
-        (_, Some(compact)) if fits(compact) => Outcome::whole(Variant::Compact, compact),
+        (None, None) => CandidateOutcome::Omitted(Omission::Empty),
+        (Some(full), _) if fits(full) => CandidateOutcome::whole(Variant::Full, full),
+        (_, Some(compact)) if fits(compact) => CandidateOutcome::whole(Variant::Compact, compact),
         _ => match (shortened(), &candidate.full, &candidate.compact) {
             (Some(shortened), ..) => shortened,
             (None, Some(full), Some(compact)) if required && compact.tokens() < full.tokens() => {
-                Outcome::whole(Variant::Compact, compact)
+                CandidateOutcome::whole(Variant::Compact, compact)
             }
-            (None, Some(full), _) if required => Outcome::whole(Variant::Full, full),
-            (None, None, Some(compact)) if required => Outcome::whole(Variant::Compact, compact),
-            (None, ..) => Outcome::Omitted(Omission::Budget { left: left.tokens }),
+            (None, Some(full), _) if required => CandidateOutcome::whole(Variant::Full, full),
+            (None, None, Some(compact)) if required => CandidateOutcome::whole(Variant::Compact, compact),
+            (None, ..) => CandidateOutcome::Omitted(Omission::Budget { left: left.tokens }),
         },
     }
 }

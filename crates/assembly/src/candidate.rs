@@ -19,7 +19,7 @@ pub struct Candidate {
     /// How much it matters.
     pub priority: Priority,
     /// Where it stands among the others.
-    pub place: Place,
+    pub place: PromptPlace,
     /// Whether it is cut only after all others that are required.
     pub preserve: bool,
     /// Which segment it is in, counted from 0.
@@ -51,7 +51,7 @@ pub struct CandidateId(String);
 
 /// A place in the prompt; smaller ones come first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
+pub struct PromptPlace {
     /// The place that was asked for.
     pub order: i64,
     /// Tells those apart that asked for the same.

@@ -9,7 +9,7 @@ use crate::{counter::TokenCounter, digest::Digest, measure::TokenCount, render::
 
 /// A counter with what it has counted before.
 #[derive(Debug)]
-pub struct Counts<'c> {
+pub struct TokenCounts<'c> {
     counter: &'c dyn TokenCounter,
     counted: Mutex<Counted>,
 }
@@ -20,7 +20,7 @@ struct Counted {
     fresh: BTreeMap<Digest, TokenCount>,
 }
 
-impl<'c> Counts<'c> {
+impl<'c> TokenCounts<'c> {
     /// Starts to count.
     pub fn new(counter: &'c dyn TokenCounter) -> Self {
         Self { counter, counted: Mutex::default() }

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    candidate::{Place, Priority, RunPart},
+    candidate::{Priority, PromptPlace, RunPart},
     digest::Digest,
-    standard::{ContextKind, ItemId, RedactionState, Target},
+    standard::{Audience, ContextKind, ItemId, RedactionState},
     vocabulary::vocabulary,
 };
 
@@ -21,7 +21,7 @@ pub struct Item {
     /// Which segment it belongs to, counted from 0.
     pub segment: usize,
     /// Where it stands in the segment.
-    pub place: Place,
+    pub place: PromptPlace,
     /// What it is in a run.
     #[serde(default)]
     pub part: RunPart,
@@ -31,10 +31,10 @@ pub struct Item {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: ItemOrigin,
     /// Who may see it; everybody if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<Vec<Target>>,
+    pub visibility: Option<Vec<Audience>>,
     /// How far it can be trusted, in words of whoever gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
@@ -45,15 +45,15 @@ pub struct Item {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
     /// All of it.
-    pub content: Content,
+    pub content: ItemContent,
     /// A shorter form that may stand for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compact: Option<Content>,
+    pub compact: Option<ItemContent>,
 }
 
 /// Where an item comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Origin {
+pub struct ItemOrigin {
     /// The kind of source.
     pub kind: String,
     /// Where it is.
@@ -93,7 +93,7 @@ vocabulary! {
 /// What an item says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
+pub enum ItemContent {
     /// A text.
     Text {
         /// The text.
@@ -119,7 +119,7 @@ vocabulary! {
 
 impl Item {
     /// Tells whether somebody may see it.
-    pub fn is_visible_to(&self, audience: Target) -> bool {
+    pub fn is_visible_to(&self, audience: Audience) -> bool {
         self.visibility.as_ref().is_none_or(|allowed| allowed.contains(&audience))
     }
 }

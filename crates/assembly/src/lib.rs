@@ -13,7 +13,7 @@ mod budget;
 mod candidate;
 mod counts;
 mod digest;
-pub mod document;
+pub mod envelope;
 mod item;
 pub mod packs;
 pub mod pipeline;
@@ -26,14 +26,14 @@ pub mod check;
 pub mod standard;
 
 pub use budget::{
-    Budget, Decision, Guard, Inclusion, Limits, Omission, Outcome, RunOutcome, RunRule, SegmentRule, Selection,
-    Shorten, Shortening, select, select_in,
+    Budget, CandidateOutcome, Decision, Guard, Inclusion, Limits, Omission, RunOutcome, RunRule, SegmentRule,
+    Selection, Shorten, Shortening, select, select_in,
 };
-pub use candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart, Variant};
+pub use candidate::{Candidate, CandidateId, Measured, Priority, PromptPlace, RunPart, Variant};
 pub use counter::{Chars4, ClaudeEstimate, OpenAi, TokenCounter, UnknownCounter, counter, counters};
-pub use counts::Counts;
+pub use counts::TokenCounts;
 pub use digest::{Digest, NoDigest};
-pub use item::{Content, Hold, Item, Origin, Redaction, Voice};
+pub use item::{Hold, Item, ItemContent, ItemOrigin, Redaction, Voice};
 pub use measure::{CharCount, Size, TokenCount};
-pub use mistake::{Found, Mistake, Problem};
+pub use mistake::{ActualValue, Mistake, MistakeKind};
 pub use nearest::nearest;

@@ -19,12 +19,12 @@ pub struct Mistake {
     /// Where it is, such as `packs[0].priority`.
     pub path: String,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: MistakeKind,
 }
 
 /// What is wrong with a part of a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum MistakeKind {
     /// It must be there.
     #[error("it is missing")]
     Missing,
@@ -34,7 +34,7 @@ pub enum Problem {
         /// What belongs there.
         expected: &'static str,
         /// What is there.
-        found: Found,
+        found: ActualValue,
     },
     /// It is not one of the words that are known.
     #[error("{word:?} is not one of {}{}", known.join(", "), meant(*nearest))]
@@ -99,7 +99,7 @@ pub enum Problem {
 
 /// What a value is, with the value where that is short.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ActualValue {
     /// The null value.
     Null,
     /// A truth value.
@@ -114,9 +114,9 @@ pub enum Found {
     Object,
 }
 
-impl Problem {
+impl MistakeKind {
     pub(crate) fn mistyped(expected: &'static str, value: Value) -> Self {
-        Self::Type { expected, found: Found::from(value) }
+        Self::Type { expected, found: ActualValue::from(value) }
     }
 
     /// Says that a text is no word of a vocabulary.
@@ -145,13 +145,13 @@ fn instead(nearest: Option<&str>, known: &[&str]) -> String {
     }
 }
 
-impl From<Value> for Found {
+impl From<Value> for ActualValue {
     fn from(value: Value) -> Self {
         Self::from(&value)
     }
 }
 
-impl From<&Value> for Found {
+impl From<&Value> for ActualValue {
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -164,7 +164,7 @@ impl From<&Value> for Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for ActualValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),

@@ -1,6 +1,6 @@
 //! What a misspelt word was meant to be.
 
-/// Letters of a word that is only begun, from which it can be told.
+/// Letters of a word that is only begun, from which it is recognised.
 const LEAST_BEGUN: usize = 4;
 
 /// Returns the known word that is nearest to a text, where one is near enough to be meant.

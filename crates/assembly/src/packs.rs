@@ -11,12 +11,12 @@ use crate::{
     measure::TokenCount,
 };
 
-pub use report::{BudgetReport, DecisionReport, GuardReport, Reason, Report, Status};
-pub use request::{DEFAULT_MAX_CHARS, Refusal, Request};
+pub use report::{BudgetReport, DecisionReport, GuardReport, PackReport, Reason, Status};
+pub use request::{DEFAULT_MAX_CHARS, PackRefusal, PackRequest};
 
 /// A prompt that was put together from packs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assembled<'r> {
+pub struct AssembledPacks<'r> {
     /// The budget, where there is one.
     pub max_tokens: Option<TokenCount>,
     /// What became of every pack.
@@ -28,7 +28,7 @@ pub struct Assembled<'r> {
 }
 
 /// Puts a prompt together. The counter is the one that the request was measured with.
-pub fn assemble<'r>(counter: &dyn TokenCounter, request: &'r Request) -> Assembled<'r> {
+pub fn assemble<'r>(counter: &dyn TokenCounter, request: &'r PackRequest) -> AssembledPacks<'r> {
     let Limits { max_tokens, max_chars } = request.limits;
     let mut parts_max = max_tokens;
     loop {
@@ -37,14 +37,14 @@ pub fn assemble<'r>(counter: &dyn TokenCounter, request: &'r Request) -> Assembl
         let tokens = counter.count(&context);
         let excess = max_tokens.map_or(TokenCount::ZERO, |max| tokens.beyond(max));
         if excess == TokenCount::ZERO || !selection.has_optional() {
-            return Assembled { max_tokens, selection, context, tokens };
+            return AssembledPacks { max_tokens, selection, context, tokens };
         }
         // Some tokenizers find more in a whole than in its parts; then the parts get less.
         parts_max = parts_max.map(|max| max.beyond(excess));
     }
 }
 
-impl Assembled<'_> {
+impl AssembledPacks<'_> {
     /// Returns how many tokens there are beyond the budget, which only required packs cause.
     pub fn over_budget(&self) -> TokenCount {
         self.max_tokens.map_or(TokenCount::ZERO, |max| self.tokens.beyond(max))

@@ -11,14 +11,14 @@ mod window;
 use std::{cell::RefCell, collections::HashMap};
 
 use crate::{
-    budget::{self, Omission, Outcome, RunRule, SegmentRule, Selection},
+    budget::{self, CandidateOutcome, Omission, RunRule, SegmentRule, Selection},
     candidate::{Candidate, CandidateId, Measured, Priority, RunPart},
-    counts::Counts,
+    counts::TokenCounts,
     digest::Digest,
-    document::{Gap, Inputs, LossNote, TargetOutcome, Whole},
-    item::{Content, Item},
+    envelope::{Gap, Inputs, RenderingLoss, TargetOutcome, Whole},
+    item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
-    recipe::{Segment, SourceInput, TargetSpec},
+    recipe::{SegmentSpec, SourceInput, TargetSpec},
     render::{Fence, Rendered, Renderer},
     standard::OverflowStrategy,
 };
@@ -28,7 +28,7 @@ use window::Window;
 
 /// What came out for one target.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Assembled {
+pub struct AssembledTarget {
     /// What was decided.
     pub outcome: TargetOutcome,
     /// What the target is given.
@@ -84,7 +84,7 @@ pub fn digests(inputs: &Inputs) -> Vec<Digest> {
 }
 
 /// Assembles for every target of the recipe.
-pub fn run(inputs: &Inputs, counts: &Counts<'_>) -> Result<Vec<Assembled>, Rejected> {
+pub fn run(inputs: &Inputs, counts: &TokenCounts<'_>) -> Result<Vec<AssembledTarget>, Rejected> {
     let fence = fence(inputs);
     inputs.recipe.targets.iter().map(|target| assemble(inputs, *target, &fence, counts)).collect()
 }
@@ -94,7 +94,7 @@ pub const FULL: u64 = 1000;
 
 /// Tells which share of the budget the steps of a run fill, for the target of which they fill least. Where that is more
 /// than [`FULL`], older ones need not be read.
-pub fn fill(inputs: &Inputs, segment: usize, counts: &Counts<'_>) -> u64 {
+pub fn fill(inputs: &Inputs, segment: usize, counts: &TokenCounts<'_>) -> u64 {
     let fence = fence(inputs);
     let share = |size: u64, max: Option<u64>| max.map_or(0, |max| size.saturating_mul(FULL) / max.max(1));
     let fills = inputs.recipe.targets.iter().map(|target| {
@@ -117,7 +117,12 @@ fn fence(inputs: &Inputs) -> Fence {
     Fence::new(&inputs.stream, &content)
 }
 
-fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<'_>) -> Result<Assembled, Rejected> {
+fn assemble(
+    inputs: &Inputs,
+    target: TargetSpec,
+    fence: &Fence,
+    counts: &TokenCounts<'_>,
+) -> Result<AssembledTarget, Rejected> {
     let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
     let limits = inputs.recipe.budget.limits_for(target.audience);
     let surface = Surface::of(inputs, target);
@@ -188,23 +193,23 @@ fn assemble(inputs: &Inputs, target: TargetSpec, fence: &Fence, counts: &Counts<
         losses: losses
             .counts()
             .iter()
-            .map(|count| LossNote { kind: count.loss.as_str().to_owned(), count: count.count })
+            .map(|count| RenderingLoss { kind: count.loss.as_str().to_owned(), count: count.count })
             .collect(),
         blocks: window.blocks,
     };
-    Ok(Assembled { outcome, bytes, fragments: window.fragments, gaps })
+    Ok(AssembledTarget { outcome, bytes, fragments: window.fragments, gaps })
 }
 
-fn overflow(inputs: &Inputs, segment: &Segment) -> OverflowStrategy {
+fn overflow(inputs: &Inputs, segment: &SegmentSpec) -> OverflowStrategy {
     segment.overflow.unwrap_or(inputs.recipe.budget.overflow)
 }
 
 /// Tells whether a segment keeps the newest end of a conversation.
-pub fn is_run(segment: &Segment) -> bool {
+pub fn is_run(segment: &SegmentSpec) -> bool {
     segment.sources.iter().any(|source| matches!(source.input, SourceInput::History { .. }))
 }
 
-fn candidate(item: &Item, renderer: &Renderer<'_>, counts: &Counts<'_>) -> Candidate {
+fn candidate(item: &Item, renderer: &Renderer<'_>, counts: &TokenCounts<'_>) -> Candidate {
     Candidate {
         id: CandidateId::new(item.id.as_str()).expect("the id of an item is not empty"),
         priority: item.priority,
@@ -218,10 +223,15 @@ fn candidate(item: &Item, renderer: &Renderer<'_>, counts: &Counts<'_>) -> Candi
 }
 
 /// Measures what an item says; nothing where it says nothing.
-fn measured(renderer: &Renderer<'_>, counts: &Counts<'_>, item: Option<&Item>, content: &Content) -> Option<Measured> {
+fn measured(
+    renderer: &Renderer<'_>,
+    counts: &TokenCounts<'_>,
+    item: Option<&Item>,
+    content: &ItemContent,
+) -> Option<Measured> {
     let is_empty = match content {
-        Content::Text { text, .. } => text.trim().is_empty(),
-        Content::Entries(entries) => entries.iter().all(|entry| entry.parts.is_empty()),
+        ItemContent::Text { text, .. } => text.trim().is_empty(),
+        ItemContent::Entries(entries) => entries.iter().all(|entry| entry.parts.is_empty()),
     };
     if is_empty {
         return None;
@@ -241,7 +251,7 @@ fn rejected(inputs: &Inputs, target: TargetSpec, selection: &Selection<'_>) -> R
         overflow(inputs, &inputs.recipe.segments[candidate.segment]) == OverflowStrategy::Reject
     };
     let mut left_out = selection.decisions.iter().filter(|decision| {
-        rejects(decision.candidate) && matches!(decision.outcome, Outcome::Omitted(Omission::Budget { .. }))
+        rejects(decision.candidate) && matches!(decision.outcome, CandidateOutcome::Omitted(Omission::Budget { .. }))
     });
     let room = inputs.recipe.budget.limits_for(target.audience);
     let max = room.max_tokens.map(|max| max.saturating_sub(room.reserved_tokens.unwrap_or(0)));

@@ -1,4 +1,4 @@
-//! Reads documents part by part and keeps every mistake, so that all of them can be told at once.
+//! Reads documents part by part and keeps every mistake, so that all of them can be reported at once.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use crate::{
-    mistake::{Mistake, Problem},
+    mistake::{Mistake, MistakeKind},
     nearest::nearest,
     vocabulary::Word,
 };
@@ -31,7 +31,7 @@ pub(crate) struct Fields {
 
 impl Reader {
     /// Notes a mistake.
-    pub(crate) fn add(&mut self, path: impl Into<String>, problem: impl Into<Problem>) {
+    pub(crate) fn add(&mut self, path: impl Into<String>, problem: impl Into<MistakeKind>) {
         self.mistakes.push(Mistake { path: path.into(), problem: problem.into() });
     }
 
@@ -65,11 +65,11 @@ impl Reader {
         &mut self,
         fields: &mut Fields,
         name: &'static str,
-        read: impl FnOnce(Value) -> Result<T, Problem>,
+        read: impl FnOnce(Value) -> Result<T, MistakeKind>,
     ) -> Option<T> {
         if !fields.has(name) {
             fields.take(name);
-            self.add(fields.path(name), Problem::Missing);
+            self.add(fields.path(name), MistakeKind::Missing);
             return None;
         }
         self.optional(fields, name, read)
@@ -80,7 +80,7 @@ impl Reader {
         &mut self,
         fields: &mut Fields,
         name: &'static str,
-        read: impl FnOnce(Value) -> Result<T, Problem>,
+        read: impl FnOnce(Value) -> Result<T, MistakeKind>,
     ) -> Option<T> {
         let value = fields.take(name)?;
         read(value).map_err(|problem| self.add(fields.path(name), problem)).ok()
@@ -92,8 +92,8 @@ impl Reader {
         &mut self,
         fields: &mut Fields,
         name: &'static str,
-        parts: impl FnOnce(Value) -> Result<Vec<Value>, Problem>,
-        read: impl Fn(Value) -> Result<T, Problem>,
+        parts: impl FnOnce(Value) -> Result<Vec<Value>, MistakeKind>,
+        read: impl Fn(Value) -> Result<T, MistakeKind>,
     ) -> Option<Vec<T>> {
         let values = self.optional(fields, name, parts)?;
         let path = fields.path(name);
@@ -108,7 +108,7 @@ impl Reader {
                     }
                     Entry::Occupied(first) => {
                         let first = format!("{path}[{}]", first.get());
-                        self.add(format!("{path}[{index}]"), Problem::Repeated { first });
+                        self.add(format!("{path}[{index}]"), MistakeKind::Repeated { first });
                     }
                 },
                 Err(problem) => self.add(format!("{path}[{index}]"), problem),
@@ -121,7 +121,7 @@ impl Reader {
     pub(crate) fn nothing_else(&mut self, fields: &Fields) {
         for name in fields.object.keys() {
             let nearest = nearest(name, fields.known.iter().copied());
-            self.add(fields.path(name), Problem::Unknown { known: fields.known.clone(), nearest });
+            self.add(fields.path(name), MistakeKind::Unknown { known: fields.known.clone(), nearest });
         }
     }
 }
@@ -154,77 +154,77 @@ impl Fields {
 /// The largest number that every reader of JSON takes for what it is.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-pub(crate) fn natural(value: Value) -> Result<u64, Problem> {
-    value.as_u64().ok_or_else(|| Problem::mistyped("a whole number, 0 or more", value))
+pub(crate) fn natural(value: Value) -> Result<u64, MistakeKind> {
+    value.as_u64().ok_or_else(|| MistakeKind::mistyped("a whole number, 0 or more", value))
 }
 
 /// Reads a number that may be nothing and that every format can hold.
-pub(crate) fn amount(value: Value) -> Result<u64, Problem> {
+pub(crate) fn amount(value: Value) -> Result<u64, MistakeKind> {
     within(0, "a whole number, 0 or more", value)
 }
 
 /// Reads a number that may not be nothing and that every format can hold.
-pub(crate) fn positive(value: Value) -> Result<u64, Problem> {
+pub(crate) fn positive(value: Value) -> Result<u64, MistakeKind> {
     within(1, "a whole number, 1 or more", value)
 }
 
-fn within(least: u64, expected: &'static str, value: Value) -> Result<u64, Problem> {
+fn within(least: u64, expected: &'static str, value: Value) -> Result<u64, MistakeKind> {
     match value.as_u64() {
-        Some(number) if number > MAX_NUMBER => Err(Problem::mistyped("a number below 2^53", value)),
+        Some(number) if number > MAX_NUMBER => Err(MistakeKind::mistyped("a number below 2^53", value)),
         Some(number) if number >= least => Ok(number),
-        Some(_) | None => Err(Problem::mistyped(expected, value)),
+        Some(_) | None => Err(MistakeKind::mistyped(expected, value)),
     }
 }
 
-pub(crate) fn integer(value: Value) -> Result<i64, Problem> {
-    value.as_i64().ok_or_else(|| Problem::mistyped("a whole number", value))
+pub(crate) fn integer(value: Value) -> Result<i64, MistakeKind> {
+    value.as_i64().ok_or_else(|| MistakeKind::mistyped("a whole number", value))
 }
 
-pub(crate) fn boolean(value: Value) -> Result<bool, Problem> {
-    value.as_bool().ok_or_else(|| Problem::mistyped("true or false", value))
+pub(crate) fn boolean(value: Value) -> Result<bool, MistakeKind> {
+    value.as_bool().ok_or_else(|| MistakeKind::mistyped("true or false", value))
 }
 
-pub(crate) fn text(value: Value) -> Result<String, Problem> {
+pub(crate) fn text(value: Value) -> Result<String, MistakeKind> {
     match value {
         Value::String(text) => Ok(text),
-        other => Err(Problem::mistyped("a text", other)),
+        other => Err(MistakeKind::mistyped("a text", other)),
     }
 }
 
 /// Reads a text that has more than white space.
-pub(crate) fn words(value: Value) -> Result<String, Problem> {
+pub(crate) fn words(value: Value) -> Result<String, MistakeKind> {
     let text = text(value)?;
-    if text.trim().is_empty() { Err(Problem::Empty) } else { Ok(text) }
+    if text.trim().is_empty() { Err(MistakeKind::Empty) } else { Ok(text) }
 }
 
 /// Reads a text that can stand in a line.
-pub(crate) fn line(value: Value) -> Result<String, Problem> {
+pub(crate) fn line(value: Value) -> Result<String, MistakeKind> {
     let text = words(value)?;
-    if text.chars().any(char::is_control) { Err(Problem::NotALine) } else { Ok(text) }
+    if text.chars().any(char::is_control) { Err(MistakeKind::NotALine) } else { Ok(text) }
 }
 
 /// Reads a word of a vocabulary.
-pub(crate) fn word<W: Word>(value: Value) -> Result<W, Problem> {
+pub(crate) fn word<W: Word>(value: Value) -> Result<W, MistakeKind> {
     let text = text(value)?;
-    W::ALL.iter().copied().find(|known| known.word() == text).ok_or_else(|| Problem::word::<W>(text))
+    W::ALL.iter().copied().find(|known| known.word() == text).ok_or_else(|| MistakeKind::word::<W>(text))
 }
 
-pub(crate) fn array(value: Value) -> Result<Vec<Value>, Problem> {
+pub(crate) fn array(value: Value) -> Result<Vec<Value>, MistakeKind> {
     match value {
         Value::Array(values) => Ok(values),
-        other => Err(Problem::mistyped("a list", other)),
+        other => Err(MistakeKind::mistyped("a list", other)),
     }
 }
 
 /// Reads a list that has something in it.
-pub(crate) fn filled(value: Value) -> Result<Vec<Value>, Problem> {
+pub(crate) fn filled(value: Value) -> Result<Vec<Value>, MistakeKind> {
     let values = array(value)?;
-    if values.is_empty() { Err(Problem::NoneGiven) } else { Ok(values) }
+    if values.is_empty() { Err(MistakeKind::NoneGiven) } else { Ok(values) }
 }
 
-fn object(value: Value) -> Result<Map<String, Value>, Problem> {
+fn object(value: Value) -> Result<Map<String, Value>, MistakeKind> {
     match value {
         Value::Object(object) => Ok(object),
-        other => Err(Problem::mistyped("an object", other)),
+        other => Err(MistakeKind::mistyped("an object", other)),
     }
 }

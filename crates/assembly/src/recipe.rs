@@ -17,14 +17,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use built_in::{BuiltIn, built_in};
-pub use read::{NotToml, Refusal, Syntax};
+pub use read::{NotToml, RecipeRefusal, Syntax};
 pub use rules::{OVERFLOW_STRATEGIES, Rule};
 pub use target::UnknownTarget;
-pub use topic::{Mark, Since, TopicEnd};
+pub use topic::{Since, TopicEnd, TopicMark};
 
 use crate::{
     candidate::Priority,
-    standard::{ContextKind, OverflowStrategy, Scope, Target},
+    standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
     vocabulary::vocabulary,
 };
 
@@ -36,22 +36,22 @@ pub struct Recipe {
     /// What it is for.
     pub description: String,
     /// What the envelopes made by it are for.
-    pub scope: Scope,
+    pub scope: ContextScope,
     /// The name of the token counter.
     pub counter: String,
     /// For whom, and in which form; at least one.
     pub targets: Vec<TargetSpec>,
     /// How much there may be.
-    pub budget: Budget,
+    pub budget: BudgetSpec,
     /// The parts of the window in their order: stable ones, then those that only grow, then those that change.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<SegmentSpec>,
 }
 
 /// Who is to see an assembly, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetSpec {
     /// Who.
-    pub audience: Target,
+    pub audience: Audience,
     /// In which form.
     pub rendering: Rendering,
 }
@@ -80,11 +80,11 @@ vocabulary! {
 
 /// How much there may be in an assembly.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
+pub struct BudgetSpec {
     /// The limits where a target has none of its own.
     pub limits: BudgetLimits,
     /// The limits of single targets, which take the place of the others one by one.
-    pub targets: BTreeMap<Target, BudgetLimits>,
+    pub targets: BTreeMap<Audience, BudgetLimits>,
     /// What happens to what does not fit, where a segment does not say.
     pub overflow: OverflowStrategy,
 }
@@ -111,7 +111,7 @@ pub struct BudgetLimits {
 
 /// A part of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Segment {
+pub struct SegmentSpec {
     /// What it is called; no two are the same.
     pub name: String,
     /// What changes in it from one assembly to the next.
@@ -126,7 +126,7 @@ pub struct Segment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overflow: Option<OverflowStrategy>,
     /// Where its items come from, in their order.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceSpec>,
 }
 
 vocabulary! {
@@ -143,7 +143,7 @@ vocabulary! {
 
 /// Where items come from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Source {
+pub struct SourceSpec {
     /// What is read.
     #[serde(flatten)]
     pub input: SourceInput,
@@ -157,7 +157,7 @@ pub struct Source {
     pub title: Option<String>,
     /// Who may see its items; everybody if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<Vec<Target>>,
+    pub visibility: Option<Vec<Audience>>,
     /// How far its items can be trusted, in words of the recipe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
@@ -280,9 +280,9 @@ impl BudgetLimits {
     }
 }
 
-impl Budget {
+impl BudgetSpec {
     /// Returns the limits that hold for a target.
-    pub fn limits_for(&self, target: Target) -> BudgetLimits {
+    pub fn limits_for(&self, target: Audience) -> BudgetLimits {
         self.targets.get(&target).map_or(self.limits, |own| own.or(self.limits))
     }
 }

@@ -9,15 +9,16 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::{
     candidate::Priority,
-    document::{Block as GivenBlock, Document, Fate, Inputs, ItemRecord, SegmentOutcome, TargetRecord},
-    item::{Hold, Item as GivenItem, Redaction},
-    pipeline::Assembled,
+    envelope::{Block, Envelope, Fate, Inputs, ItemRecord, SegmentOutcome, TargetRecord},
+    item::{Hold, Item, Redaction},
+    pipeline::AssembledTarget,
     recipe::TargetSpec,
     standard::{
-        Assembly, AssemblyId, Binding, Block, BlockId, Budget, BudgetId, ContentMode, Envelope, EnvelopeId, Event,
-        Export, Injection, Item, ItemId, Lifecycle, MissingContext, OmissionReason, Omitted, OmittedRef,
-        RedactionState, Reference, Scope, SegmentId, Selection, SelectionId, SourceId, SourceRef, Surface, SurfaceId,
-        SurfaceKind, Target, Truncation, VERSION, Window, WindowId, WindowSegment,
+        AssemblyBlock, AssemblyId, Audience, Binding, BlockId, BudgetId, ContentMode, ContextAssembly, ContextBudget,
+        ContextEnvelope, ContextEnvelopeId, ContextEvent, ContextInjection, ContextItem, ContextScope,
+        ContextSelection, ContextSurface, ContextWindow, Export, ItemId, Lifecycle, MissingContext, OmissionReason,
+        Omitted, OmittedRef, RecordReference, RedactionState, SegmentId, SelectionId, SourceId, SourceRef, SurfaceId,
+        SurfaceKind, Truncation, VERSION, WindowId, WindowSegment,
     },
 };
 
@@ -27,24 +28,24 @@ pub struct Parcel {
     /// Its id.
     pub id: contexture_core::EnvelopeId,
     /// What it says.
-    pub document: Document,
+    pub document: Envelope,
     /// What it was made of.
     pub inputs: Inputs,
     /// What it gives each target, made again.
-    pub assembled: Vec<Assembled>,
+    pub assembled: Vec<AssembledTarget>,
     /// Where it became visible.
-    pub injections: Vec<Injection>,
+    pub injections: Vec<ContextInjection>,
     /// What was sent, where that is not what was assembled.
     pub sent: Vec<Vec<u8>>,
     /// What is missing.
     pub missing: Vec<MissingContext>,
     /// What happened to it.
-    pub events: Vec<Event>,
+    pub events: Vec<ContextEvent>,
 }
 
 /// Writes envelopes as records of the standard, with all contents that the records name.
 pub fn export(parcels: &[Parcel], producer: &str, at: Timestamp) -> Export {
-    let mut export = Export::new(Reference::Id(producer.to_owned()), at);
+    let mut export = Export::new(RecordReference::Id(producer.to_owned()), at);
     for parcel in parcels {
         Writer::new(parcel).write(&mut export);
     }
@@ -55,7 +56,7 @@ struct Writer<'p> {
     parcel: &'p Parcel,
     id: String,
     /// What the items were made of.
-    given: HashMap<&'p ItemId, &'p GivenItem>,
+    given: HashMap<&'p ItemId, &'p Item>,
     /// What became of the items.
     items: HashMap<&'p ItemId, &'p ItemRecord>,
     /// The tokens of each item, where it has most.
@@ -121,8 +122,8 @@ impl<'p> Writer<'p> {
         format!("{}/{kind}/{of}", self.id)
     }
 
-    fn item_ref(&self, id: &crate::standard::ItemId) -> Reference {
-        Reference::Id(self.named("item", id.as_str()))
+    fn item_ref(&self, id: &crate::standard::ItemId) -> RecordReference {
+        RecordReference::Id(self.named("item", id.as_str()))
     }
 
     fn source(&self, item: &ItemRecord) -> SourceRef {
@@ -152,14 +153,14 @@ impl<'p> Writer<'p> {
         })
     }
 
-    fn item(&self, item: &ItemRecord) -> Item {
+    fn item(&self, item: &ItemRecord) -> ContextItem {
         let metadata = json!({"segment": item.segment, "priority": item.priority, "is_summary": item.is_summary});
-        Item {
+        ContextItem {
             schema_version: VERSION.to_owned(),
             item_id: ItemId::new(self.named("item", item.id.as_str())).expect("it is not empty"),
             context_kind: item.kind,
             content_mode: ContentMode::Ref,
-            visibility: item.visibility.clone().unwrap_or_else(|| Target::ALL.to_vec()),
+            visibility: item.visibility.clone().unwrap_or_else(|| Audience::ALL.to_vec()),
             title: Some(item.title.clone().unwrap_or_else(|| item.id.as_str().to_owned())),
             content: None,
             content_ref: Some(reference("content", item.origin.digest.to_string())),
@@ -178,7 +179,7 @@ impl<'p> Writer<'p> {
                 Priority::Low => 0,
             })),
             created_at: Some(self.made_at(item)),
-            source_refs: vec![Reference::Id(self.named("source", item.id.as_str()))],
+            source_refs: vec![RecordReference::Id(self.named("source", item.id.as_str()))],
             metadata: object(metadata),
             more: item.redaction.as_ref().map(redacted).unwrap_or_default(),
         }
@@ -196,31 +197,31 @@ impl<'p> Writer<'p> {
         given.and_then(|given| given.at).unwrap_or(self.parcel.document.created_at)
     }
 
-    fn surface(&self) -> Surface {
+    fn surface(&self) -> ContextSurface {
         let document = &self.parcel.document;
         let unread = document.unread.as_ref().map(
             |unread| json!({"turns": unread.turns, "first": unread.first.to_string(), "last": unread.last.to_string()}),
         );
-        Surface {
+        ContextSurface {
             schema_version: VERSION.to_owned(),
             surface_id: SurfaceId::new(format!("{}/surface", self.id)).expect("it is not empty"),
             scope: document.scope.as_str().to_owned(),
             created_at: document.created_at,
             surface_kind: Some(match document.scope {
-                Scope::Turn => SurfaceKind::TurnSurface,
-                Scope::Task => SurfaceKind::TaskSurface,
-                Scope::Session => SurfaceKind::SessionSurface,
-                Scope::ToolInvocation => SurfaceKind::ToolSurface,
-                Scope::Review => SurfaceKind::ReviewSurface,
-                Scope::Handoff => SurfaceKind::HandoffSurface,
-                Scope::Custom => SurfaceKind::Custom,
+                ContextScope::Turn => SurfaceKind::TurnSurface,
+                ContextScope::Task => SurfaceKind::TaskSurface,
+                ContextScope::Session => SurfaceKind::SessionSurface,
+                ContextScope::ToolInvocation => SurfaceKind::ToolSurface,
+                ContextScope::Review => SurfaceKind::ReviewSurface,
+                ContextScope::Handoff => SurfaceKind::HandoffSurface,
+                ContextScope::Custom => SurfaceKind::Custom,
             }),
             producer: Some(self.producer()),
             expires_at: None,
             available_source_refs: document
                 .items
                 .iter()
-                .map(|item| Reference::Id(self.named("source", item.id.as_str())))
+                .map(|item| RecordReference::Id(self.named("source", item.id.as_str())))
                 .collect(),
             available_item_refs: document.items.iter().map(|item| self.item_ref(&item.id)).collect(),
             capability_refs: Vec::new(),
@@ -231,7 +232,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    fn selection(&self, target: &TargetRecord) -> Selection {
+    fn selection(&self, target: &TargetRecord) -> ContextSelection {
         let outcome = &target.outcome;
         let (mut selected, mut omitted) = (Vec::new(), Vec::new());
         for decision in &outcome.decisions {
@@ -246,7 +247,7 @@ impl<'p> Writer<'p> {
                 })),
             }
         }
-        Selection {
+        ContextSelection {
             schema_version: VERSION.to_owned(),
             selection_id: SelectionId::new(self.named("selection", outcome.target)).expect("it is not empty"),
             surface_id: SurfaceId::new(format!("{}/surface", self.id)).expect("it is not empty"),
@@ -255,7 +256,7 @@ impl<'p> Writer<'p> {
             intent: None,
             ranking_signals: None,
             selection_policy: Some(self.policy()),
-            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            budget_ref: Some(RecordReference::Id(self.named("budget", outcome.target))),
             rationale: None,
             actor_ref: Some(reference("actor", self.parcel.document.actor.clone())),
             model_ref: None,
@@ -267,10 +268,10 @@ impl<'p> Writer<'p> {
         }
     }
 
-    fn budget(&self, target: &TargetRecord) -> Budget {
+    fn budget(&self, target: &TargetRecord) -> ContextBudget {
         let outcome = &target.outcome;
         let document = &self.parcel.document;
-        let cut = |decision: &crate::document::ItemDecision| match &decision.fate {
+        let cut = |decision: &crate::envelope::ItemDecision| match &decision.fate {
             Fate::Included { cut_from: Some(before), tokens, .. } => Some(Truncation {
                 item_ref: Some(self.item_ref(&decision.item)),
                 strategy: Some(self.parcel.inputs.recipe.budget.overflow),
@@ -288,7 +289,7 @@ impl<'p> Writer<'p> {
             "over_budget_tokens": outcome.over_budget_tokens,
             "recipe": document.recipe.name,
         });
-        Budget {
+        ContextBudget {
             schema_version: VERSION.to_owned(),
             budget_id: BudgetId::new(self.named("budget", outcome.target)).expect("it is not empty"),
             target: outcome.target.audience,
@@ -333,19 +334,19 @@ impl<'p> Writer<'p> {
         format!("{}/{}", self.named("segment", target), segment.name)
     }
 
-    fn window(&self, target: &TargetRecord) -> Window {
+    fn window(&self, target: &TargetRecord) -> ContextWindow {
         let outcome = &target.outcome;
         let report = &outcome.window;
-        Window {
+        ContextWindow {
             schema_version: VERSION.to_owned(),
             window_id: WindowId::new(self.named("window", outcome.target)).expect("it is not empty"),
             target: outcome.target.audience,
             created_at: self.parcel.document.created_at,
-            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            budget_ref: Some(RecordReference::Id(self.named("budget", outcome.target))),
             segments: outcome
                 .segments
                 .iter()
-                .map(|segment| Reference::Id(self.segment_id(outcome.target, segment)))
+                .map(|segment| RecordReference::Id(self.segment_id(outcome.target, segment)))
                 .collect(),
             metadata: object(json!({
                 "lasting_blocks": report.lasting_blocks,
@@ -357,12 +358,12 @@ impl<'p> Writer<'p> {
         }
     }
 
-    fn assembly(&self, target: &TargetRecord) -> Assembly {
+    fn assembly(&self, target: &TargetRecord) -> ContextAssembly {
         let outcome = &target.outcome;
-        let block = |(position, block): (u64, &GivenBlock)| Block {
+        let block = |(position, block): (u64, &Block)| AssemblyBlock {
             block_id: BlockId::new(self.named("block", format_args!("{}/{position}", outcome.target)))
                 .expect("it is not empty"),
-            content_ref: Some(Reference::Id(block.digest.to_string())),
+            content_ref: Some(RecordReference::Id(block.digest.to_string())),
             wrapper: None,
             position: Some(position),
             token_estimate: Some(block.tokens),
@@ -373,15 +374,15 @@ impl<'p> Writer<'p> {
             metadata: Map::new(),
             more: Map::new(),
         };
-        Assembly {
+        ContextAssembly {
             schema_version: VERSION.to_owned(),
             assembly_id: AssemblyId::new(self.named("assembly", outcome.target)).expect("it is not empty"),
             target: outcome.target.audience,
             ordered_blocks: (0u64..).zip(&outcome.blocks).map(block).collect(),
             created_at: self.parcel.document.created_at,
-            wrapping_policy: Some(Reference::Id("fenced".to_owned())),
+            wrapping_policy: Some(RecordReference::Id("fenced".to_owned())),
             separator_policy: None,
-            budget_ref: Some(Reference::Id(self.named("budget", outcome.target))),
+            budget_ref: Some(RecordReference::Id(self.named("budget", outcome.target))),
             redaction_state: Some(
                 outcome
                     .blocks
@@ -405,29 +406,29 @@ impl<'p> Writer<'p> {
         }
     }
 
-    fn envelope(&self) -> Envelope {
+    fn envelope(&self) -> ContextEnvelope {
         let document = &self.parcel.document;
         let specs = || document.targets.iter().map(|target| target.outcome.target);
-        let all = |kind: &str| specs().map(|spec| Reference::Id(self.named(kind, spec))).collect();
+        let all = |kind: &str| specs().map(|spec| RecordReference::Id(self.named(kind, spec))).collect();
         let blocks = document.targets.iter().flat_map(|target| &target.outcome.blocks);
         let mut known = HashSet::new();
         let items = blocks.filter_map(|block| block.item.as_ref()).filter(|item| known.insert(*item));
-        let items: Vec<Reference> = items.map(|item| self.item_ref(item)).collect();
+        let items: Vec<RecordReference> = items.map(|item| self.item_ref(item)).collect();
         let runtime =
             document.correlation.iter().map(|(key, id)| reference(key.strip_suffix("_id").unwrap_or(key), id.clone()));
         let commit = document.commit.map(|commit| reference("commit", commit.to_string()));
         let compacted = document.targets.iter().filter_map(|target| self.compaction(target));
-        Envelope {
+        ContextEnvelope {
             schema_version: VERSION.to_owned(),
-            context_id: EnvelopeId::new(self.id.clone()).expect("it is not empty"),
+            context_id: ContextEnvelopeId::new(self.id.clone()).expect("it is not empty"),
             scope: document.scope,
             lifecycle: if self.parcel.injections.is_empty() { Lifecycle::Assembled } else { Lifecycle::Injected },
             created_at: document.created_at,
             producer: Some(self.producer()),
-            budget_ref: specs().next().map(|spec| Reference::Id(self.named("budget", spec))),
+            budget_ref: specs().next().map(|spec| RecordReference::Id(self.named("budget", spec))),
             actor_refs: vec![reference("actor", document.actor.clone())],
             runtime_refs: runtime.chain(commit).chain([reference("stream", document.stream.clone())]).collect(),
-            surface_refs: vec![Reference::Id(format!("{}/surface", self.id))],
+            surface_refs: vec![RecordReference::Id(format!("{}/surface", self.id))],
             item_refs: items,
             selection_refs: all("selection"),
             assembly_refs: all("assembly"),
@@ -435,16 +436,16 @@ impl<'p> Writer<'p> {
                 .parcel
                 .injections
                 .iter()
-                .map(|injection| Reference::Id(injection.injection_id.as_str().to_owned()))
+                .map(|injection| RecordReference::Id(injection.injection_id.as_str().to_owned()))
                 .collect(),
             compaction_refs: compacted
-                .map(|compaction| Reference::Id(compaction.compaction_id.as_str().to_owned()))
+                .map(|compaction| RecordReference::Id(compaction.compaction_id.as_str().to_owned()))
                 .collect(),
             missing_context_refs: self
                 .parcel
                 .missing
                 .iter()
-                .map(|missing| Reference::Id(missing.missing_id.as_str().to_owned()))
+                .map(|missing| RecordReference::Id(missing.missing_id.as_str().to_owned()))
                 .collect(),
             policy_refs: self.policies(),
             evidence_refs: std::iter::once(document.inputs)
@@ -465,7 +466,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Returns who decided what nobody may see.
-    fn policies(&self) -> Vec<Reference> {
+    fn policies(&self) -> Vec<RecordReference> {
         let redactions = self.parcel.document.items.iter().filter_map(|item| item.redaction.as_ref());
         let policies: BTreeSet<_> = redactions.flat_map(|redaction| &redaction.policies).collect();
         policies.into_iter().map(|policy| reference("policy", policy.as_str())).collect()
@@ -476,12 +477,12 @@ impl<'p> Writer<'p> {
         ids.map(|(key, id)| (key.clone(), Value::String(id.clone()))).collect()
     }
 
-    fn producer(&self) -> Reference {
+    fn producer(&self) -> RecordReference {
         let producer = &self.parcel.document.producer;
         reference("program", format!("{}/{}", producer.name, producer.version))
     }
 
-    fn policy(&self) -> Reference {
+    fn policy(&self) -> RecordReference {
         reference("policy", format!("recipe:{}", self.parcel.document.recipe.name))
     }
 }
@@ -493,8 +494,8 @@ fn redacted(redaction: &Redaction) -> Map<String, Value> {
 }
 
 /// Names something outside of the records.
-fn reference(kind: &str, id: impl Into<String>) -> Reference {
-    Reference::Object(object(json!({"kind": kind, "id": id.into()})))
+fn reference(kind: &str, id: impl Into<String>) -> RecordReference {
+    RecordReference::Object(object(json!({"kind": kind, "id": id.into()})))
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -9,7 +9,7 @@ use contexture_formats::{Dialogue, dialogue::Losses};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    item::{Content, Item, Voice},
+    item::{Item, ItemContent, Voice},
     recipe::{Rendering, Stability},
 };
 
@@ -20,7 +20,7 @@ pub const IMAGE_TOKENS: u64 = 1600;
 
 /// The session that a transcript is written for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct TranscriptSession {
     /// Its id, a UUID.
     pub id: String,
     /// The directory that the agent works in.
@@ -43,16 +43,16 @@ pub struct Renderer<'r> {
     /// What stands around texts.
     pub fence: &'r Fence,
     /// The session, where the form is a transcript.
-    pub session: &'r Session,
+    pub session: &'r TranscriptSession,
 }
 
 /// A part of the window: an item, in one of its forms.
 #[derive(Debug, Clone)]
-pub struct Piece<'p> {
+pub struct WindowPiece<'p> {
     /// The item; none for a mark that says where something was left out.
     pub item: Option<&'p Item>,
     /// What it says here.
-    pub content: std::borrow::Cow<'p, Content>,
+    pub content: std::borrow::Cow<'p, ItemContent>,
     /// How lasting the segment is that it stands in.
     pub stability: Stability,
 }
@@ -77,7 +77,7 @@ pub struct Rendered {
 
 impl Renderer<'_> {
     /// Renders a piece by itself.
-    pub fn fragment(&self, item: Option<&Item>, content: &Content) -> Fragment {
+    pub fn fragment(&self, item: Option<&Item>, content: &ItemContent) -> Fragment {
         let (content, images) = without_pictures(content);
         let text = match self.rendering {
             Rendering::Prompt | Rendering::ClaudeCode | Rendering::Codex | Rendering::Gemini | Rendering::Pi => {
@@ -91,7 +91,7 @@ impl Renderer<'_> {
     }
 
     /// Renders pieces in their order.
-    pub fn whole(&self, pieces: &[Piece<'_>]) -> Rendered {
+    pub fn whole(&self, pieces: &[WindowPiece<'_>]) -> Rendered {
         match self.rendering {
             Rendering::Prompt => {
                 let fragments = pieces.iter().map(|piece| prompt::fragment(self.fence, piece.item, &piece.content));
@@ -108,12 +108,12 @@ impl Renderer<'_> {
     }
 
     /// Returns what pieces say as entries of a conversation.
-    fn entries<'p>(&self, pieces: impl IntoIterator<Item = (Option<&'p Item>, &'p Content)>) -> Vec<Entry> {
+    fn entries<'p>(&self, pieces: impl IntoIterator<Item = (Option<&'p Item>, &'p ItemContent)>) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (item, content) in pieces {
             match content {
-                Content::Entries(said) => entries.extend(said.iter().cloned()),
-                Content::Text { text, voice, fenced } => {
+                ItemContent::Entries(said) => entries.extend(said.iter().cloned()),
+                ItemContent::Text { text, voice, fenced } => {
                     let role = match voice {
                         Voice::System => Role::System,
                         Voice::User => Role::User,
@@ -126,21 +126,21 @@ impl Renderer<'_> {
         entries
     }
 
-    fn dialogue(&self, pieces: &[Piece<'_>]) -> Dialogue {
+    fn dialogue(&self, pieces: &[WindowPiece<'_>]) -> Dialogue {
         Dialogue::of(self.entries(pieces.iter().map(|piece| (piece.item, &*piece.content))))
     }
 }
 
 /// Returns content whose pictures have no bytes, and how many there are.
-fn without_pictures(content: &Content) -> (std::borrow::Cow<'_, Content>, u64) {
-    let Content::Entries(entries) = content else { return (std::borrow::Cow::Borrowed(content), 0) };
+fn without_pictures(content: &ItemContent) -> (std::borrow::Cow<'_, ItemContent>, u64) {
+    let ItemContent::Entries(entries) = content else { return (std::borrow::Cow::Borrowed(content), 0) };
     let mut images = 0;
     if !entries.iter().any(|entry| has_picture(&entry.parts)) {
         return (std::borrow::Cow::Borrowed(content), 0);
     }
     let entries =
         entries.iter().map(|entry| Entry { parts: emptied(&entry.parts, &mut images), ..entry.clone() }).collect();
-    (std::borrow::Cow::Owned(Content::Entries(entries)), images)
+    (std::borrow::Cow::Owned(ItemContent::Entries(entries)), images)
 }
 
 fn has_picture(parts: &[EntryPart]) -> bool {

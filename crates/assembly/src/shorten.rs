@@ -2,7 +2,7 @@
 
 use contexture_core::{Entry, EntryPart};
 
-use crate::item::Content;
+use crate::item::ItemContent;
 
 /// What is left out of a long text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,27 +12,27 @@ pub(crate) enum Cut {
 }
 
 /// Returns the length of the longest text, in characters.
-pub(crate) fn longest(content: &Content) -> usize {
+pub(crate) fn longest(content: &ItemContent) -> usize {
     let mut longest = 0;
     let mut measure = |text: &str| {
         longest = longest.max(text.chars().count());
         None
     };
     match content {
-        Content::Text { text, .. } => drop(measure(text)),
-        Content::Entries(entries) => drop(changed(entries, &mut measure)),
+        ItemContent::Text { text, .. } => drop(measure(text)),
+        ItemContent::Entries(entries) => drop(changed(entries, &mut measure)),
     }
     longest
 }
 
 /// Returns content in which no text has more characters than that, and a mark stands where some were left out.
-pub(crate) fn shortened(content: &Content, max_chars: usize, cut: Cut) -> Content {
+pub(crate) fn shortened(content: &ItemContent, max_chars: usize, cut: Cut) -> ItemContent {
     match content {
-        Content::Text { text, voice, fenced } => {
+        ItemContent::Text { text, voice, fenced } => {
             let text = cut.apply(text, max_chars).unwrap_or_else(|| text.clone());
-            Content::Text { text, voice: *voice, fenced: *fenced }
+            ItemContent::Text { text, voice: *voice, fenced: *fenced }
         }
-        Content::Entries(entries) => Content::Entries(changed(entries, &mut |text| cut.apply(text, max_chars))),
+        ItemContent::Entries(entries) => ItemContent::Entries(changed(entries, &mut |text| cut.apply(text, max_chars))),
     }
 }
 

@@ -25,28 +25,28 @@ mod digest;
 mod export;
 mod record;
 
-pub use assembly::{Assembly, Block, Injection};
-pub use budget::{Budget, Truncation, Window, WindowSegment};
-pub use compaction::{Compaction, Summary};
+pub use assembly::{AssemblyBlock, ContextAssembly, ContextInjection};
+pub use budget::{ContextBudget, ContextWindow, Truncation, WindowSegment};
+pub use compaction::{ContextCompaction, ContextSummary};
 pub use digest::{ContentDigest, NotADigest};
-pub use envelope::Envelope;
-pub use event::Event;
-pub use export::{Content, Export, ExportVersion};
+pub use envelope::ContextEnvelope;
+pub use event::ContextEvent;
+pub use export::{Export, ExportVersion, ExportedContent};
 pub use id::{
-    AssemblyId, BlockId, BudgetId, CompactionId, EmptyId, EnvelopeId, EventId, InjectionId, ItemId, MissingId,
-    SegmentId, SelectionId, SourceId, SummaryId, SurfaceId, WindowId,
+    AssemblyId, BlockId, BudgetId, CompactionId, ContextEnvelopeId, ContextInjectionId, EmptyId, EventId, ItemId,
+    MissingContextId, SegmentId, SelectionId, SourceId, SummaryId, SurfaceId, WindowId,
 };
-pub use item::Item;
+pub use item::ContextItem;
 pub use missing::MissingContext;
-pub use record::{Object, Record};
-pub use reference::Reference;
-pub use selection::{Omitted, OmittedRef, Selection};
+pub use record::{Object, StandardRecord};
+pub use reference::RecordReference;
+pub use selection::{ContextSelection, Omitted, OmittedRef};
 pub use source::{Binding, Selector, SelectorShape, SourceRef};
-pub use surface::Surface;
+pub use surface::ContextSurface;
 pub use words::{
-    CompactionMethod, CompactionTrigger, ContentMode, ContextKind, EventType, InjectionPoint, Lifecycle, MissingStatus,
-    OmissionReason, OverflowStrategy, RankingSignal, RedactionState, Scope, SelectorKind, Severity, SurfaceKind,
-    Target,
+    Audience, CompactionMethod, CompactionTrigger, ContentMode, ContextKind, ContextScope, EventType, InjectionPoint,
+    Lifecycle, MissingStatus, OmissionReason, OverflowStrategy, RankingSignal, RedactionState, SelectorKind, Severity,
+    SurfaceKind,
 };
 
 /// The version of the standard that records are written in.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use contexture_assembly::{
-    Candidate, CandidateId, CharCount, Chars4, Decision, Limits, Measured, Omission, Outcome, Place, Priority, RunPart,
-    Selection, TokenCount, select,
+    Candidate, CandidateId, CandidateOutcome, CharCount, Chars4, Decision, Limits, Measured, Omission, Priority,
+    PromptPlace, RunPart, Selection, TokenCount, select,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn candidate((priority, preserve, full, compact): Parts, order: i64) -> Candidat
     Candidate {
         id: CandidateId::new(format!("c{order}")).unwrap(),
         priority,
-        place: Place { order, tie: 0 },
+        place: PromptPlace { order, tie: 0 },
         preserve,
         segment: 0,
         part: RunPart::Alone,
@@ -98,17 +98,17 @@ proptest! {
             prop_assert_eq!(left.remove(&candidate.id), Some(*candidate));
             let is_required = candidate.priority == Priority::Required;
             match outcome {
-                Outcome::Included(inclusion) => prop_assert!(!inclusion.text.text().is_empty()),
-                Outcome::Omitted(Omission::Empty) => {
+                CandidateOutcome::Included(inclusion) => prop_assert!(!inclusion.text.text().is_empty()),
+                CandidateOutcome::Omitted(Omission::Empty) => {
                     prop_assert!(candidate.full.is_none() && candidate.compact.is_none());
                 }
-                Outcome::Omitted(Omission::Budget { left }) => {
+                CandidateOutcome::Omitted(Omission::Budget { left }) => {
                     prop_assert!(!is_required);
                     let mut texts = candidate.full.iter().chain(&candidate.compact);
                     prop_assert!(texts.all(|text| text.tokens() > *left));
                 }
-                Outcome::Omitted(Omission::MaxChars) => prop_assert!(selection.guard.is_applied()),
-                Outcome::Omitted(Omission::Summarized | Omission::Needless) => prop_assert!(false, "there is no run"),
+                CandidateOutcome::Omitted(Omission::MaxChars) => prop_assert!(selection.guard.is_applied()),
+                CandidateOutcome::Omitted(Omission::Summarized | Omission::Needless) => prop_assert!(false, "there is no run"),
             }
         }
         prop_assert!(left.is_empty());
@@ -134,7 +134,7 @@ proptest! {
         // A cut may stop short of a character that is two units long; that gap is nobody's.
         prop_assume!(required_chars(&free) <= max_chars);
         for Decision { candidate, outcome } in &held.decisions {
-            if *outcome == Outcome::Omitted(Omission::MaxChars) && candidate.priority != Priority::Required {
+            if *outcome == CandidateOutcome::Omitted(Omission::MaxChars) && candidate.priority != Priority::Required {
                 let shortest = candidate.full.iter().chain(&candidate.compact).map(Measured::chars).min();
                 prop_assert!(held.guard.after + shortest.unwrap_or_default() > max_chars, "{}", candidate.id);
             }

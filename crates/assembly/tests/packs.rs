@@ -164,18 +164,18 @@ fn every_mistake_is_named_by_its_place() {
 
 #[test]
 fn what_is_not_json_is_refused_with_its_place() {
-    let refusal = packs::Request::parse(&Chars4, br#"{"packs": [}"#).unwrap_err();
-    assert!(matches!(&refusal, packs::Refusal::Json(source) if source.line() == 1 && source.column() == 12));
+    let refusal = packs::PackRequest::parse(&Chars4, br#"{"packs": [}"#).unwrap_err();
+    assert!(matches!(&refusal, packs::PackRefusal::Json(source) if source.line() == 1 && source.column() == 12));
 }
 
 fn report(counter: &dyn TokenCounter, input: &Value) -> Value {
-    let request = packs::Request::parse(counter, &serde_json::to_vec(input).unwrap()).unwrap();
+    let request = packs::PackRequest::parse(counter, &serde_json::to_vec(input).unwrap()).unwrap();
     serde_json::to_value(packs::assemble(counter, &request).report()).unwrap()
 }
 
 fn mistakes(input: &Value) -> Vec<String> {
-    match packs::Request::parse(&Chars4, &serde_json::to_vec(input).unwrap()) {
-        Err(packs::Refusal::Mistakes { mistakes }) => mistakes.iter().map(ToString::to_string).collect(),
+    match packs::PackRequest::parse(&Chars4, &serde_json::to_vec(input).unwrap()) {
+        Err(packs::PackRefusal::Mistakes { mistakes }) => mistakes.iter().map(ToString::to_string).collect(),
         other => panic!("expected mistakes: {other:?}"),
     }
 }
@@ -183,9 +183,9 @@ fn mistakes(input: &Value) -> Vec<String> {
 /// Tells each decision in a few words: id, variant or `skipped`, reason, characters.
 fn fates(report: &Value) -> Vec<String> {
     let decisions = report["decisions"].as_array().unwrap().iter();
-    let told = decisions.map(|decision| {
+    let lines = decisions.map(|decision| {
         let word = |name: &str, otherwise: &str| decision[name].as_str().unwrap_or(otherwise).to_owned();
         format!("{} {} {} {}", word("id", "?"), word("variant", "skipped"), word("reason", "-"), decision["chars"])
     });
-    told.collect()
+    lines.collect()
 }

@@ -1,8 +1,8 @@
 //! Laws of runs: the newest end of a conversation under a budget.
 
 use contexture_assembly::{
-    Budget, Candidate, CandidateId, CharCount, Chars4, Measured, Omission, Outcome, Place, Priority, RunPart, RunRule,
-    SegmentRule, Selection, Size, TokenCount, select_in,
+    Budget, Candidate, CandidateId, CandidateOutcome, CharCount, Chars4, Measured, Omission, Priority, PromptPlace,
+    RunPart, RunRule, SegmentRule, Selection, Size, TokenCount, select_in,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn text(tokens: u64) -> Option<Measured> {
 }
 
 fn candidate(id: String, order: i64, part: RunPart, segment: usize, tokens: u64) -> Candidate {
-    let place = Place { order, tie: 0 };
+    let place = PromptPlace { order, tie: 0 };
     let priority = if part == RunPart::Alone { Priority::Required } else { Priority::Medium };
     let id = CandidateId::new(id).unwrap();
     Candidate { id, priority, place, preserve: false, segment, part, full: text(tokens), compact: None }
@@ -72,11 +72,11 @@ proptest! {
         prop_assert_eq!(selection.runs[&0].is_cut, !is_whole);
         for decision in &selection.decisions {
             match (decision.candidate.part, &decision.outcome) {
-                (RunPart::Summary(turn), Outcome::Included(_)) => {
+                (RunPart::Summary(turn), CandidateOutcome::Included(_)) => {
                     let mut of_turn = selection.decisions.iter().filter(|d| d.candidate.part == RunPart::Step(turn));
                     prop_assert!(of_turn.any(|decision| decision.outcome.inclusion().is_none()));
                 }
-                (RunPart::Step(turn), Outcome::Omitted(Omission::Summarized)) => {
+                (RunPart::Step(turn), CandidateOutcome::Omitted(Omission::Summarized)) => {
                     let mut of_turn = selection.decisions.iter().filter(|d| d.candidate.part == RunPart::Summary(turn));
                     prop_assert!(of_turn.all(|decision| decision.outcome.inclusion().is_some()));
                 }

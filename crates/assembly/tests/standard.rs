@@ -7,10 +7,11 @@ use std::{
 };
 
 use contexture_assembly::standard::{
-    self, Assembly, Budget, Compaction, CompactionMethod, CompactionTrigger, ContentMode, ContextKind, Envelope, Event,
-    EventType, Injection, InjectionPoint, Item, Lifecycle, MissingContext, MissingStatus, OmissionReason,
-    OverflowStrategy, RankingSignal, RedactionState, Scope, Selection, SelectorKind, Severity, SourceRef, Summary,
-    Surface, SurfaceKind, Target, Window,
+    self, Audience, CompactionMethod, CompactionTrigger, ContentMode, ContextAssembly, ContextBudget,
+    ContextCompaction, ContextEnvelope, ContextEvent, ContextInjection, ContextItem, ContextKind, ContextScope,
+    ContextSelection, ContextSummary, ContextSurface, ContextWindow, EventType, InjectionPoint, Lifecycle,
+    MissingContext, MissingStatus, OmissionReason, OverflowStrategy, RankingSignal, RedactionState, SelectorKind,
+    Severity, SourceRef, SurfaceKind,
 };
 use contexture_core::EventKind;
 use serde::{Serialize, de::DeserializeOwned};
@@ -40,19 +41,19 @@ fn again<T: Serialize + DeserializeOwned>(document: &Value) -> Result<Value, ser
 /// Reads a record of a named object and writes it again.
 fn round(object: &str, document: &Value) -> Result<Value, serde_json::Error> {
     match object {
-        "context_envelope" => again::<Envelope>(document),
-        "context_surface" => again::<Surface>(document),
-        "context_item" => again::<Item>(document),
+        "context_envelope" => again::<ContextEnvelope>(document),
+        "context_surface" => again::<ContextSurface>(document),
+        "context_item" => again::<ContextItem>(document),
         "context_source_ref" => again::<SourceRef>(document),
-        "context_selection" => again::<Selection>(document),
-        "context_budget" => again::<Budget>(document),
-        "context_window" => again::<Window>(document),
-        "context_assembly" => again::<Assembly>(document),
-        "context_injection" => again::<Injection>(document),
-        "context_compaction" => again::<Compaction>(document),
-        "context_summary" => again::<Summary>(document),
+        "context_selection" => again::<ContextSelection>(document),
+        "context_budget" => again::<ContextBudget>(document),
+        "context_window" => again::<ContextWindow>(document),
+        "context_assembly" => again::<ContextAssembly>(document),
+        "context_injection" => again::<ContextInjection>(document),
+        "context_compaction" => again::<ContextCompaction>(document),
+        "context_summary" => again::<ContextSummary>(document),
         "missing_context" => again::<MissingContext>(document),
-        "context_event" => again::<Event>(document),
+        "context_event" => again::<ContextEvent>(document),
         other => panic!("there is no object {other}"),
     }
 }
@@ -195,11 +196,11 @@ fn vocabularies_are_those_of_the_standard() {
         )+};
     }
     compare! {
-        "context_envelope.scope (schema-enforced)": Scope,
+        "context_envelope.scope (schema-enforced)": ContextScope,
         "lifecycle": Lifecycle,
         "context_kind": ContextKind,
         "content_mode": ContentMode,
-        "visibility": Target,
+        "visibility": Audience,
         "surface_kind": SurfaceKind,
         "selector.type": SelectorKind,
         "ranking_signals (common)": RankingSignal,
@@ -218,7 +219,7 @@ fn vocabularies_are_those_of_the_standard() {
     for id in ids.as_array().unwrap() {
         event[id.as_str().unwrap()] = json!("x");
     }
-    let event: Event = serde_json::from_value(event).unwrap();
+    let event: ContextEvent = serde_json::from_value(event).unwrap();
     assert!(event.more.is_empty(), "{:?}", event.more);
     assert!(vocabularies.is_empty(), "{vocabularies:?}");
 }

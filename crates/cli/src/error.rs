@@ -71,7 +71,7 @@ pub(crate) enum Error {
     BinarySummary { input: Input },
     /// A file does not hold packs.
     #[error("cannot take {input} as packs")]
-    Packs { input: Input, source: packs::Refusal },
+    Packs { input: Input, source: packs::PackRefusal },
     /// A file is too large to hold packs.
     #[error("cannot take {input} as packs: it has more than {max_mebibytes} MiB")]
     LargePacks { input: Input, max_mebibytes: u64 },
@@ -83,7 +83,7 @@ pub(crate) enum Error {
     LargeInput { input: Input, max_mebibytes: u64 },
     /// A file does not hold a recipe.
     #[error("cannot take {input} as a recipe")]
-    Recipe { input: Input, source: recipe::Refusal },
+    Recipe { input: Input, source: recipe::RecipeRefusal },
     /// A file is too large to hold a recipe.
     #[error("cannot take {input} as a recipe: it has more than {max_mebibytes} MiB")]
     LargeRecipe { input: Input, max_mebibytes: u64 },
@@ -306,8 +306,8 @@ impl Error {
 
     /// Returns what led to this, nearest first, without what was said already.
     fn causes(&self) -> Vec<String> {
-        if let Self::Packs { source: packs::Refusal::Mistakes { mistakes }, .. }
-        | Self::Recipe { source: recipe::Refusal::Mistakes { mistakes }, .. } = self
+        if let Self::Packs { source: packs::PackRefusal::Mistakes { mistakes }, .. }
+        | Self::Recipe { source: recipe::RecipeRefusal::Mistakes { mistakes }, .. } = self
         {
             return mistakes.iter().map(ToString::to_string).collect();
         }

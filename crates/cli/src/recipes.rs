@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_assembly::recipe::{self, BuiltIn, Recipe, Refusal, Syntax};
+use contexture_assembly::recipe::{self, BuiltIn, Recipe, RecipeRefusal, Syntax};
 
 use crate::{
     error::{Error, Result},
@@ -104,7 +104,7 @@ impl Recipes {
 
 impl Located {
     /// Reads it; what it says may be no recipe.
-    pub(crate) fn read(&self) -> Result<Result<Recipe, Refusal>> {
+    pub(crate) fn read(&self) -> Result<Result<Recipe, RecipeRefusal>> {
         if let Origin::BuiltIn(built_in) = self.origin {
             return Ok(Ok(built_in.recipe()));
         }

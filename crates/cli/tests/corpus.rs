@@ -9,8 +9,8 @@ use std::{
 };
 
 use contexture::{
-    Assemble, Contexture, Head, Options, Trigger,
-    assembly::{document::Fate, recipe::built_in},
+    Assemble, Contexture, Head, Options, TriggerMessage,
+    assembly::{envelope::Fate, recipe::built_in},
     core::{Actor, SpaceName},
 };
 use contexture_testkit::{
@@ -95,7 +95,7 @@ async fn becomes_valid_requests(store: &Contexture, head: &Head, max_tokens: u64
         commit: Some(head.commit),
         head: Some(head.name.clone()),
         stream: None,
-        trigger: Some(Trigger { text: "Go on.".to_owned(), data: None }),
+        trigger: Some(TriggerMessage { text: "Go on.".to_owned(), data: None }),
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("/nowhere"),

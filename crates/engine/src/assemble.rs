@@ -1,29 +1,30 @@
 //! Assemble: items from sources become what a model is given, and an envelope that proves it.
 
 mod export;
+mod gap_status;
 mod history;
+mod inject;
 mod keep;
 mod replay;
-mod settle;
 mod source;
 mod why;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use contexture_assembly::{
-    Counts, Digest, TokenCount, TokenCounter, counter,
-    document::{Document, Gap, Inputs},
-    pipeline::{self, Assembled},
+    Digest, TokenCount, TokenCounter, TokenCounts, counter,
+    envelope::{Envelope, Gap, Inputs},
+    pipeline::{self, AssembledTarget},
     recipe::{Recipe, SourceKind, TargetSpec},
-    render::Session,
+    render::TranscriptSession,
 };
 use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
 use serde_json::Value;
 
 pub use export::ContextExport;
+pub use inject::Injected;
 pub use replay::{Replayed, ReplayedTarget};
-pub use settle::Injected;
-pub use source::{GivenItem, GivenItems, Trigger};
+pub use source::{GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
 use crate::{Contexture, Error, Result};
@@ -41,7 +42,7 @@ pub struct Assemble {
     /// What the assembly continues; the head and the recipe tell if it is absent.
     pub stream: Option<Stream>,
     /// What the model is asked now.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<TriggerMessage>,
     /// Items of the caller's own.
     pub items: Vec<GivenItem>,
     /// Files beside those of the recipe.
@@ -76,7 +77,7 @@ pub struct AssembledContext {
     /// The envelope.
     pub envelope: EnvelopeId,
     /// What it says.
-    pub document: Document,
+    pub document: Envelope,
     /// What each target is given, in the order of the recipe.
     pub renderings: Vec<(TargetSpec, Vec<u8>)>,
     /// How many texts were counted now; the others were counted before.
@@ -89,7 +90,7 @@ impl Contexture {
     /// Where the recipe rejects what does not fit, nothing is assembled, and that is kept as missing context.
     pub async fn assemble(&self, request: &Assemble) -> Result<AssembledContext> {
         let tokens = counter(&request.recipe.counter).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
-        let counts = Counts::new(tokens);
+        let counts = TokenCounts::new(tokens);
         let (inputs, gaps) = self.gather_inputs(request, &counts).await?;
         self.learn(&counts, &inputs).await?;
         let assembled = match pipeline::run(&inputs, &counts) {
@@ -104,10 +105,10 @@ impl Contexture {
     }
 
     /// Reads every source of a recipe.
-    async fn gather_inputs(&self, request: &Assemble, counts: &Counts<'_>) -> Result<(Inputs, Vec<Gap>)> {
+    async fn gather_inputs(&self, request: &Assemble, counts: &TokenCounts<'_>) -> Result<(Inputs, Vec<Gap>)> {
         request.check()?;
         let target = self.target_of(request.commit).await?;
-        let session = Session {
+        let session = TranscriptSession {
             id: target.session,
             directory: request.directory.to_string_lossy().into_owned(),
             branch: target.branch,
@@ -136,7 +137,7 @@ impl Contexture {
     }
 
     /// Fetches what was counted before.
-    pub(crate) async fn learn(&self, counts: &Counts<'_>, inputs: &Inputs) -> Result<()> {
+    pub(crate) async fn learn(&self, counts: &TokenCounts<'_>, inputs: &Inputs) -> Result<()> {
         if !counts.counter().is_costly() {
             return Ok(());
         }
@@ -152,7 +153,7 @@ impl Contexture {
     }
 
     /// Remembers what was counted, and returns how much that was.
-    async fn remember(&self, counts: Counts<'_>) -> Result<u64> {
+    async fn remember(&self, counts: TokenCounts<'_>) -> Result<u64> {
         let name = counter_name(counts.counter())?;
         let fresh: Vec<_> =
             counts.into_fresh().into_iter().map(|(digest, count)| (*digest.as_bytes(), count.get())).collect();
@@ -188,7 +189,7 @@ fn turn_of(request: &Assemble) -> Digest {
 }
 
 /// Pairs what was assembled with the recipe's targets.
-fn renderings(assembled: Vec<Assembled>) -> Vec<(TargetSpec, Vec<u8>)> {
+fn renderings(assembled: Vec<AssembledTarget>) -> Vec<(TargetSpec, Vec<u8>)> {
     assembled.into_iter().map(|assembled| (assembled.outcome.target, assembled.bytes)).collect()
 }
 

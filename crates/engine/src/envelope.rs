@@ -9,7 +9,7 @@ use contexture_core::{
 use contexture_store::{
     JsonText, Tx, artifact,
     commit::Inserted,
-    envelope::{self, Envelope, Filter, StoredEnvelope},
+    envelope::{self, EnvelopeRecord, Filter, StoredEnvelope},
     event::{self, Event},
     injection::{self, Injection},
     missing::{self, Missing},
@@ -109,9 +109,9 @@ impl Contexture {
                 ids.push(id);
             }
         }
-        let envelope = Envelope { document, stream, recipe, commit, created_at, artifacts: ids };
+        let envelope = EnvelopeRecord { document, stream, recipe, commit, created_at, artifacts: ids };
         let id = envelope.id();
-        let prepared = Prepared {
+        let prepared = PreparedEnvelope {
             attached,
             envelope,
             injections: injections
@@ -160,15 +160,15 @@ impl Contexture {
 }
 
 /// An envelope whose large artifacts are stored, ready for its transaction.
-struct Prepared {
+struct PreparedEnvelope {
     attached: Attached,
-    envelope: Envelope,
+    envelope: EnvelopeRecord,
     injections: Vec<Injection>,
     missing: Vec<Missing>,
     events: Vec<Event>,
 }
 
-async fn write(tx: &mut Tx<'_>, prepared: &Prepared) -> Result<KeptEnvelope> {
+async fn write(tx: &mut Tx<'_>, prepared: &PreparedEnvelope) -> Result<KeptEnvelope> {
     artifact::ensure_all(tx, prepared.attached.small()).await?;
     let (id, inserted) = envelope::put(tx, &prepared.envelope).await?;
     for injection in &prepared.injections {

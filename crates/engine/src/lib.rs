@@ -37,7 +37,7 @@ pub mod wire;
 
 pub use assemble::{
     Answer, Assemble, AssembledContext, ContextExport, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget,
-    Trigger, Why,
+    TriggerMessage, Why,
 };
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
@@ -72,5 +72,5 @@ pub use history::{LogStart, Walk};
 pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, Stretch, Tier, TranslationLoss};
 pub use reference::Reference;
 pub use resume::{Resume, Resumed};
-pub use search::{Found, FoundPassage, Indexed, Indexing, Snippet};
+pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};
 pub use translate::Translation;

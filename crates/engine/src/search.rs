@@ -22,11 +22,11 @@ pub use index::{Indexed, Indexing};
 pub use snippet::Snippet;
 
 use crate::{Contexture, Result};
-use document::{Document, Extractor};
+use document::{Extractor, SearchDocument};
 
 /// A commit in which something was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundCommit {
     /// The commit.
     pub commit: StoredCommit,
     /// The passages that match best, in the order of the conversation.
@@ -57,7 +57,7 @@ impl Contexture {
     /// Searches what the index knows: the commits that match best first, then the newest.
     ///
     /// [`update_index`](Self::update_index) goes before it, unless what was added since need not be found.
-    pub async fn search(&self, request: &SearchRequest) -> Result<Vec<Found>> {
+    pub async fn search(&self, request: &SearchRequest) -> Result<Vec<FoundCommit>> {
         let finding = self.store.read(self.scope(), request.clone(), |tx, asked| {
             async move {
                 if let Some(commit) = &asked.filter.ancestors_of {
@@ -84,7 +84,7 @@ impl Contexture {
                 let snippet = text.map(|text| snippet::cut(&text, &request.query));
                 FoundPassage { entry, role, kind, score, snippet }
             });
-            found.push(Found { passages: passages.collect(), commit, matching_passages });
+            found.push(FoundCommit { passages: passages.collect(), commit, matching_passages });
         }
         Ok(found)
     }
@@ -92,7 +92,7 @@ impl Contexture {
     /// Returns the texts of passages of a commit, as far as they can be read.
     async fn texts(&self, commit: &StoredCommit, hits: &[Hit]) -> Result<Vec<Option<String>>> {
         let mut texts = vec![None; hits.len()];
-        let mut pick = |documents: Vec<Document>| {
+        let mut pick = |documents: Vec<SearchDocument>| {
             for document in documents {
                 for (text, hit) in texts.iter_mut().zip(hits) {
                     if (hit.spot.entry, hit.spot.part) == (document.entry, document.part) {

@@ -14,7 +14,7 @@ use crate::{
 
 /// An envelope and where what belongs to it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Envelope {
+pub struct EnvelopeRecord {
     /// Its JSON.
     pub document: ArtifactId,
     /// What it follows others in.
@@ -61,7 +61,7 @@ pub struct Filter {
     pub recipe: Option<RecipeName>,
 }
 
-impl Envelope {
+impl EnvelopeRecord {
     /// Returns its id, which follows from its document alone.
     pub fn id(&self) -> EnvelopeId {
         EnvelopeId::of_artifact(&self.document)
@@ -74,9 +74,9 @@ impl Envelope {
 
 impl StoredEnvelope {
     /// Adds the artifacts that belong to it.
-    pub fn with_artifacts(self, artifacts: Vec<ArtifactId>) -> Envelope {
+    pub fn with_artifacts(self, artifacts: Vec<ArtifactId>) -> EnvelopeRecord {
         let Self { stream, recipe, commit, created_at, document, .. } = self;
-        Envelope { document, stream, recipe, commit, created_at, artifacts }
+        EnvelopeRecord { document, stream, recipe, commit, created_at, artifacts }
     }
 }
 
@@ -86,7 +86,7 @@ pub const MAX_ARTIFACTS: usize = 8192;
 const COLUMNS: &str = "id, seq, stream, recipe, commit_id, created_at, document";
 
 /// Stores an envelope whose artifacts are already stored. One with the same document stays as it is.
-pub async fn put(tx: &mut Tx<'_>, envelope: &Envelope) -> Result<(EnvelopeId, Inserted)> {
+pub async fn put(tx: &mut Tx<'_>, envelope: &EnvelopeRecord) -> Result<(EnvelopeId, Inserted)> {
     let id = envelope.id();
     if find(tx, &id).await?.is_some() {
         return Ok((id, Inserted::AlreadyThere));

@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, cmp::Reverse};
 
-use super::{Decision, Inclusion, Omission, Outcome, Shortening};
+use super::{CandidateOutcome, Decision, Inclusion, Omission, Shortening};
 use crate::{
     candidate::{Candidate, Measured, Priority, Variant},
     counter::TokenCounter,
@@ -61,19 +61,20 @@ impl<'c> Held<'_, 'c> {
         self.chars.beyond(self.max_chars)
     }
 
-    fn put(&mut self, index: usize, outcome: Outcome<'c>) {
+    fn put(&mut self, index: usize, outcome: CandidateOutcome<'c>) {
         self.chars = self.with(index, &outcome);
         self.decisions[index].outcome = outcome;
     }
 
     /// Returns how many characters there are with another outcome.
-    fn with(&self, index: usize, outcome: &Outcome) -> CharCount {
+    fn with(&self, index: usize, outcome: &CandidateOutcome) -> CharCount {
         self.chars.beyond(self.decisions[index].outcome.chars()) + outcome.chars()
     }
 
     /// Makes optional texts compact, then leaves them out, until the rest fits.
     fn shorten(&mut self, optional: &[usize]) {
-        let selected: Vec<Outcome> = optional.iter().map(|&index| self.decisions[index].outcome.clone()).collect();
+        let selected: Vec<CandidateOutcome> =
+            optional.iter().map(|&index| self.decisions[index].outcome.clone()).collect();
         for &index in optional.iter().rev() {
             if self.excess() == CharCount::ZERO {
                 break;
@@ -87,7 +88,7 @@ impl<'c> Held<'_, 'c> {
                 break;
             }
             if self.decisions[index].outcome.inclusion().is_some() {
-                self.put(index, Outcome::Omitted(Omission::MaxChars));
+                self.put(index, CandidateOutcome::Omitted(Omission::MaxChars));
             }
         }
         // One long text may have pushed out everything below it before it went itself: what fits after all comes back.
@@ -113,7 +114,7 @@ impl<'c> Held<'_, 'c> {
             if excess == CharCount::ZERO {
                 break;
             }
-            if let Outcome::Included(inclusion) = &self.decisions[index].outcome {
+            if let CandidateOutcome::Included(inclusion) = &self.decisions[index].outcome {
                 let cut = cut(counter, inclusion, inclusion.text.chars().beyond(excess));
                 self.put(index, cut);
             }
@@ -122,18 +123,18 @@ impl<'c> Held<'_, 'c> {
 }
 
 /// Returns the outcome with the compact text, where that is shorter than what was selected.
-fn compacted<'c>(candidate: &'c Candidate, selected: &Outcome<'c>) -> Option<Outcome<'c>> {
+fn compacted<'c>(candidate: &'c Candidate, selected: &CandidateOutcome<'c>) -> Option<CandidateOutcome<'c>> {
     let (inclusion, compact) = (selected.inclusion()?, candidate.compact.as_ref()?);
     // Fewer characters may have more tokens, and those were held already.
     let shorter = compact.chars() < inclusion.text.chars() && compact.tokens() <= inclusion.text.tokens();
     (inclusion.variant == Variant::Full && shorter).then(|| {
         let shortened = Some(Shortening::Compacted);
-        Outcome::Included(Inclusion { variant: Variant::Compact, text: Cow::Borrowed(compact), shortened })
+        CandidateOutcome::Included(Inclusion { variant: Variant::Compact, text: Cow::Borrowed(compact), shortened })
     })
 }
 
 /// Returns the outcome with the beginning of a text, and a mark where there is room for both.
-fn cut<'c>(counter: &dyn TokenCounter, inclusion: &Inclusion<'c>, max_chars: CharCount) -> Outcome<'c> {
+fn cut<'c>(counter: &dyn TokenCounter, inclusion: &Inclusion<'c>, max_chars: CharCount) -> CandidateOutcome<'c> {
     let text = inclusion.text.text();
     let beside_mark = measure::head(text, max_chars.beyond(CharCount::of(CUT_MARK)));
     let kept = if beside_mark.is_empty() {
@@ -142,11 +143,11 @@ fn cut<'c>(counter: &dyn TokenCounter, inclusion: &Inclusion<'c>, max_chars: Cha
         format!("{beside_mark}{CUT_MARK}")
     };
     match Measured::new(counter, kept) {
-        Some(kept) => Outcome::Included(Inclusion {
+        Some(kept) => CandidateOutcome::Included(Inclusion {
             variant: inclusion.variant,
             text: Cow::Owned(kept),
             shortened: Some(Shortening::Cut),
         }),
-        None => Outcome::Omitted(Omission::MaxChars),
+        None => CandidateOutcome::Omitted(Omission::MaxChars),
     }
 }

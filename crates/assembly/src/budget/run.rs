@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Decision, Ledger, Omission, Outcome, RunRule};
+use super::{CandidateOutcome, Decision, Ledger, Omission, RunRule};
 use crate::{
     candidate::{Candidate, Measured, Priority, RunPart, Variant},
     measure::{Size, TokenCount},
@@ -70,9 +70,9 @@ pub(super) fn decide(
     for (position, &index) in steps.indexes.iter().enumerate() {
         let candidate = decisions[index].candidate;
         decisions[index].outcome = match &candidate.full {
-            Some(full) if position >= cut => Outcome::whole(Variant::Full, full),
-            Some(_) => Outcome::Omitted(Omission::Budget { left: for_steps.tokens }),
-            None => Outcome::Omitted(Omission::Empty),
+            Some(full) if position >= cut => CandidateOutcome::whole(Variant::Full, full),
+            Some(_) => CandidateOutcome::Omitted(Omission::Budget { left: for_steps.tokens }),
+            None => CandidateOutcome::Omitted(Omission::Empty),
         };
         ledger.take(&decisions[index]);
     }
@@ -107,31 +107,31 @@ fn summarize(
     mut room: Size,
     ledger: &mut Ledger<'_>,
 ) {
-    let mut told = BTreeSet::new();
+    let mut summarized = BTreeSet::new();
     for &(index, turn) in summaries.iter().rev() {
         let candidate = decisions[index].candidate;
         decisions[index].outcome = match &candidate.full {
-            None => Outcome::Omitted(Omission::Empty),
-            Some(_) if !is_needed(turn) => Outcome::Omitted(Omission::Needless),
+            None => CandidateOutcome::Omitted(Omission::Empty),
+            Some(_) if !is_needed(turn) => CandidateOutcome::Omitted(Omission::Needless),
             Some(full) if room.holds(&full.size()) => {
                 room = room.without(&full.size());
-                told.insert(turn);
-                Outcome::whole(Variant::Full, full)
+                summarized.insert(turn);
+                CandidateOutcome::whole(Variant::Full, full)
             }
             Some(_) => {
                 let left = room.tokens;
                 // Those that follow are older: with them there would be a hole.
                 room = Size::default();
-                Outcome::Omitted(Omission::Budget { left })
+                CandidateOutcome::Omitted(Omission::Budget { left })
             }
         };
         ledger.take(&decisions[index]);
     }
     for &step in &steps.indexes {
         let Decision { candidate, outcome } = &mut decisions[step];
-        let is_told = matches!(candidate.part, RunPart::Step(turn) if told.contains(&turn));
-        if is_told && matches!(outcome, Outcome::Omitted(Omission::Budget { .. })) {
-            *outcome = Outcome::Omitted(Omission::Summarized);
+        let is_summarized = matches!(candidate.part, RunPart::Step(turn) if summarized.contains(&turn));
+        if is_summarized && matches!(outcome, CandidateOutcome::Omitted(Omission::Budget { .. })) {
+            *outcome = CandidateOutcome::Omitted(Omission::Summarized);
         }
     }
 }

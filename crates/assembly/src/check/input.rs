@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::{
     path::Path,
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
     tree::{self, Step},
 };
-use crate::{mistake::Found, standard::Object};
+use crate::{mistake::ActualValue, standard::Object};
 
 /// The names under which a list of records may lie in an object, with those that hold a record and the name of its kind.
 const LISTS: [(&str, &str, &str); 2] = [("records", "record", "type"), ("documents", "document", "object")];
@@ -18,7 +18,7 @@ pub(super) const EXPORT: &str = "agent_context_export";
 
 /// The records of a file, and what came with them.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(super) struct CheckedDocument {
     /// The records whose kind is known.
     pub(super) entries: Vec<Entry>,
     /// The fields of an export beside its records.
@@ -64,9 +64,9 @@ impl Entry {
 }
 
 /// Finds the records in a file.
-pub(super) fn read(bytes: &[u8], findings: &mut Findings) -> Document {
+pub(super) fn read(bytes: &[u8], findings: &mut Findings) -> CheckedDocument {
     let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let mut document = Document { entries: Vec::new(), header: None };
+    let mut document = CheckedDocument { entries: Vec::new(), header: None };
     match tree::read(json) {
         Ok(tree) => {
             twice(&Path::root(""), &tree.twice, findings);
@@ -74,13 +74,13 @@ pub(super) fn read(bytes: &[u8], findings: &mut Findings) -> Document {
         }
         Err(error) => match lines(json) {
             Some(lines) => document.take_lines(&lines, findings),
-            None => findings.fault(Level::Readable, Path::root(""), Problem::NotJson { detail: error.to_string() }),
+            None => findings.fault(Level::Readable, Path::root(""), FaultKind::NotJson { detail: error.to_string() }),
         },
     }
     document
 }
 
-impl Document {
+impl CheckedDocument {
     fn take(&mut self, value: Value, findings: &mut Findings) {
         let root = Path::root("");
         match value {
@@ -96,8 +96,8 @@ impl Document {
                     }
                     None if is_export => {
                         let problem = match fields.remove("records") {
-                            Some(other) => Problem::Type { expected: "a list", found: Found::from(&other) },
-                            None => Problem::Missing,
+                            Some(other) => FaultKind::Type { expected: "a list", found: ActualValue::from(&other) },
+                            None => FaultKind::Missing,
                         };
                         findings.fault(Level::Readable, root.field("records"), problem);
                     }
@@ -117,7 +117,7 @@ impl Document {
                     twice(&root, &tree.twice, findings);
                     self.take_entry(tree.value, &root, "record", "type", findings);
                 }
-                Err(error) => findings.fault(Level::Readable, root, Problem::NotJson { detail: error.to_string() }),
+                Err(error) => findings.fault(Level::Readable, root, FaultKind::NotJson { detail: error.to_string() }),
             }
         }
     }
@@ -137,9 +137,9 @@ impl Document {
         let name = value[kind].as_str().map(Object::from_str);
         match name {
             Some(Ok(object)) => self.take_record(value[record].take(), object, &path.field(record), findings),
-            Some(Err(word)) => findings.fault(Level::Readable, path.field(kind), Problem::Word { word }),
+            Some(Err(word)) => findings.fault(Level::Readable, path.field(kind), FaultKind::Word { word }),
             None => {
-                let problem = Problem::Type { expected: "a text", found: Found::from(&value[kind]) };
+                let problem = FaultKind::Type { expected: "a text", found: ActualValue::from(&value[kind]) };
                 findings.fault(Level::Readable, path.field(kind), problem);
             }
         }
@@ -147,10 +147,10 @@ impl Document {
 
     fn take_bare(&mut self, value: Value, path: &Path, findings: &mut Findings) {
         match value.as_object().map(recognise) {
-            Some(None) => findings.fault(Level::Readable, path, Problem::NoRecord),
+            Some(None) => findings.fault(Level::Readable, path, FaultKind::NoRecord),
             Some(Some(object)) => self.take_record(value, object, path, findings),
             None => {
-                let problem = Problem::Type { expected: "an object", found: Found::from(&value) };
+                let problem = FaultKind::Type { expected: "an object", found: ActualValue::from(&value) };
                 findings.fault(Level::Readable, path, problem);
             }
         }
@@ -161,7 +161,7 @@ impl Document {
             let place = path.to_string();
             self.entries.push(Entry { place: if place == "$" { String::new() } else { place }, object, record });
         } else {
-            let problem = Problem::Type { expected: "an object", found: Found::from(&record) };
+            let problem = FaultKind::Type { expected: "an object", found: ActualValue::from(&record) };
             findings.fault(Level::Readable, path, problem);
         }
     }
@@ -197,7 +197,7 @@ fn twice(path: &Path, ways: &[Vec<Step>], findings: &mut Findings) {
 
 fn follow(path: &Path, way: &[Step], findings: &mut Findings) {
     match way {
-        [] => findings.fault(Level::Readable, path, Problem::Twice),
+        [] => findings.fault(Level::Readable, path, FaultKind::Twice),
         [Step::Field(name), rest @ ..] => follow(&path.field(name), rest, findings),
         [Step::Item(index), rest @ ..] => follow(&path.item(*index), rest, findings),
     }

@@ -5,22 +5,22 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    input::{Document, Entry},
+    input::{CheckedDocument, Entry},
     path::Path,
     references::{Index, id_of},
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
 };
 use crate::standard::{EventType, Object, RedactionState};
 
-/// Checks that the life of every record is told.
-pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings) {
+/// Checks that the life of every record is in the events.
+pub(super) fn check(document: &CheckedDocument, index: &Index, findings: &mut Findings) {
     let events = Events::of(document);
     let mut known: HashMap<(Object, &str), &Entry> = HashMap::new();
     for entry in &document.entries {
         let path = entry.path();
         for event in expected(entry) {
             if !entry.id().is_some_and(|id| events.has(event, id)) {
-                findings.fault(Level::Lifecycle, path, Problem::NoEvent { event });
+                findings.fault(Level::Lifecycle, path, FaultKind::NoEvent { event });
             }
         }
         redactions(entry, &events, findings);
@@ -30,13 +30,13 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
         if let Some(id) = entry.id() {
             let first = *known.entry((entry.object, id)).or_insert(entry);
             if first.record != entry.record {
-                findings.fault(Level::Lifecycle, path, Problem::Changed { first: first.path().to_string() });
+                findings.fault(Level::Lifecycle, path, FaultKind::Changed { first: first.path().to_string() });
             }
         }
         declarations(&entry.record, &path, findings);
         if let Some(what) = entry.text("event_type").filter(|_| entry.object == Object::Event).and_then(declared_event)
         {
-            findings.fault(Level::Lifecycle, path.field("event_type"), Problem::Declares { what });
+            findings.fault(Level::Lifecycle, path.field("event_type"), FaultKind::Declares { what });
         }
     }
 }
@@ -46,7 +46,7 @@ struct Events<'d>(HashSet<(EventType, &'d str)>);
 
 impl<'d> Events<'d> {
     /// An event names its subject, and every id that its data has on top.
-    fn of(document: &'d Document) -> Self {
+    fn of(document: &'d CheckedDocument) -> Self {
         let mut named = HashSet::new();
         for event in document.entries.iter().filter(|entry| entry.object == Object::Event) {
             let Some(Ok(kind)) = event.text("event_type").map(str::parse) else { continue };
@@ -82,12 +82,12 @@ fn expected(entry: &Entry) -> Vec<EventType> {
     }
 }
 
-/// Checks that every redaction was told: of an item, of a block or one of its items, of an assembly or what is in it.
+/// Checks that every redaction has its event: of an item, of a block or one of its items, of an assembly or what is in it.
 fn redactions(entry: &Entry, events: &Events, findings: &mut Findings) {
     let is_told = |ids: &[&str]| ids.iter().any(|id| events.has(EventType::RedactionApplied, id));
     let mut demand = |is_redacted: bool, ids: &[&str], path: Path| {
         if is_redacted && !is_told(ids) {
-            let problem = Problem::NoEvent { event: EventType::RedactionApplied };
+            let problem = FaultKind::NoEvent { event: EventType::RedactionApplied };
             findings.fault(Level::Lifecycle, path.field("redaction_state"), problem);
         }
     };
@@ -123,13 +123,13 @@ fn is_redacted(value: &Value) -> bool {
 fn compaction(entry: &Entry, index: &Index, findings: &mut Findings) {
     let path = entry.path();
     let Some(summary_ref) = entry.get("summary_ref") else {
-        findings.fault(Level::Lifecycle, path.field("summary_ref"), Problem::Missing);
+        findings.fault(Level::Lifecycle, path.field("summary_ref"), FaultKind::Missing);
         return;
     };
     let summary = index.find(summary_ref, Object::Summary);
     let has_notes = |entry: &Entry| !entry.list("loss_notes").is_empty();
     if !has_notes(entry) && !summary.is_some_and(has_notes) {
-        findings.fault(Level::Lifecycle, path.field("loss_notes"), Problem::NoLossNotes);
+        findings.fault(Level::Lifecycle, path.field("loss_notes"), FaultKind::NoLossNotes);
     }
 }
 
@@ -184,7 +184,7 @@ fn declarations(value: &Value, path: &Path, findings: &mut Findings) {
             for (name, value) in fields {
                 let path = path.field(name);
                 if let Some(what) = declared(name, value) {
-                    findings.fault(Level::Lifecycle, path, Problem::Declares { what });
+                    findings.fault(Level::Lifecycle, path, FaultKind::Declares { what });
                 }
                 if !matches!(name.as_str(), "content" | "validation" | "coverage" | "freshness") {
                     declarations(value, &path, findings);

@@ -4,12 +4,12 @@ use contexture_core::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{
-    input::{Document, EXPORT, Entry},
+    input::{CheckedDocument, EXPORT, Entry},
     path::Path,
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
 };
 use crate::{
-    mistake::Found,
+    mistake::ActualValue,
     nearest::nearest,
     standard::{
         ExportVersion, Object, VERSION,
@@ -32,7 +32,7 @@ static HEADER: [Field; 6] = [
 const RUNTIME_IDS: [&str; 6] = ["session_id", "thread_id", "turn_id", "task_id", "run_id", "attempt_id"];
 
 /// Checks that everything can be read.
-pub(super) fn check(document: &Document, findings: &mut Findings) {
+pub(super) fn check(document: &CheckedDocument, findings: &mut Findings) {
     let mut reader = Reader { findings, metadata: None };
     if let Some(header) = &document.header {
         reader.header(header);
@@ -77,11 +77,11 @@ impl<'f> Reader<'f> {
         if let Some(version) = fields.get("schema_version").and_then(Value::as_str)
             && !VERSIONS.contains(&version)
         {
-            self.note(path.field("schema_version"), Problem::Version { found: version.to_owned() });
+            self.note(path.field("schema_version"), FaultKind::Version { found: version.to_owned() });
         }
         for name in recommended(object) {
             if fields.get(*name).is_none_or(|value| value.as_array().is_some_and(Vec::is_empty)) {
-                self.note(path.field(name), Problem::Recommended);
+                self.note(path.field(name), FaultKind::Recommended);
             }
         }
         if object == Object::Item {
@@ -104,7 +104,7 @@ impl<'f> Reader<'f> {
             _ => return,
         };
         if !fields.contains_key(field) {
-            self.note(path.field(field), Problem::ContentMode { mode: mode.to_owned() });
+            self.note(path.field(field), FaultKind::ContentMode { mode: mode.to_owned() });
         }
     }
 
@@ -115,9 +115,9 @@ impl<'f> Reader<'f> {
                 (Some(value), _) => self.value(value, field.shape, &path.field(name), name),
                 (None, _) if !field.is_required => {}
                 (None, Demand::Record { has_schema }) if has_schema || name != "schema_version" => {
-                    self.fault(path.field(name), Problem::Missing);
+                    self.fault(path.field(name), FaultKind::Missing);
                 }
-                (None, _) => self.note(path.field(name), Problem::Recommended),
+                (None, _) => self.note(path.field(name), FaultKind::Recommended),
             }
         }
     }
@@ -126,13 +126,13 @@ impl<'f> Reader<'f> {
         let is_known = |name: &str| fields.iter().any(|field| field.name() == name) || also.contains(&name);
         for name in object.keys().filter(|name| !is_known(name) && !RUNTIME_IDS.contains(&name.as_str())) {
             let nearest = nearest(name, fields.iter().map(Field::name));
-            self.note(path.field(name), Problem::UnknownField { nearest });
+            self.note(path.field(name), FaultKind::UnknownField { nearest });
         }
     }
 
     fn value(&mut self, value: &Value, shape: &'static Shape, path: &Path, name: &str) {
         let mistaken = |this: &mut Self| {
-            let problem = Problem::Type { expected: shape.expected(), found: Found::from(value) };
+            let problem = FaultKind::Type { expected: shape.expected(), found: ActualValue::from(value) };
             this.fault(path, problem);
         };
         match (shape, value) {
@@ -143,7 +143,7 @@ impl<'f> Reader<'f> {
             | (Shape::Reference, Value::String(_) | Value::Object(_)) => {}
             (Shape::Id, Value::String(text)) => {
                 if text.is_empty() {
-                    self.fault(path, Problem::EmptyId);
+                    self.fault(path, FaultKind::EmptyId);
                 }
             }
             (Shape::Natural, Value::Number(number)) => {
@@ -155,7 +155,7 @@ impl<'f> Reader<'f> {
             }
             (Shape::Time, Value::String(text)) => {
                 if !is_rfc3339(text) {
-                    self.fault(path, Problem::Time { text: text.clone() });
+                    self.fault(path, FaultKind::Time { text: text.clone() });
                 }
             }
             (Shape::Word(vocabulary), Value::String(word)) => self.word(word, vocabulary, path, name),
@@ -189,23 +189,23 @@ impl<'f> Reader<'f> {
 
     fn word(&mut self, word: &str, vocabulary: &Vocabulary, path: &Path, name: &str) {
         match (vocabulary.find)(word) {
-            Err(word) if vocabulary.is_closed => self.fault(path, Problem::Word { word }),
-            Err(word) => self.note(path, Problem::Word { word }),
+            Err(word) if vocabulary.is_closed => self.fault(path, FaultKind::Word { word }),
+            Err(word) => self.note(path, FaultKind::Word { word }),
             Ok(()) if word == "custom" => {
                 let named = self.metadata.and_then(|metadata| metadata.get(name)).and_then(Value::as_str);
                 if named.is_none_or(str::is_empty) {
-                    self.note(path, Problem::Custom { field: name.to_owned() });
+                    self.note(path, FaultKind::Custom { field: name.to_owned() });
                 }
             }
             Ok(()) => {}
         }
     }
 
-    fn fault(&mut self, path: impl std::fmt::Display, problem: Problem) {
+    fn fault(&mut self, path: impl std::fmt::Display, problem: FaultKind) {
         self.findings.fault(Level::Readable, path, problem);
     }
 
-    fn note(&mut self, path: impl std::fmt::Display, problem: Problem) {
+    fn note(&mut self, path: impl std::fmt::Display, problem: FaultKind) {
         self.findings.note(Level::Readable, path, problem);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    input::{Document, Entry},
+    input::{CheckedDocument, Entry},
     path::Path,
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
 };
 use crate::standard::Object;
 
@@ -36,7 +36,7 @@ enum Link {
 }
 
 impl<'d> Index<'d> {
-    pub(super) fn new(document: &'d Document) -> Self {
+    pub(super) fn new(document: &'d CheckedDocument) -> Self {
         let mut index = Self { records: HashMap::new(), segments: HashSet::new(), sources_in_items: HashSet::new() };
         for entry in &document.entries {
             if let Some(id) = entry.id() {
@@ -61,7 +61,7 @@ impl<'d> Index<'d> {
     }
 
     /// Checks that everything that is named is there.
-    pub(super) fn check(&self, document: &Document, findings: &mut Findings) {
+    pub(super) fn check(&self, document: &CheckedDocument, findings: &mut Findings) {
         for entry in &document.entries {
             for (way, link) in links(entry.object) {
                 self.follow(&entry.record, way, &entry.path(), *link, findings);
@@ -92,12 +92,12 @@ impl<'d> Index<'d> {
         }
     }
 
-    fn resolve(&self, value: &Value, link: Link) -> Result<(), Problem> {
+    fn resolve(&self, value: &Value, link: Link) -> Result<(), FaultKind> {
         let named = |object: Object| {
-            let id = id_of(value, object).ok_or(Problem::NoId)?;
+            let id = id_of(value, object).ok_or(FaultKind::NoId)?;
             let is_there = self.records.contains_key(&(object, id))
                 || object == Object::SourceRef && self.sources_in_items.contains(id);
-            if is_there { Ok(()) } else { Err(Problem::Unresolved { id: id.to_owned(), what: object.as_str() }) }
+            if is_there { Ok(()) } else { Err(FaultKind::Unresolved { id: id.to_owned(), what: object.as_str() }) }
         };
         match link {
             Link::To(object) => named(object),
@@ -105,12 +105,12 @@ impl<'d> Index<'d> {
             Link::Replaced => named(Object::Item),
             Link::Summary => named(Object::Summary).or_else(|problem| named(Object::Item).map_err(|_| problem)),
             Link::Segment => match value.get("segment_id").or(Some(value)).and_then(Value::as_str) {
-                None => Err(Problem::NoId),
+                None => Err(FaultKind::NoId),
                 Some(id) if self.segments.contains(id) => Ok(()),
-                Some(id) => Err(Problem::Unresolved { id: id.to_owned(), what: "segment" }),
+                Some(id) => Err(FaultKind::Unresolved { id: id.to_owned(), what: "segment" }),
             },
             Link::Anything if Object::ALL.iter().any(|object| named(*object).is_ok()) => Ok(()),
-            Link::Outside | Link::Anything => Err(Problem::NotOutside),
+            Link::Outside | Link::Anything => Err(FaultKind::NotOutside),
         }
     }
 }

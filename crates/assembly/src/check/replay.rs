@@ -7,23 +7,23 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::{
-    input::{Document, Entry},
+    input::{CheckedDocument, Entry},
     path::Path,
     references::Index,
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
 };
 use crate::{
-    mistake::Found,
-    standard::{Binding, Content, ContentDigest, Object},
+    mistake::ActualValue,
+    standard::{Binding, ContentDigest, ExportedContent, Object},
 };
 
 /// Checks that the contents prove the records.
-pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings) {
+pub(super) fn check(document: &CheckedDocument, index: &Index, findings: &mut Findings) {
     let is_readable = findings.allow(Level::Readable);
     let mut replay = Replay { contents: HashMap::new(), findings };
     match document.header.as_ref().and_then(|header| header.get("contents")).and_then(Value::as_object) {
         Some(contents) => replay.take(contents),
-        None => replay.fault("contents", Problem::NoContents),
+        None => replay.fault("contents", FaultKind::NoContents),
     }
     for entry in &document.entries {
         let path = entry.path();
@@ -40,7 +40,7 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
             }
             _ => {}
         }
-        // What is not readable cannot come out as it went in, and is told already.
+        // What is not readable cannot come out as it went in, and is reported already.
         if !is_readable {
             continue;
         }
@@ -49,7 +49,7 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
                 let error = error.to_string();
                 // All the words of a vocabulary were listed before.
                 let detail = error.split(", expected one of").next().unwrap_or(&error).to_owned();
-                replay.fault(path, Problem::Altered { detail });
+                replay.fault(path, FaultKind::Altered { detail });
             }
             Ok(again) => replay.compare(&entry.record, &again, &path),
         }
@@ -63,7 +63,7 @@ struct Replay<'f> {
 }
 
 impl Replay<'_> {
-    fn fault(&mut self, path: impl std::fmt::Display, problem: Problem) {
+    fn fault(&mut self, path: impl std::fmt::Display, problem: FaultKind) {
         self.findings.fault(Level::Replayable, path, problem);
     }
 
@@ -72,17 +72,17 @@ impl Replay<'_> {
         let all = root.field("contents");
         for (key, value) in contents {
             let path = all.field(key);
-            let content = Content::deserialize(value).ok().and_then(|content| content.to_bytes());
+            let content = ExportedContent::deserialize(value).ok().and_then(|content| content.to_bytes());
             let Some(bytes) = content else {
-                self.fault(path, Problem::Content);
+                self.fault(path, FaultKind::Content);
                 continue;
             };
             match key.parse::<ContentDigest>() {
-                Err(digest) => self.fault(path, Problem::NotADigest { digest }),
+                Err(digest) => self.fault(path, FaultKind::NotADigest { digest }),
                 Ok(digest) => {
                     let found = digest.of_other(&bytes);
                     if found != digest {
-                        self.fault(path, Problem::OtherContent { digest: found });
+                        self.fault(path, FaultKind::OtherContent { digest: found });
                     }
                 }
             }
@@ -99,7 +99,7 @@ impl Replay<'_> {
         for (index, block) in entry.list("ordered_blocks").iter().enumerate() {
             let path = blocks.item(index);
             if let Some(digest) = self.digest(block, "hash", &path)
-                && self.is_there(digest, &path.field("hash"), Problem::NoContent)
+                && self.is_there(digest, &path.field("hash"), FaultKind::NoContent)
             {
                 self.same(block, "content_ref", digest, &path);
             }
@@ -107,7 +107,7 @@ impl Replay<'_> {
             if let (Some(before), Some(position)) = (before, position)
                 && position <= before
             {
-                self.fault(path.field("position"), Problem::Position { before });
+                self.fault(path.field("position"), FaultKind::Position { before });
             }
             before = position.or(before);
         }
@@ -120,7 +120,7 @@ impl Replay<'_> {
         let assembly = entry.get("assembly_id").and_then(|id| index.find(id, Object::Assembly));
         let is_blocks =
             assembly.and_then(|assembly| self.blocks(assembly)).is_some_and(|bytes| digest.of_other(&bytes) == digest);
-        if is_blocks || self.is_there(digest, &path.field("hash"), Problem::NotRendered) {
+        if is_blocks || self.is_there(digest, &path.field("hash"), FaultKind::NotRendered) {
             self.same(&entry.record, "final_ref", digest, &path);
         }
     }
@@ -140,27 +140,27 @@ impl Replay<'_> {
         self.digest(source, "digest", path);
         let binding = source.get("metadata").and_then(|metadata| metadata.get(Binding::KEY)).and_then(Value::as_str);
         if binding.is_none_or(|word| word.parse::<Binding>().is_err()) {
-            self.fault(path.field("metadata").field(Binding::KEY), Problem::Unbound);
+            self.fault(path.field("metadata").field(Binding::KEY), FaultKind::Unbound);
         }
     }
 
     /// Reads the digest in a field.
     fn digest(&mut self, value: &Value, field: &str, path: &Path) -> Option<ContentDigest> {
         match value.get(field) {
-            None => self.fault(path.field(field), Problem::Missing),
+            None => self.fault(path.field(field), FaultKind::Missing),
             Some(Value::String(text)) => match text.parse() {
                 Ok(digest) => return Some(digest),
-                Err(digest) => self.fault(path.field(field), Problem::NotADigest { digest }),
+                Err(digest) => self.fault(path.field(field), FaultKind::NotADigest { digest }),
             },
             Some(other) => {
-                let problem = Problem::Type { expected: "a text", found: Found::from(other) };
+                let problem = FaultKind::Type { expected: "a text", found: ActualValue::from(other) };
                 self.fault(path.field(field), problem);
             }
         }
         None
     }
 
-    fn is_there(&mut self, digest: ContentDigest, path: &Path, otherwise: Problem) -> bool {
+    fn is_there(&mut self, digest: ContentDigest, path: &Path, otherwise: FaultKind) -> bool {
         let is_there = self.contents.contains_key(&digest);
         if !is_there {
             self.fault(path, otherwise);
@@ -176,7 +176,7 @@ impl Replay<'_> {
             _ => named == hash,
         };
         if !is_same {
-            self.fault(path.field(field), Problem::OtherBytes { field: "hash" });
+            self.fault(path.field(field), FaultKind::OtherBytes { field: "hash" });
         }
     }
 
@@ -188,7 +188,7 @@ impl Replay<'_> {
                     match after.get(name) {
                         Some(after) => self.compare(value, after, &path.field(name)),
                         None if is_empty(value) => {}
-                        None => self.fault(path.field(name), Problem::Altered { detail: "it is gone".to_owned() }),
+                        None => self.fault(path.field(name), FaultKind::Altered { detail: "it is gone".to_owned() }),
                     }
                 }
             }
@@ -199,7 +199,7 @@ impl Replay<'_> {
             }
             (Value::String(before), Value::String(after)) if before == after || is_same_time(before, after) => {}
             (before, after) if before == after => {}
-            (_, after) => self.fault(path, Problem::Altered { detail: format!("it became {after}") }),
+            (_, after) => self.fault(path, FaultKind::Altered { detail: format!("it became {after}") }),
         }
     }
 }

@@ -6,7 +6,7 @@ use contexture_core::UnknownWord;
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{
-    mistake::{Found, meant},
+    mistake::{ActualValue, meant},
     standard::{ContentDigest, EventType, NotADigest, Object, VERSION},
     vocabulary::vocabulary,
 };
@@ -42,7 +42,7 @@ impl Level {
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// The level that was reached; none where not everything is readable.
     pub level: Option<Level>,
     /// How many records of each kind there are.
@@ -64,7 +64,7 @@ pub struct Fault {
     /// Where it is, such as `records[3].record.ordered_blocks[0].hash`; `$` is the whole document.
     pub path: String,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: FaultKind,
 }
 
 macro_rules! problems {
@@ -72,11 +72,11 @@ macro_rules! problems {
         $({ $($(#[$field_doc:meta])* $field:ident: $type:ty),+ $(,)? })?;)+) => {
         /// What is wrong with a part of a document.
         #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-        pub enum Problem {
+        pub enum FaultKind {
             $($(#[$doc])* #[error($message $(, $argument)*)] $name $({ $($(#[$field_doc])* $field: $type),+ })?),+
         }
 
-        impl Problem {
+        impl FaultKind {
             /// Returns a word for it that programs can rely on.
             pub const fn code(&self) -> &'static str {
                 match self { $(Self::$name { .. } => $code),+ }
@@ -104,7 +104,7 @@ problems! {
         /// What belongs there.
         expected: &'static str,
         /// What is there.
-        found: Found,
+        found: ActualValue,
     };
     /// Nothing can be named by it.
     "empty-id", "an id needs at least one character" => EmptyId;
@@ -273,13 +273,13 @@ impl Findings {
     }
 
     /// Adds what stands against a level.
-    pub(super) fn fault(&mut self, level: Level, path: impl fmt::Display, problem: Problem) {
+    pub(super) fn fault(&mut self, level: Level, path: impl fmt::Display, problem: FaultKind) {
         let kept = self.faults.entry(level).or_default();
         Self::keep(kept, &mut self.left_out, level, path, problem);
     }
 
     /// Adds what stands against a level only where recommendations count.
-    pub(super) fn note(&mut self, level: Level, path: impl fmt::Display, problem: Problem) {
+    pub(super) fn note(&mut self, level: Level, path: impl fmt::Display, problem: FaultKind) {
         match self.strictness {
             Strictness::Recommended => self.fault(level, path, problem),
             Strictness::Demanded => Self::keep(&mut self.notes, &mut self.left_out, level, path, problem),
@@ -291,7 +291,7 @@ impl Findings {
         self.faults.get(&level).is_none_or(Vec::is_empty)
     }
 
-    fn keep(kept: &mut Vec<Fault>, left_out: &mut u64, level: Level, path: impl fmt::Display, problem: Problem) {
+    fn keep(kept: &mut Vec<Fault>, left_out: &mut u64, level: Level, path: impl fmt::Display, problem: FaultKind) {
         if kept.len() < MAX_KEPT {
             kept.push(Fault { level, path: path.to_string(), problem });
         } else {
@@ -299,9 +299,9 @@ impl Findings {
         }
     }
 
-    pub(super) fn into_report(self, records: BTreeMap<Object, u64>) -> Report {
+    pub(super) fn into_report(self, records: BTreeMap<Object, u64>) -> CheckReport {
         let level = Level::ALL.iter().take_while(|level| self.allow(**level)).last().copied();
         let Self { faults, notes, left_out, .. } = self;
-        Report { level, records, faults: faults.into_values().flatten().collect(), notes, left_out }
+        CheckReport { level, records, faults: faults.into_values().flatten().collect(), notes, left_out }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    input::{Document, Entry},
+    input::{CheckedDocument, Entry},
     references::{Index, id_of},
-    report::{Findings, Level, Problem},
+    report::{FaultKind, Findings, Level},
 };
 use crate::standard::Object;
 
 /// Checks that every envelope tells a whole turn.
-pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings) {
+pub(super) fn check(document: &CheckedDocument, index: &Index, findings: &mut Findings) {
     /// What belongs to a turn, and where the envelope names it.
     const STEPS: [(&str, Object); 5] = [
         ("surface_refs", Object::Surface),
@@ -27,7 +27,7 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
     if !is_there(Object::Envelope) {
         let objects = std::iter::once(Object::Envelope).chain(STEPS.map(|(_, object)| object));
         for object in objects.filter(|object| !is_there(*object)) {
-            fault(&"$", Problem::NoObject { object });
+            fault(&"$", FaultKind::NoObject { object });
         }
     }
     for entry in &document.entries {
@@ -40,7 +40,7 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
                         Some(_) => true,
                     };
                     if !is_named {
-                        fault(&entry.path().field(field), Problem::NotNamed { object });
+                        fault(&entry.path().field(field), FaultKind::NotNamed { object });
                     }
                 }
             }
@@ -52,7 +52,7 @@ pub(super) fn check(document: &Document, index: &Index, findings: &mut Findings)
 }
 
 /// Checks that every candidate was decided about, once, and left out only for a reason.
-fn selection(entry: &Entry, fault: &mut dyn FnMut(&dyn std::fmt::Display, Problem)) {
+fn selection(entry: &Entry, fault: &mut dyn FnMut(&dyn std::fmt::Display, FaultKind)) {
     let ids = |field: &str| entry.list(field).iter().enumerate().filter_map(|(at, value)| Some((at, item(value)?)));
     let set = |field: &str| ids(field).map(|(_, id)| id).collect::<HashSet<_>>();
     let (candidates, selected, omitted) =
@@ -60,22 +60,22 @@ fn selection(entry: &Entry, fault: &mut dyn FnMut(&dyn std::fmt::Display, Proble
     let path = entry.path();
     for (at, id) in ids("candidate_item_refs") {
         if !selected.contains(id) && !omitted.contains(id) {
-            fault(&path.field("candidate_item_refs").item(at), Problem::Undecided { id: id.to_owned() });
+            fault(&path.field("candidate_item_refs").item(at), FaultKind::Undecided { id: id.to_owned() });
         }
     }
     for field in ["selected_item_refs", "omitted_item_refs"] {
         for (at, id) in ids(field).filter(|(_, id)| !candidates.contains(id)) {
-            fault(&path.field(field).item(at), Problem::NoCandidate { id: id.to_owned() });
+            fault(&path.field(field).item(at), FaultKind::NoCandidate { id: id.to_owned() });
         }
     }
     for (at, value) in entry.list("omitted_item_refs").iter().enumerate() {
         let omitted = path.field("omitted_item_refs");
         let reason = value.get("reason").and_then(Value::as_str);
         if reason.is_none_or(str::is_empty) {
-            fault(&omitted.item(at), Problem::NoReason);
+            fault(&omitted.item(at), FaultKind::NoReason);
         }
         if let Some(id) = item(value).filter(|id| selected.contains(id)) {
-            fault(&omitted.item(at), Problem::DecidedTwice { id: id.to_owned() });
+            fault(&omitted.item(at), FaultKind::DecidedTwice { id: id.to_owned() });
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What is told about packs, in the shape that programs read.
+//! What is reported about packs, in the shape that programs read.
 
 use serde::Serialize;
 
-use super::Assembled;
+use super::AssembledPacks;
 use crate::{
-    budget::{Decision, Omission, Outcome, Shortening},
+    budget::{CandidateOutcome, Decision, Omission, Shortening},
     candidate::{CandidateId, Variant},
     measure::{CharCount, TokenCount},
     vocabulary::vocabulary,
@@ -12,7 +12,7 @@ use crate::{
 
 /// Everything about an assembly of packs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report<'a> {
+pub struct PackReport<'a> {
     /// The prompt.
     pub context: &'a str,
     /// What became of every pack, in the order of the prompt.
@@ -88,11 +88,11 @@ vocabulary! {
     }
 }
 
-impl Assembled<'_> {
-    /// Tells everything about it.
-    pub fn report(&self) -> Report<'_> {
+impl AssembledPacks<'_> {
+    /// Reports everything about it.
+    pub fn report(&self) -> PackReport<'_> {
         let guard = self.selection.guard;
-        Report {
+        PackReport {
             context: &self.context,
             decisions: self.selection.decisions.iter().map(DecisionReport::from).collect(),
             budget: BudgetReport {
@@ -109,7 +109,7 @@ impl<'a> From<&'a Decision<'_>> for DecisionReport<'a> {
     fn from(Decision { candidate, outcome }: &'a Decision<'_>) -> Self {
         let id = &candidate.id;
         match outcome {
-            Outcome::Included(inclusion) => Self {
+            CandidateOutcome::Included(inclusion) => Self {
                 id,
                 status: Status::Included,
                 variant: Some(inclusion.variant),
@@ -118,7 +118,7 @@ impl<'a> From<&'a Decision<'_>> for DecisionReport<'a> {
                 chars: inclusion.text.chars(),
                 tokens: inclusion.text.tokens(),
             },
-            Outcome::Omitted(omission) => Self {
+            CandidateOutcome::Omitted(omission) => Self {
                 id,
                 status: Status::Skipped,
                 variant: None,

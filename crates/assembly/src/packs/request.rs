@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::{
     budget::Limits,
-    candidate::{Candidate, CandidateId, Measured, Place, Priority, RunPart},
+    candidate::{Candidate, CandidateId, Measured, Priority, PromptPlace, RunPart},
     counter::TokenCounter,
     measure::{CharCount, TokenCount},
-    mistake::{Mistake, Problem},
+    mistake::{Mistake, MistakeKind},
     reader::{Reader, array, boolean, integer, natural, text, word},
 };
 
@@ -18,7 +18,7 @@ pub const DEFAULT_MAX_CHARS: CharCount = CharCount::new(500_000);
 
 /// Packs to choose from, and how much there may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct PackRequest {
     /// How much there may be.
     pub limits: Limits,
     /// The packs, as they were listed.
@@ -27,7 +27,7 @@ pub struct Request {
 
 /// Says why a text is no request.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum PackRefusal {
     /// It is not JSON.
     #[error("it is not JSON")]
     Json(#[source] serde_json::Error),
@@ -39,17 +39,17 @@ pub enum Refusal {
     },
 }
 
-impl Request {
+impl PackRequest {
     /// Reads a request from JSON and measures its texts. A field that is null counts as absent.
-    pub fn parse(counter: &dyn TokenCounter, json: &[u8]) -> Result<Self, Refusal> {
-        let document = serde_json::from_slice(json).map_err(Refusal::Json)?;
+    pub fn parse(counter: &dyn TokenCounter, json: &[u8]) -> Result<Self, PackRefusal> {
+        let document = serde_json::from_slice(json).map_err(PackRefusal::Json)?;
         let mut reader = Reader::default();
         let request = request(&mut reader, counter, document);
-        reader.finish(request).map_err(|mistakes| Refusal::Mistakes { mistakes })
+        reader.finish(request).map_err(|mistakes| PackRefusal::Mistakes { mistakes })
     }
 }
 
-fn request(reader: &mut Reader, counter: &dyn TokenCounter, document: Value) -> Option<Request> {
+fn request(reader: &mut Reader, counter: &dyn TokenCounter, document: Value) -> Option<PackRequest> {
     let mut fields = reader.document(document)?;
     let max_tokens = reader.optional(&mut fields, "maxTokens", natural).map(TokenCount::new);
     let max_chars = reader.optional(&mut fields, "maxChars", natural).map_or(DEFAULT_MAX_CHARS, CharCount::new);
@@ -61,7 +61,7 @@ fn request(reader: &mut Reader, counter: &dyn TokenCounter, document: Value) -> 
     for (index, pack) in packs.into_iter().enumerate() {
         candidates.extend(candidate(reader, counter, &mut first_uses, index, pack));
     }
-    Some(Request { limits: Limits { max_tokens, max_chars }, candidates })
+    Some(PackRequest { limits: Limits { max_tokens, max_chars }, candidates })
 }
 
 fn candidate(
@@ -76,7 +76,7 @@ fn candidate(
     if let Some(id) = &id
         && let Some(first) = first_uses.insert(id.clone(), index)
     {
-        reader.add(fields.path("id"), Problem::Taken { what: "id", first: format!("packs[{first}]") });
+        reader.add(fields.path("id"), MistakeKind::Taken { what: "id", first: format!("packs[{first}]") });
     }
     let priority = reader.optional(&mut fields, "priority", word).unwrap_or(Priority::Medium);
     let required = reader.optional(&mut fields, "required", boolean).unwrap_or(false);
@@ -88,7 +88,7 @@ fn candidate(
     Some(Candidate {
         id: id?,
         priority: if required { Priority::Required } else { priority },
-        place: Place { order: order.unwrap_or(i64::try_from(index).unwrap_or(i64::MAX)), tie: index },
+        place: PromptPlace { order: order.unwrap_or(i64::try_from(index).unwrap_or(i64::MAX)), tie: index },
         preserve,
         segment: 0,
         part: RunPart::Alone,
@@ -97,6 +97,6 @@ fn candidate(
     })
 }
 
-fn id(value: Value) -> Result<CandidateId, Problem> {
-    CandidateId::new(text(value)?).ok_or(Problem::EmptyId)
+fn id(value: Value) -> Result<CandidateId, MistakeKind> {
+    CandidateId::new(text(value)?).ok_or(MistakeKind::EmptyId)
 }

@@ -6,20 +6,20 @@ use super::{
     window::{self, Window},
 };
 use crate::{
-    budget::{Decision, Inclusion, Omission, Outcome, Selection},
+    budget::{CandidateOutcome, Decision, Inclusion, Omission, Selection},
     candidate::{Candidate, CandidateId, Priority, RunPart},
-    document::{Fate, Gap, GapKind, Inputs, ItemDecision, SegmentOutcome, Totals},
-    recipe::{Segment, TargetSpec},
+    envelope::{Fate, Gap, GapKind, Inputs, ItemDecision, ItemTotals, SegmentOutcome},
+    recipe::{SegmentSpec, TargetSpec},
     standard::{ItemId, OmissionReason, Severity},
 };
 
 pub(super) fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Window<'_>) -> Vec<SegmentOutcome> {
-    let outcome = |(index, segment): (usize, &Segment)| {
+    let outcome = |(index, segment): (usize, &SegmentSpec)| {
         let inside = window.blocks.iter().filter(|block| block.segment == segment.name);
         let total = window::total(&inside.cloned().collect::<Vec<_>>());
-        let mut omitted = Totals::default();
+        let mut omitted = ItemTotals::default();
         for Decision { candidate, outcome } in selection.decisions.iter().filter(|d| d.candidate.segment == index) {
-            let is_needless = matches!(outcome, Outcome::Omitted(Omission::Needless | Omission::Empty));
+            let is_needless = matches!(outcome, CandidateOutcome::Omitted(Omission::Needless | Omission::Empty));
             if let (None, Some(full), false) = (outcome.inclusion(), &candidate.full, is_needless) {
                 omitted.tokens += full.tokens().get();
                 omitted.bytes += full.size().bytes;
@@ -47,17 +47,17 @@ pub(super) fn decisions(surface: &Surface<'_>, selection: &Selection<'_>) -> Vec
     decided.chain(surface.hidden.iter().cloned()).collect()
 }
 
-fn fate(candidate: &Candidate, outcome: &Outcome<'_>) -> Fate {
+fn fate(candidate: &Candidate, outcome: &CandidateOutcome<'_>) -> Fate {
     let tokens = candidate.full.as_ref().map_or(0, |full| full.tokens().get());
     let omitted = |reason, note: String| Fate::Omitted { reason, note, tokens };
     match outcome {
-        Outcome::Included(Inclusion { variant, text, shortened }) => Fate::Included {
+        CandidateOutcome::Included(Inclusion { variant, text, shortened }) => Fate::Included {
             variant: *variant,
             cut_from: shortened.map(|_| tokens),
             tokens: text.tokens().get(),
             bytes: text.size().bytes,
         },
-        Outcome::Omitted(Omission::Budget { left }) => {
+        CandidateOutcome::Omitted(Omission::Budget { left }) => {
             let is_step = matches!(candidate.part, RunPart::Step(_));
             let note = if is_step {
                 format!("older than what fits: the conversation had room for {left} tokens")
@@ -66,16 +66,16 @@ fn fate(candidate: &Candidate, outcome: &Outcome<'_>) -> Fate {
             };
             omitted(OmissionReason::BudgetLimit, note)
         }
-        Outcome::Omitted(Omission::MaxChars) => {
+        CandidateOutcome::Omitted(Omission::MaxChars) => {
             omitted(OmissionReason::TooLarge, "the limit of characters left no room".to_owned())
         }
-        Outcome::Omitted(Omission::Summarized) => {
+        CandidateOutcome::Omitted(Omission::Summarized) => {
             omitted(OmissionReason::SupersededBySummary, "a summary of its turn stands for it".to_owned())
         }
-        Outcome::Omitted(Omission::Needless) => {
+        CandidateOutcome::Omitted(Omission::Needless) => {
             omitted(OmissionReason::Duplicate, "the turn that it sums up is in".to_owned())
         }
-        Outcome::Omitted(Omission::Empty) => omitted(OmissionReason::Custom, "it says nothing".to_owned()),
+        CandidateOutcome::Omitted(Omission::Empty) => omitted(OmissionReason::Custom, "it says nothing".to_owned()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     candidate::RunPart,
     digest::Digest,
-    document::{Fate, Inputs, ItemDecision},
+    envelope::{Fate, Inputs, ItemDecision},
     item::{Item, Redaction},
     recipe::TargetSpec,
     standard::{OmissionReason, RedactionState},

@@ -6,8 +6,8 @@ use super::measured;
 use crate::{
     budget::Shorten,
     candidate::{Candidate, CandidateId, Measured, Priority, RunPart},
-    counts::Counts,
-    item::{Content, Item},
+    counts::TokenCounts,
+    item::{Item, ItemContent},
     measure::Size,
     render::Renderer,
     shorten::{self, Cut},
@@ -21,10 +21,10 @@ const LEAST_CHARS: usize = 80;
 pub(super) struct Trimmer<'t> {
     pub(super) items: &'t HashMap<&'t str, &'t Item>,
     pub(super) renderer: &'t Renderer<'t>,
-    pub(super) counts: &'t Counts<'t>,
+    pub(super) counts: &'t TokenCounts<'t>,
     pub(super) overflow: OverflowStrategy,
     /// What was cut, by the ids of the items.
-    pub(super) trimmed: &'t RefCell<HashMap<CandidateId, Content>>,
+    pub(super) trimmed: &'t RefCell<HashMap<CandidateId, ItemContent>>,
 }
 
 impl fmt::Debug for Trimmer<'_> {

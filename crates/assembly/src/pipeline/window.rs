@@ -5,18 +5,18 @@ use std::{borrow::Cow, collections::HashMap};
 use crate::{
     budget::{Decision, Selection, Shortening},
     candidate::{Candidate, CandidateId, Priority, RunPart, Variant},
-    counts::Counts,
+    counts::TokenCounts,
     digest::Digest,
-    document::{Block, Inputs, Totals, WindowReport},
-    item::{Content, Item, Voice},
+    envelope::{Block, Inputs, ItemTotals, WindowReport},
+    item::{Item, ItemContent, Voice},
     measure::TokenCount,
-    recipe::{Segment, Stability},
-    render::{Piece, Renderer},
+    recipe::{SegmentSpec, Stability},
+    render::{Renderer, WindowPiece},
 };
 
 /// What is in, in its order.
 pub(super) struct Window<'w> {
-    pub(super) pieces: Vec<Piece<'w>>,
+    pub(super) pieces: Vec<WindowPiece<'w>>,
     pub(super) blocks: Vec<Block>,
     /// What each block says by itself.
     pub(super) fragments: Vec<String>,
@@ -27,10 +27,10 @@ impl<'w> Window<'w> {
     pub(super) fn of(
         inputs: &'w Inputs,
         renderer: &Renderer<'_>,
-        counts: &Counts<'_>,
+        counts: &TokenCounts<'_>,
         items: &HashMap<&str, &'w Item>,
         selection: &Selection<'_>,
-        trimmed: &HashMap<CandidateId, Content>,
+        trimmed: &HashMap<CandidateId, ItemContent>,
     ) -> Self {
         let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), fragments: Vec::new(), turns_left_out: 0 };
         let mut at = 0;
@@ -64,9 +64,9 @@ impl<'w> Window<'w> {
 
     fn push(
         &mut self,
-        segment: &Segment,
+        segment: &SegmentSpec,
         item: Option<&'w Item>,
-        content: Cow<'w, Content>,
+        content: Cow<'w, ItemContent>,
         fragment: &str,
         tokens: TokenCount,
     ) {
@@ -78,16 +78,17 @@ impl<'w> Window<'w> {
             bytes: fragment.len() as u64,
         });
         self.fragments.push(fragment.to_owned());
-        self.pieces.push(Piece { item, content, stability: segment.stability });
+        self.pieces.push(WindowPiece { item, content, stability: segment.stability });
     }
 
-    pub(super) fn total(&self) -> Totals {
+    pub(super) fn total(&self) -> ItemTotals {
         total(&self.blocks)
     }
 
     pub(super) fn report(&self, inputs: &Inputs, selection: &Selection<'_>) -> WindowReport {
-        let is_volatile = |segment: &Segment| segment.stability == Stability::Volatile;
-        let volatile: Vec<&Segment> = inputs.recipe.segments.iter().filter(|segment| is_volatile(segment)).collect();
+        let is_volatile = |segment: &SegmentSpec| segment.stability == Stability::Volatile;
+        let volatile: Vec<&SegmentSpec> =
+            inputs.recipe.segments.iter().filter(|segment| is_volatile(segment)).collect();
         // A tail that needs more than is reserved for it takes from the history, and moves where that is cut.
         let taken_first = |name: &str| -> u64 {
             let inside = selection.decisions.iter().filter(|decision| {
@@ -112,9 +113,9 @@ impl<'w> Window<'w> {
     }
 }
 
-pub(super) fn total(blocks: &[Block]) -> Totals {
+pub(super) fn total(blocks: &[Block]) -> ItemTotals {
     let sum = |measure: fn(&Block) -> u64| blocks.iter().map(measure).sum();
-    Totals { tokens: sum(|block| block.tokens), bytes: sum(|block| block.bytes), items: blocks.len() as u64 }
+    ItemTotals { tokens: sum(|block| block.tokens), bytes: sum(|block| block.bytes), items: blocks.len() as u64 }
 }
 
 /// Counts the turns of a run of which something was left out.
@@ -134,8 +135,8 @@ fn turns_left_out(inputs: &Inputs, segment: usize, selection: &Selection<'_>) ->
 }
 
 /// Says that turns were left out.
-pub(super) fn left_out_mark(turns: u64) -> Content {
+pub(super) fn left_out_mark(turns: u64) -> ItemContent {
     let noun = if turns == 1 { "turn" } else { "turns" };
     let text = format!("[{turns} earlier {noun} of this conversation left out]");
-    Content::Text { text, voice: Voice::User, fenced: false }
+    ItemContent::Text { text, voice: Voice::User, fenced: false }
 }

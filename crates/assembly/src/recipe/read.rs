@@ -7,14 +7,14 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    Budget, BudgetLimits, OVERFLOW_STRATEGIES, Recipe, Rendering, Rule, Segment, Source, Stability, TargetSpec, rules,
-    source, strategy,
+    BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, Rendering, Rule, SegmentSpec, SourceSpec, Stability,
+    TargetSpec, rules, source, strategy,
 };
 use crate::{
     counter,
-    mistake::{Found, Mistake, Problem},
+    mistake::{ActualValue, Mistake, MistakeKind},
     reader::{Fields, Reader, amount, filled, line, text, word},
-    standard::{OverflowStrategy, Scope, Target},
+    standard::{Audience, ContextScope, OverflowStrategy},
 };
 
 /// How a recipe is written.
@@ -28,7 +28,7 @@ pub enum Syntax {
 
 /// Says why a text is no recipe.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum RecipeRefusal {
     /// It is not text.
     #[error("it is not UTF-8")]
     Utf8(#[source] str::Utf8Error),
@@ -80,19 +80,19 @@ impl Syntax {
 impl Recipe {
     /// Reads a recipe. Where it has no name it is called what the caller says, such as the name of its file, or
     /// `recipe` if that cannot be a name.
-    pub fn parse(syntax: Syntax, text: &[u8], name: &str) -> Result<Self, Refusal> {
+    pub fn parse(syntax: Syntax, text: &[u8], name: &str) -> Result<Self, RecipeRefusal> {
         let name = if RecipeName::new(name).is_ok() { name } else { "recipe" };
-        let text = str::from_utf8(text).map_err(Refusal::Utf8)?;
+        let text = str::from_utf8(text).map_err(RecipeRefusal::Utf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = Reader::default();
         let recipe = match syntax {
             Syntax::Toml => {
-                let document = toml::from_str(text).map_err(|error| Refusal::Toml(NotToml::new(text, &error)))?;
+                let document = toml::from_str(text).map_err(|error| RecipeRefusal::Toml(NotToml::new(text, &error)))?;
                 let document = table(&mut reader, "", document);
                 checked(&mut reader, document, name)
             }
             Syntax::Json => {
-                let document = serde_json::from_str(text).map_err(Refusal::Json)?;
+                let document = serde_json::from_str(text).map_err(RecipeRefusal::Json)?;
                 if strategy::is_one(&document) {
                     strategy::recipe(&mut reader, document, name)
                 } else {
@@ -100,7 +100,7 @@ impl Recipe {
                 }
             }
         };
-        reader.finish(recipe).map_err(|mistakes| Refusal::Mistakes { mistakes })
+        reader.finish(recipe).map_err(|mistakes| RecipeRefusal::Mistakes { mistakes })
     }
 }
 
@@ -108,7 +108,7 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
     let mut fields = reader.document(document)?;
     let name = reader.optional(&mut fields, "name", self::name).unwrap_or_else(|| name.to_owned());
     let description = reader.optional(&mut fields, "description", text).unwrap_or_default();
-    let scope = reader.optional(&mut fields, "scope", word).unwrap_or(Scope::Turn);
+    let scope = reader.optional(&mut fields, "scope", word).unwrap_or(ContextScope::Turn);
     let counter = reader.optional(&mut fields, "counter", counter_name);
     let targets = targets(reader, &mut fields);
     let overflow = reader.optional(&mut fields, "overflow", overflow).unwrap_or(OverflowStrategy::SummarizeOldest);
@@ -124,7 +124,7 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
         scope,
         counter: counter.unwrap_or("chars4").to_owned(),
         targets,
-        budget: Budget { limits, targets: targets_limits, overflow },
+        budget: BudgetSpec { limits, targets: targets_limits, overflow },
         segments,
     })
 }
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Recipe {
         let document = Value::deserialize(deserializer)?;
         let mut reader = Reader::default();
         let recipe = recipe(&mut reader, document, "");
-        let refused = |mistakes: Vec<_>| de::Error::custom(Refusal::Mistakes { mistakes });
+        let refused = |mistakes: Vec<_>| de::Error::custom(RecipeRefusal::Mistakes { mistakes });
         reader.finish(recipe).map_err(refused)
     }
 }
@@ -152,13 +152,13 @@ fn targets(reader: &mut Reader, fields: &mut Fields) -> Vec<TargetSpec> {
     let one_or_several = |value| match value {
         Value::String(_) => Ok(vec![value]),
         Value::Array(_) => filled(value),
-        other => Err(Problem::mistyped("a text or a list", other)),
+        other => Err(MistakeKind::mistyped("a text or a list", other)),
     };
     let targets = reader.list(fields, "target", one_or_several, |value| Ok(text(value)?.parse::<TargetSpec>()?));
-    targets.unwrap_or_else(|| vec![TargetSpec { audience: Target::Model, rendering: Rendering::Prompt }])
+    targets.unwrap_or_else(|| vec![TargetSpec { audience: Audience::Model, rendering: Rendering::Prompt }])
 }
 
-fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Target, BudgetLimits>) {
+fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Audience, BudgetLimits>) {
     let Some(mut fields) = reader.object("budget", value) else {
         return Default::default();
     };
@@ -167,7 +167,7 @@ fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Target, 
     if let Some(value) = fields.take("targets")
         && let Some(mut own) = reader.object("budget.targets", value)
     {
-        for &target in Target::ALL {
+        for &target in Audience::ALL {
             let path = own.path(target.as_str());
             if let Some(value) = own.take(target.as_str())
                 && let Some(mut fields) = reader.object(&path, value)
@@ -193,9 +193,9 @@ fn limits(reader: &mut Reader, fields: &mut Fields) -> BudgetLimits {
     }
 }
 
-fn segments(reader: &mut Reader, fields: &mut Fields) -> Vec<Segment> {
+fn segments(reader: &mut Reader, fields: &mut Fields) -> Vec<SegmentSpec> {
     let values = reader.required(fields, "segments", filled).unwrap_or_default();
-    let mut segments: Vec<Segment> = Vec::new();
+    let mut segments: Vec<SegmentSpec> = Vec::new();
     for (index, value) in values.into_iter().enumerate() {
         let before = segments.last().map_or(Stability::Stable, |segment| segment.stability);
         segments.push(segment(reader, index, value, before));
@@ -204,11 +204,11 @@ fn segments(reader: &mut Reader, fields: &mut Fields) -> Vec<Segment> {
 }
 
 /// Reads a segment. What cannot be read in it is replaced by what breaks no rule, to look for other mistakes.
-fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -> Segment {
+fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -> SegmentSpec {
     let (path, mistakes_before) = (format!("segments[{index}]"), reader.count());
     let Some(mut fields) = reader.object(&path, value) else {
-        let sources = vec![Source::stand_in()];
-        return Segment { name: path, stability: before, reserve: 0, max_tokens: None, overflow: None, sources };
+        let sources = vec![SourceSpec::stand_in()];
+        return SegmentSpec { name: path, stability: before, reserve: 0, max_tokens: None, overflow: None, sources };
     };
     let name = reader.required(&mut fields, "name", line).unwrap_or_else(|| path.clone());
     let stability = reader.optional(&mut fields, "stability", word);
@@ -220,7 +220,7 @@ fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -
     let sources: Vec<_> = values
         .into_iter()
         .enumerate()
-        .map(|(place, value)| Source::read(reader, &format!("{path}.sources[{place}]"), value))
+        .map(|(place, value)| SourceSpec::read(reader, &format!("{path}.sources[{place}]"), value))
         .collect();
     let usual = || {
         let stability = source::default_stability(sources.iter().flatten());
@@ -228,25 +228,25 @@ fn segment(reader: &mut Reader, index: usize, value: Value, before: Stability) -
         if reader.count() > mistakes_before { stability.max(before) } else { stability }
     };
     let stability = stability.unwrap_or_else(usual);
-    let sources = sources.into_iter().map(|source| source.unwrap_or_else(Source::stand_in)).collect();
-    Segment { name, stability, reserve, max_tokens, overflow, sources }
+    let sources = sources.into_iter().map(|source| source.unwrap_or_else(SourceSpec::stand_in)).collect();
+    SegmentSpec { name, stability, reserve, max_tokens, overflow, sources }
 }
 
 /// Reads what a recipe is called.
-pub(super) fn name(value: Value) -> Result<String, Problem> {
+pub(super) fn name(value: Value) -> Result<String, MistakeKind> {
     Ok(RecipeName::new(text(value)?)?.as_str().to_owned())
 }
 
-fn counter_name(value: Value) -> Result<&'static str, Problem> {
+fn counter_name(value: Value) -> Result<&'static str, MistakeKind> {
     Ok(counter::counter(&text(value)?)?.name())
 }
 
-fn overflow(value: Value) -> Result<OverflowStrategy, Problem> {
+fn overflow(value: Value) -> Result<OverflowStrategy, MistakeKind> {
     let text = text(value)?;
     match text.parse() {
         Ok(strategy) if OVERFLOW_STRATEGIES.contains(&strategy) => Ok(strategy),
         Ok(strategy) => Err(Rule::Overflow { strategy }.into()),
-        Err(_) => Err(Problem::word_of(text, OVERFLOW_STRATEGIES.map(OverflowStrategy::as_str).to_vec())),
+        Err(_) => Err(MistakeKind::word_of(text, OVERFLOW_STRATEGIES.map(OverflowStrategy::as_str).to_vec())),
     }
 }
 
@@ -280,8 +280,8 @@ fn json(reader: &mut Reader, path: &str, value: toml::Value) -> Value {
         toml::Value::Integer(number) => Value::from(number),
         toml::Value::Float(number) => Number::from_f64(number).map_or_else(
             || {
-                let found = Found::Number(number.to_string());
-                reader.add(path, Problem::Type { expected: "a number", found });
+                let found = ActualValue::Number(number.to_string());
+                reader.add(path, MistakeKind::Type { expected: "a number", found });
                 Value::Null
             },
             Value::Number,

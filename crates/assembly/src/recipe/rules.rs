@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use super::{BudgetLimits, Recipe, SourceKind, Stability, topic};
-use crate::{mistake::Problem, reader::Reader, standard::OverflowStrategy};
+use crate::{mistake::MistakeKind, reader::Reader, standard::OverflowStrategy};
 
 /// The strategies for what does not fit that assembly follows.
 pub const OVERFLOW_STRATEGIES: [OverflowStrategy; 6] = [
@@ -106,7 +106,7 @@ fn names(reader: &mut Reader, recipe: &Recipe) {
     for (index, segment) in recipe.segments.iter().enumerate() {
         let first = *first_uses.entry(&segment.name).or_insert(index);
         if first != index {
-            let problem = Problem::Taken { what: "name", first: format!("segments[{first}]") };
+            let problem = MistakeKind::Taken { what: "name", first: format!("segments[{first}]") };
             reader.add(format!("segments[{index}].name"), problem);
         }
     }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Rule, Source, SourceInput, SourceKind, Stability, topic};
+use super::{Rule, SourceInput, SourceKind, SourceSpec, Stability, topic};
 use crate::{
     candidate::Priority,
-    mistake::Problem,
+    mistake::MistakeKind,
     reader::{Fields, Reader, array, boolean, filled, line, positive, word, words},
 };
 
@@ -45,7 +45,7 @@ impl SourceInput {
     }
 }
 
-impl Source {
+impl SourceSpec {
     /// Returns a source about which nothing is said but what it reads.
     pub fn of(input: SourceInput) -> Self {
         let priority = input.default_priority();
@@ -139,14 +139,14 @@ fn input(reader: &mut Reader, path: &str, fields: &mut Fields, kind: SourceKind)
     })
 }
 
-fn results(value: Value) -> Result<u64, Problem> {
+fn results(value: Value) -> Result<u64, MistakeKind> {
     let number = value.as_u64().filter(|number| (1..=MAX_RETRIEVAL_LIMIT).contains(number));
-    number.ok_or_else(|| Problem::mistyped("a whole number from 1 to 1000", value))
+    number.ok_or_else(|| MistakeKind::mistyped("a whole number from 1 to 1000", value))
 }
 
 /// Returns what changes in a segment where the recipe does not say: the history only grows, and what the recipe itself
 /// says or names as instructions stays.
-pub(super) fn default_stability<'s>(sources: impl Iterator<Item = &'s Source>) -> Stability {
+pub(super) fn default_stability<'s>(sources: impl Iterator<Item = &'s SourceSpec>) -> Stability {
     let kinds: Vec<_> = sources.map(|source| source.input.kind()).collect();
     let stays = |kind: &SourceKind| matches!(kind, SourceKind::System | SourceKind::Instructions | SourceKind::Text);
     if kinds.contains(&SourceKind::History) {

@@ -9,15 +9,16 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Budget, BudgetLimits, Recipe, Rendering, Rule, Segment, Source, SourceInput, Stability, TargetSpec, read,
+    BudgetLimits, BudgetSpec, Recipe, Rendering, Rule, SegmentSpec, SourceInput, SourceSpec, Stability, TargetSpec,
+    read,
     topic::{self, Spelling},
 };
 use crate::{
     counter::{Chars4, TokenCounter as _},
-    mistake::Problem,
+    mistake::MistakeKind,
     packs::DEFAULT_MAX_CHARS,
     reader::{Fields, Reader, filled, line, positive, text, word, words},
-    standard::{OverflowStrategy, Scope, Target},
+    standard::{Audience, ContextScope, OverflowStrategy},
 };
 
 /// The budget where a strategy names none.
@@ -49,11 +50,11 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
     let Sources { max_tokens, topics } = sources(reader, strategy);
     let mut segments = Vec::new();
     if let Some(text) = prompt {
-        let source = Source::of(SourceInput::System { text: Some(text), file: None });
+        let source = SourceSpec::of(SourceInput::System { text: Some(text), file: None });
         segments.push(segment("instructions", Stability::Stable, vec![source]));
     }
     segments.push(segment("messages", Stability::Volatile, topics));
-    segments.push(segment("trigger", Stability::Volatile, vec![Source::of(SourceInput::Trigger)]));
+    segments.push(segment("trigger", Stability::Volatile, vec![SourceSpec::of(SourceInput::Trigger)]));
     let limits = BudgetLimits {
         max_tokens: Some(max_tokens),
         max_chars: Some(DEFAULT_MAX_CHARS.get()),
@@ -62,17 +63,17 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
     Some(Recipe {
         name,
         description,
-        scope: Scope::Turn,
+        scope: ContextScope::Turn,
         counter: Chars4.name().to_owned(),
-        targets: vec![TargetSpec { audience: Target::Model, rendering: Rendering::Prompt }],
-        budget: Budget { limits, targets: [].into(), overflow: OverflowStrategy::SummarizeLowPriority },
+        targets: vec![TargetSpec { audience: Audience::Model, rendering: Rendering::Prompt }],
+        budget: BudgetSpec { limits, targets: [].into(), overflow: OverflowStrategy::SummarizeLowPriority },
         segments,
     })
 }
 
 struct Sources {
     max_tokens: u64,
-    topics: Vec<Source>,
+    topics: Vec<SourceSpec>,
 }
 
 fn sources(reader: &mut Reader, mut fields: Fields) -> Sources {
@@ -81,7 +82,7 @@ fn sources(reader: &mut Reader, mut fields: Fields) -> Sources {
     reader.optional(&mut fields, "format", chronological);
     reader.nothing_else(&fields);
 
-    let mut topics: Vec<(String, Source)> = Vec::with_capacity(values.len());
+    let mut topics: Vec<(String, SourceSpec)> = Vec::with_capacity(values.len());
     for (index, value) in values.into_iter().enumerate() {
         let path = format!("{}[{index}]", fields.path("sources"));
         topics.extend(source(reader, &path, value).map(|source| (path, source)));
@@ -96,13 +97,13 @@ fn sources(reader: &mut Reader, mut fields: Fields) -> Sources {
     Sources { max_tokens, topics: topics.into_iter().map(|(_, source)| source).collect() }
 }
 
-fn source(reader: &mut Reader, path: &str, value: Value) -> Option<Source> {
+fn source(reader: &mut Reader, path: &str, value: Value) -> Option<SourceSpec> {
     let mut fields = reader.object(path, value)?;
     let input = topic::read(reader, &mut fields, SPELLING);
     let priority = reader.optional(&mut fields, "priority", word);
     reader.nothing_else(&fields);
-    let source = Source::of(input?);
-    Some(Source { priority: priority.unwrap_or(source.priority), ..source })
+    let source = SourceSpec::of(input?);
+    Some(SourceSpec { priority: priority.unwrap_or(source.priority), ..source })
 }
 
 /// Reads an agent's prompt: a text, or an object with one.
@@ -119,11 +120,11 @@ fn prompt(reader: &mut Reader, fields: &mut Fields) -> Option<String> {
 }
 
 /// Takes the one order that there is; that system names it everywhere and looks at it nowhere.
-fn chronological(value: Value) -> Result<(), Problem> {
+fn chronological(value: Value) -> Result<(), MistakeKind> {
     let text = text(value)?;
-    if text == "chronological" { Ok(()) } else { Err(Problem::word_of(text, vec!["chronological"])) }
+    if text == "chronological" { Ok(()) } else { Err(MistakeKind::word_of(text, vec!["chronological"])) }
 }
 
-fn segment(name: &str, stability: Stability, sources: Vec<Source>) -> Segment {
-    Segment { name: name.to_owned(), stability, reserve: 0, max_tokens: None, overflow: None, sources }
+fn segment(name: &str, stability: Stability, sources: Vec<SourceSpec>) -> SegmentSpec {
+    SegmentSpec { name: name.to_owned(), stability, reserve: 0, max_tokens: None, overflow: None, sources }
 }

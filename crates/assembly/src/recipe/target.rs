@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Rendering, TargetSpec};
-use crate::{mistake::meant, nearest::nearest, standard::Target};
+use crate::{mistake::meant, nearest::nearest, standard::Audience};
 
 /// Says that a text names no target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ impl FromStr for TargetSpec {
 
     /// Reads a target. An audience alone gets a prompt; a rendering alone is for the model.
     fn from_str(text: &str) -> Result<Self, UnknownTarget> {
-        let audience_words = || Target::ALL.iter().map(|audience| audience.as_str());
+        let audience_words = || Audience::ALL.iter().map(|audience| audience.as_str());
         let rendering_words = || Rendering::ALL.iter().map(|rendering| rendering.as_str());
         if let Some((audience, rendering)) = text.split_once(':') {
             let audience = audience.parse().map_err(|_| UnknownTarget::Audience {
@@ -57,7 +57,7 @@ impl FromStr for TargetSpec {
         }
         match (text.parse(), text.parse()) {
             (Ok(audience), _) => Ok(Self { audience, rendering: Rendering::Prompt }),
-            (Err(_), Ok(rendering)) => Ok(Self { audience: Target::Model, rendering }),
+            (Err(_), Ok(rendering)) => Ok(Self { audience: Audience::Model, rendering }),
             (Err(_), Err(_)) => {
                 let nearest = nearest(text, audience_words().chain(rendering_words()));
                 Err(UnknownTarget::Word { word: text.to_owned(), nearest })
@@ -94,7 +94,7 @@ impl JsonSchema for TargetSpec {
 }
 
 fn audiences() -> String {
-    Target::ALL.iter().map(|audience| audience.as_str()).collect::<Vec<_>>().join(", ")
+    Audience::ALL.iter().map(|audience| audience.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn renderings() -> String {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_target_is_read_from_what_it_is_written_as() {
-        for &audience in Target::ALL {
+        for &audience in Audience::ALL {
             for &rendering in Rendering::ALL {
                 let target = TargetSpec { audience, rendering };
                 assert_eq!(target.to_string().parse(), Ok(target));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::SourceInput;
 use crate::{
     candidate::Priority,
-    mistake::Problem,
+    mistake::MistakeKind,
     reader::{Fields, Reader, line, positive, text, word},
     vocabulary::vocabulary,
 };
@@ -16,7 +16,7 @@ use crate::{
 vocabulary! {
     /// Which end of the messages is taken.
     TopicEnd {
-        /// The newest ones, told in their order.
+        /// The newest ones, in their order.
         Latest = "latest",
         /// The oldest ones.
         Oldest = "oldest",
@@ -30,14 +30,14 @@ vocabulary! {
 #[serde(untagged)]
 pub enum Since {
     /// A moment of the work that is known by name.
-    Mark(Mark),
+    Mark(TopicMark),
     /// A time.
     Time(Timestamp),
 }
 
 vocabulary! {
     /// A moment of the work that is known by name.
-    Mark {
+    TopicMark {
         /// The beginning of the channel.
         ClusterStart = "cluster_start",
         /// When the agent's last task ended; the beginning if none did.
@@ -121,13 +121,13 @@ pub(super) fn messages(input: &SourceInput) -> Option<Messages<'_>> {
 }
 
 /// Reads a mark, a time, or milliseconds since 1970.
-fn since(value: Value) -> Result<Since, Problem> {
+fn since(value: Value) -> Result<Since, MistakeKind> {
     if let Value::Number(_) = value {
         let micros = value.as_i64().and_then(|millis| millis.checked_mul(1000));
         let time = micros.and_then(Timestamp::from_micros);
         return time
             .map(Since::Time)
-            .ok_or_else(|| Problem::mistyped("a mark, a time or milliseconds since 1970", value));
+            .ok_or_else(|| MistakeKind::mistyped("a mark, a time or milliseconds since 1970", value));
     }
     let text = text(value)?;
     if let Ok(mark) = text.parse() {
@@ -138,7 +138,7 @@ fn since(value: Value) -> Result<Since, Problem> {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok(Since::Time(time?));
     }
-    let marks = Mark::ALL.iter().map(|mark| mark.as_str());
+    let marks = TopicMark::ALL.iter().map(|mark| mark.as_str());
     time.map(Since::Time)
-        .map_err(|_| Problem::word_of(text, marks.chain(["a time such as 2026-11-15T20:10:00Z"]).collect()))
+        .map_err(|_| MistakeKind::word_of(text, marks.chain(["a time such as 2026-11-15T20:10:00Z"]).collect()))
 }

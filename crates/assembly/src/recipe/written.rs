@@ -6,8 +6,8 @@ use contexture_core::{ArtifactId, canonical};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::{BudgetLimits, Recipe, Segment, TargetSpec};
-use crate::standard::{OverflowStrategy, Scope, Target};
+use super::{BudgetLimits, Recipe, SegmentSpec, TargetSpec};
+use crate::standard::{Audience, ContextScope, OverflowStrategy};
 
 /// A recipe with its fields as people write them; those that say nothing are left out.
 #[derive(Serialize, JsonSchema)]
@@ -15,13 +15,13 @@ struct Written<'r> {
     name: &'r str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'r str,
-    scope: Scope,
+    scope: ContextScope,
     counter: &'r str,
     target: Targets<'r>,
     overflow: OverflowStrategy,
     #[serde(skip_serializing_if = "WrittenBudget::is_empty")]
     budget: WrittenBudget<'r>,
-    segments: &'r [Segment],
+    segments: &'r [SegmentSpec],
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -29,7 +29,7 @@ struct WrittenBudget<'r> {
     #[serde(flatten)]
     limits: BudgetLimits,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    targets: &'r BTreeMap<Target, BudgetLimits>,
+    targets: &'r BTreeMap<Audience, BudgetLimits>,
 }
 
 #[derive(Serialize, JsonSchema)]

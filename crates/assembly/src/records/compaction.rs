@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::{Writer, object};
 use crate::{
-    document::{Fate, ItemDecision, ItemRecord, TargetRecord},
-    item::Content,
+    envelope::{Fate, ItemDecision, ItemRecord, TargetRecord},
+    item::ItemContent,
     standard::{
-        Compaction, CompactionId, CompactionMethod, CompactionTrigger, ItemId, OmissionReason, Reference, Summary,
-        SummaryId, VERSION,
+        CompactionId, CompactionMethod, CompactionTrigger, ContextCompaction, ContextSummary, ItemId, OmissionReason,
+        RecordReference, SummaryId, VERSION,
     },
 };
 
@@ -41,7 +41,7 @@ impl Writer<'_> {
         format!("{}/{}", self.named("summary", target.outcome.target), item.id.as_str())
     }
 
-    pub(super) fn compaction(&self, target: &TargetRecord) -> Option<Compaction> {
+    pub(super) fn compaction(&self, target: &TargetRecord) -> Option<ContextCompaction> {
         let covered = self.summed_up(target);
         let summaries = self.summing_up(target);
         let (first, _) = summaries.first()?;
@@ -57,14 +57,14 @@ impl Writer<'_> {
             "estimated_tokens_before": before,
             "estimated_tokens_after": after,
         });
-        Some(Compaction {
+        Some(ContextCompaction {
             schema_version: VERSION.to_owned(),
             compaction_id: CompactionId::new(self.named("compaction", outcome.target)).expect("it is not empty"),
             scope: self.parcel.document.scope.as_str().to_owned(),
             source_item_refs: covered.iter().map(|(item, _)| self.item_ref(&item.id)).collect(),
             method: CompactionMethod::ExtractiveSummary,
             created_at: self.parcel.document.created_at,
-            summary_ref: Some(Reference::Id(self.summary_id(target, first))),
+            summary_ref: Some(RecordReference::Id(self.summary_id(target, first))),
             trigger: Some(CompactionTrigger::TokenPressure),
             coverage: Some(object(coverage)),
             validation: Some(unreviewed()),
@@ -76,24 +76,24 @@ impl Writer<'_> {
     }
 
     /// Returns the summaries that are in, each with what it stands for.
-    pub(super) fn summaries(&self, target: &TargetRecord) -> Vec<Summary> {
+    pub(super) fn summaries(&self, target: &TargetRecord) -> Vec<ContextSummary> {
         let covered = self.summed_up(target);
         let text = |id: &ItemId| match &self.given.get(id)?.content {
-            Content::Text { text, .. } => Some(Value::String(text.clone())),
-            Content::Entries(_) => None,
+            ItemContent::Text { text, .. } => Some(Value::String(text.clone())),
+            ItemContent::Entries(_) => None,
         };
         let summary = |(item, _): (&ItemRecord, u64)| {
             let of_turn = covered.iter().filter(|(step, _)| step.origin.commit == item.origin.commit);
             let sources: Vec<_> = of_turn.map(|(step, _)| self.item_ref(&step.id)).collect();
-            Summary {
+            ContextSummary {
                 schema_version: VERSION.to_owned(),
                 summary_id: SummaryId::new(self.summary_id(target, item)).expect("it is not empty"),
                 content: text(&item.id).unwrap_or(Value::Null),
                 summary_kind: Some("turn".to_owned()),
                 coverage: Some(object(json!({"items_covered": sources.len()}))),
-                freshness: Some(Reference::Id("as_of_its_turn".to_owned())),
+                freshness: Some(RecordReference::Id("as_of_its_turn".to_owned())),
                 validation: Some(unreviewed()),
-                refresh_policy: Some(Reference::Id("when_its_turn_is_summed_up_anew".to_owned())),
+                refresh_policy: Some(RecordReference::Id("when_its_turn_is_summed_up_anew".to_owned())),
                 source_item_refs: sources,
                 loss_notes: vec![LOSS.to_owned()],
                 open_questions: Vec::new(),
@@ -106,6 +106,6 @@ impl Writer<'_> {
 }
 
 /// Says that nobody looked at it.
-fn unreviewed() -> Reference {
-    Reference::Object(object(json!({"status": "unreviewed"})))
+fn unreviewed() -> RecordReference {
+    RecordReference::Object(object(json!({"status": "unreviewed"})))
 }

@@ -5,15 +5,15 @@ use contexture_formats::{Dialogue, EncodedDialogue, Target, dialogue::Losses, en
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Piece, Rendered, Renderer};
+use super::{Rendered, Renderer, WindowPiece};
 use crate::{
-    item::{Content, Item, Voice},
+    item::{Item, ItemContent, Voice},
     recipe::{Rendering, Stability},
 };
 
 /// Renders a piece as it stands among others: elements of an array, without what parts them.
-pub(super) fn fragment(renderer: &Renderer<'_>, item: Option<&Item>, content: &Content) -> String {
-    if let Content::Text { voice: Voice::System, .. } = content {
+pub(super) fn fragment(renderer: &Renderer<'_>, item: Option<&Item>, content: &ItemContent) -> String {
+    if let ItemContent::Text { voice: Voice::System, .. } = content {
         let texts = renderer.entries([(item, content)]);
         let text = texts.first().map(contexture_core::Entry::text).unwrap_or_default();
         return to_text(&json!({"type": "text", "text": text}));
@@ -32,7 +32,7 @@ struct AnthropicRequest<'r> {
 }
 
 /// Renders what the API of Anthropic takes: instructions apart, and marks up to where its cache may keep everything.
-pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Rendered {
+pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
     let mut dialogue = renderer.dialogue(pieces);
     let mut system: Vec<Value> = dialogue.system.drain(..).map(|text| json!({"type": "text", "text": text})).collect();
     if let Some(last) = system.last_mut() {
@@ -52,7 +52,7 @@ pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Render
 }
 
 /// Returns where the lasting segments end: the message, and the block in it.
-fn lasting_ends(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Vec<(usize, usize)> {
+fn lasting_ends(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     for stability in [Stability::Stable, Stability::Append] {
         let end = pieces.partition_point(|piece| piece.stability <= stability);
@@ -79,7 +79,7 @@ struct ChatRequest {
     messages: Box<RawValue>,
 }
 
-pub(super) fn openai_chat(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Rendered {
+pub(super) fn openai_chat(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
     let dialogue = renderer.dialogue(pieces);
     let encoded = encode(renderer, &dialogue);
     rendered(&ChatRequest { messages: raw(encoded.bytes) }, &dialogue, &encoded.losses)
@@ -92,14 +92,14 @@ struct ResponsesRequest {
     input: Box<RawValue>,
 }
 
-pub(super) fn openai_responses(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Rendered {
+pub(super) fn openai_responses(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
     let mut dialogue = renderer.dialogue(pieces);
     let instructions = std::mem::take(&mut dialogue.system).join("\n\n");
     let encoded = encode(renderer, &dialogue);
     rendered(&ResponsesRequest { instructions, input: raw(encoded.bytes) }, &dialogue, &encoded.losses)
 }
 
-pub(super) fn transcript(renderer: &Renderer<'_>, pieces: &[Piece<'_>]) -> Rendered {
+pub(super) fn transcript(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
     let dialogue = renderer.dialogue(pieces);
     let EncodedDialogue { bytes, losses } = encode(renderer, &dialogue);
     Rendered { bytes, losses: both(&dialogue, &losses) }

@@ -9,14 +9,14 @@ use contexture_formats::{
 };
 
 use super::Fence;
-use crate::item::{Content, Item};
+use crate::item::{Item, ItemContent};
 
 /// Renders a piece; it ends with a line's end.
-pub(super) fn fragment(fence: &Fence, item: Option<&Item>, content: &Content) -> String {
+pub(super) fn fragment(fence: &Fence, item: Option<&Item>, content: &ItemContent) -> String {
     let mut text = match content {
-        Content::Text { text, fenced: true, .. } => fence.around(item, text),
-        Content::Text { text, .. } => text.clone(),
-        Content::Entries(entries) => conversation(fence, &Dialogue::part(entries.clone())),
+        ItemContent::Text { text, fenced: true, .. } => fence.around(item, text),
+        ItemContent::Text { text, .. } => text.clone(),
+        ItemContent::Entries(entries) => conversation(fence, &Dialogue::part(entries.clone())),
     };
     if !text.ends_with('\n') {
         text.push('\n');

@@ -2,54 +2,56 @@
 
 use contexture_core::Timestamp;
 
-use super::{AssemblyId, BlockId, InjectionId, InjectionPoint, RedactionState, Reference, Target, object::object};
+use super::{
+    AssemblyId, Audience, BlockId, ContextInjectionId, InjectionPoint, RecordReference, RedactionState, object::object,
+};
 
 object! {
     /// Blocks in their order, for a target.
-    Assembly {
+    ContextAssembly {
         required {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
             assembly_id: AssemblyId,
             /// For whom.
-            target: Target,
+            target: Audience,
             /// The blocks.
-            ordered_blocks: Vec<Block>,
+            ordered_blocks: Vec<AssemblyBlock>,
             /// When it was made.
             created_at: Timestamp,
         }
         optional {
             /// What stands around a block.
-            wrapping_policy: Reference,
+            wrapping_policy: RecordReference,
             /// What stands between blocks.
-            separator_policy: Reference,
+            separator_policy: RecordReference,
             /// The budget that it keeps to.
-            budget_ref: Reference,
+            budget_ref: RecordReference,
             /// What was done to what may not be seen.
             redaction_state: RedactionState,
         }
         lists {
             /// Who may see it.
-            visibility: Target,
+            visibility: Audience,
             /// The items that it was made of.
-            source_item_refs: Reference,
+            source_item_refs: RecordReference,
         }
     }
 }
 
 object! {
     /// A block of an assembly.
-    Block {
+    AssemblyBlock {
         required {
             /// Its id.
             block_id: BlockId,
         }
         optional {
             /// Its content.
-            content_ref: Reference,
+            content_ref: RecordReference,
             /// What stands around it.
-            wrapper: Reference,
+            wrapper: RecordReference,
             /// Where it stands.
             position: u64,
             /// About how many tokens it has.
@@ -61,25 +63,25 @@ object! {
         }
         lists {
             /// The items that it was made of.
-            item_refs: Reference,
+            item_refs: RecordReference,
             /// Who may see it.
-            visibility: Target,
+            visibility: Audience,
         }
     }
 }
 
 object! {
     /// Context that became visible to a target. It is never inferred from a selection.
-    Injection {
+    ContextInjection {
         required {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
-            injection_id: InjectionId,
+            injection_id: ContextInjectionId,
             /// What became visible.
             assembly_id: AssemblyId,
             /// To whom.
-            target: Target,
+            target: Audience,
             /// Where.
             injection_point: InjectionPoint,
             /// When.
@@ -89,13 +91,13 @@ object! {
             /// What the target's own system calls it.
             native_id: String,
             /// The bytes that were sent.
-            final_ref: Reference,
+            final_ref: RecordReference,
             /// The digest of the bytes that were sent.
             hash: String,
         }
         lists {
             /// Who may see it.
-            visibility: Target,
+            visibility: Audience,
         }
     }
 }

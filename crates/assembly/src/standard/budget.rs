@@ -2,18 +2,20 @@
 
 use contexture_core::Timestamp;
 
-use super::{BudgetId, OmissionReason, OverflowStrategy, Reference, SegmentId, Target, WindowId, object::object};
+use super::{
+    Audience, BudgetId, OmissionReason, OverflowStrategy, RecordReference, SegmentId, WindowId, object::object,
+};
 
 object! {
     /// Limits, and what was measured against them.
-    Budget {
+    ContextBudget {
         required {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
             budget_id: BudgetId,
             /// For whom.
-            target: Target,
+            target: Audience,
             /// When it was made.
             created_at: Timestamp,
         }
@@ -46,24 +48,24 @@ object! {
 
 object! {
     /// The segments of a window in their order.
-    Window {
+    ContextWindow {
         required {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
             window_id: WindowId,
             /// For whom.
-            target: Target,
+            target: Audience,
             /// When it was made.
             created_at: Timestamp,
         }
         optional {
             /// The budget that it keeps to.
-            budget_ref: Reference,
+            budget_ref: RecordReference,
         }
         lists {
             /// The segments.
-            segments: Reference,
+            segments: RecordReference,
         }
     }
 }
@@ -79,7 +81,7 @@ object! {
             /// Whose voice it is in; the standard leaves the words open.
             role: String,
             /// For whom.
-            target: Target,
+            target: Audience,
             /// How many tokens are kept for it.
             reserved_tokens: u64,
             /// How many tokens it has.
@@ -89,7 +91,7 @@ object! {
         }
         lists {
             /// What is in it.
-            item_refs: Reference,
+            item_refs: RecordReference,
             /// What was shortened.
             truncation_records: Truncation,
         }
@@ -102,7 +104,7 @@ object! {
         required {}
         optional {
             /// The item.
-            item_ref: Reference,
+            item_ref: RecordReference,
             /// In which way.
             strategy: OverflowStrategy,
             /// How many tokens it had.

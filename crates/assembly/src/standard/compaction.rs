@@ -3,11 +3,11 @@
 use contexture_core::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{CompactionId, CompactionMethod, CompactionTrigger, Reference, SummaryId, object::object};
+use super::{CompactionId, CompactionMethod, CompactionTrigger, RecordReference, SummaryId, object::object};
 
 object! {
     /// The replacement of context by something shorter.
-    Compaction {
+    ContextCompaction {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -16,7 +16,7 @@ object! {
             /// What it is for; the standard leaves the word open here.
             scope: String,
             /// What was replaced.
-            source_item_refs: Vec<Reference>,
+            source_item_refs: Vec<RecordReference>,
             /// How.
             method: CompactionMethod,
             /// When.
@@ -24,13 +24,13 @@ object! {
         }
         optional {
             /// By what.
-            summary_ref: Reference,
+            summary_ref: RecordReference,
             /// Why.
             trigger: CompactionTrigger,
-            /// How much of it is told.
+            /// How detailed it is.
             coverage: Map<String, Value>,
             /// Who looked at it.
-            validation: Reference,
+            validation: RecordReference,
             /// For how long it holds.
             replacement_policy: String,
         }
@@ -43,7 +43,7 @@ object! {
 
 object! {
     /// What stands for longer context.
-    Summary {
+    ContextSummary {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -55,18 +55,18 @@ object! {
         optional {
             /// What kind it is; the standard leaves the words open.
             summary_kind: String,
-            /// How much of it is told.
+            /// How detailed it is.
             coverage: Map<String, Value>,
             /// How new it is.
-            freshness: Reference,
+            freshness: RecordReference,
             /// Who looked at it.
-            validation: Reference,
+            validation: RecordReference,
             /// When it is to be made anew.
-            refresh_policy: Reference,
+            refresh_policy: RecordReference,
         }
         lists {
             /// What it stands for.
-            source_item_refs: Reference,
+            source_item_refs: RecordReference,
             /// What was lost.
             loss_notes: String,
             /// What is still to be answered.

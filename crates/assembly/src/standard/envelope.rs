@@ -2,18 +2,18 @@
 
 use contexture_core::Timestamp;
 
-use super::{EnvelopeId, Lifecycle, Reference, Scope, object::object};
+use super::{ContextEnvelopeId, ContextScope, Lifecycle, RecordReference, object::object};
 
 object! {
     /// A snapshot of context for a turn, a task, a session, a call of a tool, a review or a handoff.
-    Envelope {
+    ContextEnvelope {
         required {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
-            context_id: EnvelopeId,
+            context_id: ContextEnvelopeId,
             /// What it is for.
-            scope: Scope,
+            scope: ContextScope,
             /// How far it has come.
             lifecycle: Lifecycle,
             /// When it was made.
@@ -21,35 +21,35 @@ object! {
         }
         optional {
             /// What made it.
-            producer: Reference,
+            producer: RecordReference,
             /// What was held to.
-            budget_ref: Reference,
+            budget_ref: RecordReference,
         }
         lists {
             /// Users, agents, models and services.
-            actor_refs: Reference,
+            actor_refs: RecordReference,
             /// Sessions, threads, turns and tasks.
-            runtime_refs: Reference,
+            runtime_refs: RecordReference,
             /// What was available.
-            surface_refs: Reference,
+            surface_refs: RecordReference,
             /// What was selected or injected.
-            item_refs: Reference,
+            item_refs: RecordReference,
             /// How it was selected.
-            selection_refs: Reference,
+            selection_refs: RecordReference,
             /// How it was put in order.
-            assembly_refs: Reference,
+            assembly_refs: RecordReference,
             /// Where it became visible.
-            injection_refs: Reference,
+            injection_refs: RecordReference,
             /// What was replaced by something shorter.
-            compaction_refs: Reference,
+            compaction_refs: RecordReference,
             /// What was missing.
-            missing_context_refs: Reference,
+            missing_context_refs: RecordReference,
             /// What was decided elsewhere.
-            policy_refs: Reference,
+            policy_refs: RecordReference,
             /// What proves it.
-            evidence_refs: Reference,
+            evidence_refs: RecordReference,
             /// What was measured.
-            telemetry_refs: Reference,
+            telemetry_refs: RecordReference,
         }
     }
 }

@@ -3,11 +3,11 @@
 use contexture_core::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{EnvelopeId, EventId, EventType, Reference, object::object};
+use super::{ContextEnvelopeId, EventId, EventType, RecordReference, object::object};
 
 object! {
     /// Something that happened to context, with the runtime's own ids.
-    Event {
+    ContextEvent {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -24,7 +24,7 @@ object! {
             /// To what.
             subject: String,
             /// In which envelope.
-            context_id: EnvelopeId,
+            context_id: ContextEnvelopeId,
             /// The runtime.
             runtime_id: String,
             /// The session.
@@ -52,11 +52,11 @@ object! {
         }
         lists {
             /// What was decided elsewhere.
-            policy_refs: Reference,
+            policy_refs: RecordReference,
             /// What proves it.
-            evidence_refs: Reference,
+            evidence_refs: RecordReference,
             /// What was measured.
-            telemetry_refs: Reference,
+            telemetry_refs: RecordReference,
         }
     }
 }

@@ -7,7 +7,7 @@ use contexture_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ContentDigest, Record, Reference, VERSION};
+use super::{ContentDigest, RecordReference, StandardRecord, VERSION};
 use crate::{digest::Digest, vocabulary::vocabulary};
 
 /// Records of the standard with the contents that they name, as one JSON document.
@@ -22,14 +22,14 @@ use crate::{digest::Digest, vocabulary::vocabulary};
 ///
 /// **L0 readable.** Records made from the types here are readable as they are.
 ///
-/// **L1 turn trace.** For each [`Envelope`](super::Envelope), add the [`Surface`](super::Surface), the
-/// [`Selection`](super::Selection), the [`Budget`](super::Budget), the [`Assembly`](super::Assembly) and the
-/// [`Injection`](super::Injection) that it names, and an [`Item`](super::Item) for every item that any of them names.
+/// **L1 turn trace.** For each [`ContextEnvelope`](super::ContextEnvelope), add the [`ContextSurface`](super::ContextSurface), the
+/// [`ContextSelection`](super::ContextSelection), the [`ContextBudget`](super::ContextBudget), the [`ContextAssembly`](super::ContextAssembly) and the
+/// [`ContextInjection`](super::ContextInjection) that it names, and an [`ContextItem`](super::ContextItem) for every item that any of them names.
 /// In the selection, list every candidate and put each into `selected_item_refs` or, as
 /// [`OmittedRef::Omitted`](super::OmittedRef::Omitted) with its reason, into `omitted_item_refs`. What lies outside (a
 /// session, a policy decision, a trace) is an object with `kind` and `id`.
 ///
-/// **L2 lifecycle.** Add an [`Event`](super::Event) whose `subject` is the id of the record it is about:
+/// **L2 lifecycle.** Add an [`ContextEvent`](super::ContextEvent) whose `subject` is the id of the record it is about:
 /// `context.surface.created`, `context.selection.completed`, `context.budget.applied`, `context.assembly.created` and
 /// `context.injection.applied`; `context.compaction.completed` for a compaction, `context.missing.detected` for missing
 /// context (with `…requested` and `…resolved` as its status says), and `context.redaction.applied` for each item, block
@@ -37,8 +37,8 @@ use crate::{digest::Digest, vocabulary::vocabulary};
 /// another attempt has other ids. No record says that a turn is complete, a tool succeeded or something is permitted.
 ///
 /// **L3 replayable.** Put the bytes of every block into [`Export::add_content`] and its digest into
-/// [`Block::hash`](super::Block::hash). Do the same with what was sent and
-/// [`Injection::hash`](super::Injection::hash); if what was sent is the blocks one after another, only the digest is
+/// [`AssemblyBlock::hash`](super::AssemblyBlock::hash). Do the same with what was sent and
+/// [`ContextInjection::hash`](super::ContextInjection::hash); if what was sent is the blocks one after another, only the digest is
 /// needed. Every [`SourceRef`](super::SourceRef) has a digest and says with
 /// [`SourceRef::bound`](super::SourceRef::bound) whether it is pinned or live.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,12 +52,12 @@ pub struct Export {
     pub exported_at: Timestamp,
     /// What wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub producer: Option<Reference>,
+    pub producer: Option<RecordReference>,
     /// The records, in the order in which they came about.
-    pub records: Vec<Record>,
+    pub records: Vec<StandardRecord>,
     /// The contents that records name, each under its digest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub contents: BTreeMap<ContentDigest, Content>,
+    pub contents: BTreeMap<ContentDigest, ExportedContent>,
     /// What somebody adds.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
@@ -77,7 +77,7 @@ vocabulary! {
 /// Some bytes, as JSON can carry them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
+pub enum ExportedContent {
     /// The bytes of a text in UTF-8.
     Text(String),
     /// Any bytes, in base64 with padding.
@@ -86,7 +86,7 @@ pub enum Content {
 
 impl Export {
     /// Starts an export without records.
-    pub fn new(producer: impl Into<Option<Reference>>, exported_at: Timestamp) -> Self {
+    pub fn new(producer: impl Into<Option<RecordReference>>, exported_at: Timestamp) -> Self {
         Self {
             version: ExportVersion::V1,
             schema_version: VERSION.to_owned(),
@@ -100,7 +100,7 @@ impl Export {
     }
 
     /// Adds a record.
-    pub fn add(&mut self, record: impl Into<Record>) -> &mut Self {
+    pub fn add(&mut self, record: impl Into<StandardRecord>) -> &mut Self {
         self.records.push(record.into());
         self
     }
@@ -108,7 +108,7 @@ impl Export {
     /// Adds a content, once however often it is added, and returns its digest for the records that name it.
     pub fn add_content(&mut self, bytes: &[u8]) -> Digest {
         let digest = Digest::of(bytes);
-        self.contents.entry(digest.into()).or_insert_with(|| Content::of(bytes));
+        self.contents.entry(digest.into()).or_insert_with(|| ExportedContent::of(bytes));
         digest
     }
 
@@ -123,7 +123,7 @@ impl Export {
     }
 }
 
-impl Content {
+impl ExportedContent {
     /// Takes bytes: a text where they are one.
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {

@@ -53,7 +53,7 @@ macro_rules! ids {
 
 ids! {
     /// Names an envelope.
-    EnvelopeId, "the id of an envelope";
+    ContextEnvelopeId, "the id of an envelope";
     /// Names a surface.
     SurfaceId, "the id of a surface";
     /// Names an item.
@@ -73,13 +73,13 @@ ids! {
     /// Names a block of an assembly.
     BlockId, "the id of a block";
     /// Names an injection.
-    InjectionId, "the id of an injection";
+    ContextInjectionId, "the id of an injection";
     /// Names a compaction.
     CompactionId, "the id of a compaction";
     /// Names a summary.
     SummaryId, "the id of a summary";
     /// Names something that is missing.
-    MissingId, "the id of missing context";
+    MissingContextId, "the id of missing context";
     /// Names an event.
     EventId, "the id of an event";
 }

@@ -3,11 +3,11 @@
 use contexture_core::Timestamp;
 use serde_json::{Number, Value};
 
-use super::{ContentMode, ContextKind, ItemId, RedactionState, Reference, Target, object::object};
+use super::{Audience, ContentMode, ContextKind, ItemId, RecordReference, RedactionState, object::object};
 
 object! {
     /// A unit of context, in the record or elsewhere.
-    Item {
+    ContextItem {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -18,7 +18,7 @@ object! {
             /// How it carries its content.
             content_mode: ContentMode,
             /// Who may see it.
-            visibility: Vec<Target>,
+            visibility: Vec<Audience>,
         }
         optional {
             /// What people call it.
@@ -26,7 +26,7 @@ object! {
             /// The content, where it is in the record.
             content: Value,
             /// The content, where it is elsewhere.
-            content_ref: Reference,
+            content_ref: RecordReference,
             /// The media type of the content.
             mime_type: String,
             /// The language of the content.
@@ -36,7 +36,7 @@ object! {
             /// How many bytes it has.
             byte_size: u64,
             /// How new it is.
-            freshness: Reference,
+            freshness: RecordReference,
             /// How far it can be trusted; the standard leaves the words open.
             trust_level: String,
             /// How sensitive it is; the standard leaves the words open.
@@ -50,7 +50,7 @@ object! {
         }
         lists {
             /// Where it comes from.
-            source_refs: Reference,
+            source_refs: RecordReference,
         }
     }
 }

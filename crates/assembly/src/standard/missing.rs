@@ -3,7 +3,7 @@
 use contexture_core::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{MissingId, MissingStatus, Reference, Severity, object::object};
+use super::{MissingContextId, MissingStatus, RecordReference, Severity, object::object};
 
 object! {
     /// A gap that is known.
@@ -12,7 +12,7 @@ object! {
             /// The version of the standard.
             schema_version: String,
             /// Its id.
-            missing_id: MissingId,
+            missing_id: MissingContextId,
             /// What it is for; the standard leaves the word open here.
             scope: String,
             /// What is not known.
@@ -28,7 +28,7 @@ object! {
             /// What it is needed for.
             needed_for: String,
             /// Who was asked.
-            requested_from: Reference,
+            requested_from: RecordReference,
         }
         lists {
             /// Where it may be.
@@ -36,7 +36,7 @@ object! {
             /// What cannot be done without it.
             blocked_actions: String,
             /// What answered it.
-            resolution_refs: Reference,
+            resolution_refs: RecordReference,
         }
     }
 }

@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Assembly, Budget, Compaction, Envelope, Event, Injection, Item, MissingContext, Selection, SourceRef, Summary,
-    Surface, Window,
+    ContextAssembly, ContextBudget, ContextCompaction, ContextEnvelope, ContextEvent, ContextInjection, ContextItem,
+    ContextSelection, ContextSummary, ContextSurface, ContextWindow, MissingContext, SourceRef,
     shape::{Field, Shape, Shaped},
 };
 use crate::vocabulary::vocabulary;
 
 macro_rules! records {
-    ($($(#[$doc:meta])* $name:ident = $word:literal, $id:ident, $has_schema:literal;)+) => {
+    ($($(#[$doc:meta])* $name:ident($record:ident) = $word:literal, $id:ident, $has_schema:literal;)+) => {
         /// A record of any kind, which its JSON names: `{"type": "context_item", "record": {…}}`.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "type", content = "record")]
-        pub enum Record {
-            $($(#[$doc])* #[serde(rename = $word)] $name(Box<$name>)),+
+        pub enum StandardRecord {
+            $($(#[$doc])* #[serde(rename = $word)] $name(Box<$record>)),+
         }
 
         vocabulary! {
@@ -26,13 +26,13 @@ macro_rules! records {
             }
         }
 
-        $(impl From<$name> for Record {
-            fn from(record: $name) -> Self {
+        $(impl From<$record> for StandardRecord {
+            fn from(record: $record) -> Self {
                 Self::$name(Box::new(record))
             }
         })+
 
-        impl Record {
+        impl StandardRecord {
             /// Returns the kind.
             pub const fn object(&self) -> Object {
                 match self { $(Self::$name(_) => Object::$name),+ }
@@ -57,7 +57,7 @@ macro_rules! records {
 
             /// Returns the fields of such a record.
             pub(crate) const fn fields(self) -> &'static [Field] {
-                let shape = match self { $(Self::$name => $name::SHAPE),+ };
+                let shape = match self { $(Self::$name => $record::SHAPE),+ };
                 match shape {
                     Shape::Fields(fields) => fields,
                     _ => &[],
@@ -67,7 +67,7 @@ macro_rules! records {
             /// Reads such a record and writes it again.
             pub(crate) fn rewrite(self, record: &Value) -> Result<Value, serde_json::Error> {
                 match self {
-                    $(Self::$name => serde_json::to_value($name::deserialize(record)?)),+
+                    $(Self::$name => serde_json::to_value($record::deserialize(record)?)),+
                 }
             }
         }
@@ -76,29 +76,29 @@ macro_rules! records {
 
 records! {
     /// A snapshot of context.
-    Envelope = "context_envelope", context_id, true;
+    Envelope(ContextEnvelope) = "context_envelope", context_id, true;
     /// What was available.
-    Surface = "context_surface", surface_id, true;
+    Surface(ContextSurface) = "context_surface", surface_id, true;
     /// A unit of context.
-    Item = "context_item", item_id, true;
+    Item(ContextItem) = "context_item", item_id, true;
     /// Where an item comes from.
-    SourceRef = "context_source_ref", source_id, true;
+    SourceRef(SourceRef) = "context_source_ref", source_id, true;
     /// What was chosen, and what was not.
-    Selection = "context_selection", selection_id, true;
+    Selection(ContextSelection) = "context_selection", selection_id, true;
     /// Limits, and what was measured.
-    Budget = "context_budget", budget_id, true;
+    Budget(ContextBudget) = "context_budget", budget_id, true;
     /// The segments of a window.
-    Window = "context_window", window_id, false;
+    Window(ContextWindow) = "context_window", window_id, false;
     /// Blocks in their order.
-    Assembly = "context_assembly", assembly_id, true;
+    Assembly(ContextAssembly) = "context_assembly", assembly_id, true;
     /// What became visible.
-    Injection = "context_injection", injection_id, false;
+    Injection(ContextInjection) = "context_injection", injection_id, false;
     /// What was replaced by something shorter.
-    Compaction = "context_compaction", compaction_id, true;
+    Compaction(ContextCompaction) = "context_compaction", compaction_id, true;
     /// What stands for longer context.
-    Summary = "context_summary", summary_id, false;
+    Summary(ContextSummary) = "context_summary", summary_id, false;
     /// A gap that is known.
-    MissingContext = "missing_context", missing_id, true;
+    MissingContext(MissingContext) = "missing_context", missing_id, true;
     /// Something that happened.
-    Event = "context_event", event_id, true;
+    Event(ContextEvent) = "context_event", event_id, true;
 }

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::{OmissionReason, RankingSignal, Reference, SelectionId, SurfaceId, object::object};
+use super::{OmissionReason, RankingSignal, RecordReference, SelectionId, SurfaceId, object::object};
 
 object! {
     /// What was considered, chosen and left out, and why.
-    Selection {
+    ContextSelection {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -30,21 +30,21 @@ object! {
             /// What spoke for or against each item, by its id.
             ranking_signals: BTreeMap<String, BTreeMap<RankingSignal, Number>>,
             /// By which rules.
-            selection_policy: Reference,
+            selection_policy: RecordReference,
             /// Within which budget.
-            budget_ref: Reference,
+            budget_ref: RecordReference,
             /// Why, in words.
             rationale: String,
             /// Who chose.
-            actor_ref: Reference,
+            actor_ref: RecordReference,
             /// Which model chose, or was chosen for.
-            model_ref: Reference,
+            model_ref: RecordReference,
         }
         lists {
             /// Everything that was considered.
-            candidate_item_refs: Reference,
+            candidate_item_refs: RecordReference,
             /// What was chosen.
-            selected_item_refs: Reference,
+            selected_item_refs: RecordReference,
             /// What was left out.
             omitted_item_refs: OmittedRef,
         }
@@ -66,7 +66,7 @@ object! {
     Omitted {
         required {
             /// The item.
-            item_ref: Reference,
+            item_ref: RecordReference,
             /// The reason.
             reason: OmissionReason,
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contexture_core::{Timestamp, UnknownWord};
 use serde_json::{Map, Number, Value};
 
-use super::{OmittedRef, Reference, Selector, SelectorShape};
+use super::{OmittedRef, RecordReference, Selector, SelectorShape};
 
 /// What may stand in a place.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ shaped! {
     Timestamp: Shape::Time;
     Value: Shape::Anything;
     Map<String, Value>: Shape::Object;
-    Reference: Shape::Reference;
+    RecordReference: Shape::Reference;
     OmittedRef: Shape::Either(&[Shape::Text, super::Omitted::SHAPE]);
     Selector: Shape::Either(&[Shape::Text, SelectorShape::SHAPE, Shape::List(&SelectorShape::SHAPE)]);
 }
@@ -154,11 +154,11 @@ macro_rules! words {
 }
 
 words! {
-    Scope: true;
+    ContextScope: true;
     Lifecycle: false;
     ContextKind: false;
     ContentMode: false;
-    Target: false;
+    Audience: false;
     SurfaceKind: false;
     SelectorKind: false;
     RankingSignal: false;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Reference, SelectorKind, SourceId, object::object};
+use super::{RecordReference, SelectorKind, SourceId, object::object};
 use crate::vocabulary::vocabulary;
 
 object! {
@@ -37,7 +37,7 @@ object! {
         }
         lists {
             /// How it came about.
-            provenance_refs: Reference,
+            provenance_refs: RecordReference,
             /// What other systems call it.
             external_mappings: Map<String, Value>,
         }

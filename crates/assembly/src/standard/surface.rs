@@ -2,11 +2,11 @@
 
 use contexture_core::Timestamp;
 
-use super::{Reference, SurfaceId, SurfaceKind, Target, object::object};
+use super::{Audience, RecordReference, SurfaceId, SurfaceKind, object::object};
 
 object! {
     /// The context that was available before selection.
-    Surface {
+    ContextSurface {
         required {
             /// The version of the standard.
             schema_version: String,
@@ -21,21 +21,21 @@ object! {
             /// What it was gathered for.
             surface_kind: SurfaceKind,
             /// What made it.
-            producer: Reference,
+            producer: RecordReference,
             /// When it is no longer good.
             expires_at: Timestamp,
         }
         lists {
             /// Where items come from.
-            available_source_refs: Reference,
+            available_source_refs: RecordReference,
             /// The items.
-            available_item_refs: Reference,
+            available_item_refs: RecordReference,
             /// What could be done.
-            capability_refs: Reference,
+            capability_refs: RecordReference,
             /// What was decided elsewhere.
-            policy_refs: Reference,
+            policy_refs: RecordReference,
             /// Who may see it.
-            visibility: Target,
+            visibility: Audience,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::vocabulary::vocabulary;
 
 vocabulary! {
     /// What an envelope is a snapshot for.
-    Scope {
+    ContextScope {
         /// A turn.
         Turn = "turn",
         /// A task.
@@ -123,7 +123,7 @@ vocabulary! {
 
 vocabulary! {
     /// Who may see something.
-    Target {
+    Audience {
         /// The model.
         Model = "model",
         /// A tool.
@@ -312,7 +312,7 @@ vocabulary! {
     CompactionMethod {
         /// Sentences were taken over.
         ExtractiveSummary = "extractive_summary",
-        /// It was told anew.
+        /// It was said in other words.
         AbstractiveSummary = "abstractive_summary",
         /// Facts were put into fields.
         StructuredDigest = "structured_digest",

@@ -1,12 +1,13 @@
 //! A turn with everything that a turn can have, made with the types that exports are made with.
 
 use contexture_assembly::standard::{
-    Assembly, AssemblyId, Binding, Block, BlockId, Budget, BudgetId, Compaction, CompactionId, CompactionMethod,
-    CompactionTrigger, ContentMode, ContextKind, Envelope, EnvelopeId, Event, EventId, EventType, Export, Injection,
-    InjectionId, InjectionPoint, Item, ItemId, Lifecycle, MissingContext, MissingId, MissingStatus, OmissionReason,
-    Omitted, OmittedRef, OverflowStrategy, RankingSignal, RedactionState, Reference, Scope, SegmentId, Selection,
-    SelectionId, Selector, SelectorKind, SelectorShape, Severity, SourceId, SourceRef, Summary, SummaryId, Surface,
-    SurfaceId, SurfaceKind, Target, Truncation, VERSION, Window, WindowId, WindowSegment,
+    AssemblyBlock, AssemblyId, Audience, Binding, BlockId, BudgetId, CompactionId, CompactionMethod, CompactionTrigger,
+    ContentMode, ContextAssembly, ContextBudget, ContextCompaction, ContextEnvelope, ContextEnvelopeId, ContextEvent,
+    ContextInjection, ContextInjectionId, ContextItem, ContextKind, ContextScope, ContextSelection, ContextSummary,
+    ContextSurface, ContextWindow, EventId, EventType, Export, InjectionPoint, ItemId, Lifecycle, MissingContext,
+    MissingContextId, MissingStatus, OmissionReason, Omitted, OmittedRef, OverflowStrategy, RankingSignal,
+    RecordReference, RedactionState, SegmentId, SelectionId, Selector, SelectorKind, SelectorShape, Severity, SourceId,
+    SourceRef, SummaryId, SurfaceId, SurfaceKind, Truncation, VERSION, WindowId, WindowSegment,
 };
 use contexture_core::Timestamp;
 use serde_json::{Map, Number, Value, json};
@@ -31,17 +32,17 @@ pub(crate) fn export() -> Export {
     }
     export.add(surface()).add(selection()).add(budget()).add(window());
     export.add(assembly([system.to_string(), file.to_string(), key.to_string()]));
-    export.add(Injection {
+    export.add(ContextInjection {
         schema_version: VERSION.to_owned(),
-        injection_id: InjectionId::new("inj-1").unwrap(),
+        injection_id: ContextInjectionId::new("inj-1").unwrap(),
         assembly_id: AssemblyId::new("asm-1").unwrap(),
-        target: Target::Model,
+        target: Audience::Model,
         injection_point: InjectionPoint::MessageHistory,
         created_at: time(),
         native_id: Some("msg-1".to_owned()),
-        final_ref: Some(Reference::Id(sent.to_string())),
+        final_ref: Some(RecordReference::Id(sent.to_string())),
         hash: Some(sent.to_string()),
-        visibility: vec![Target::Model],
+        visibility: vec![Audience::Model],
         metadata: Map::new(),
         more: Map::new(),
     });
@@ -71,11 +72,11 @@ pub(crate) fn time() -> Timestamp {
     "2026-11-15T20:10:00Z".parse().unwrap()
 }
 
-fn id(text: &str) -> Reference {
-    Reference::Id(text.to_owned())
+fn id(text: &str) -> RecordReference {
+    RecordReference::Id(text.to_owned())
 }
 
-fn ids(texts: &[&str]) -> Vec<Reference> {
+fn ids(texts: &[&str]) -> Vec<RecordReference> {
     texts.iter().map(|text| id(text)).collect()
 }
 
@@ -86,8 +87,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn outside(kind: &str, id: &str) -> Reference {
-    Reference::Object(object(json!({"kind": kind, "id": id})))
+fn outside(kind: &str, id: &str) -> RecordReference {
+    RecordReference::Object(object(json!({"kind": kind, "id": id})))
 }
 
 fn source(id: &str, digest: String, binding: Binding) -> SourceRef {
@@ -115,14 +116,14 @@ fn source(id: &str, digest: String, binding: Binding) -> SourceRef {
     source.bound(binding)
 }
 
-fn item(id: &str, context_kind: ContextKind) -> Item {
+fn item(id: &str, context_kind: ContextKind) -> ContextItem {
     let is_secret = id == "item-key";
-    Item {
+    ContextItem {
         schema_version: VERSION.to_owned(),
         item_id: ItemId::new(id).unwrap(),
         context_kind,
         content_mode: ContentMode::Inline,
-        visibility: vec![Target::Model, Target::Reviewer],
+        visibility: vec![Audience::Model, Audience::Reviewer],
         title: Some(id.to_owned()),
         content: Some(json!({"lines": ["success"], "success": true})),
         content_ref: None,
@@ -142,8 +143,8 @@ fn item(id: &str, context_kind: ContextKind) -> Item {
     }
 }
 
-fn surface() -> Surface {
-    Surface {
+fn surface() -> ContextSurface {
+    ContextSurface {
         schema_version: VERSION.to_owned(),
         surface_id: SurfaceId::new("sur-1").unwrap(),
         scope: "turn".to_owned(),
@@ -155,13 +156,13 @@ fn surface() -> Surface {
         available_item_refs: ids(&["item-system", "item-main", "item-key", "item-log"]),
         capability_refs: ids(&["tool:read"]),
         policy_refs: vec![outside("policy", "pol-1")],
-        visibility: vec![Target::Model],
+        visibility: vec![Audience::Model],
         metadata: Map::new(),
         more: Map::new(),
     }
 }
 
-fn selection() -> Selection {
+fn selection() -> ContextSelection {
     let signals = [(RankingSignal::Relevance, Number::from_f64(0.9).unwrap())].into();
     let omitted = Omitted {
         item_ref: id("item-log"),
@@ -169,7 +170,7 @@ fn selection() -> Selection {
         metadata: Map::new(),
         more: Map::new(),
     };
-    Selection {
+    ContextSelection {
         schema_version: VERSION.to_owned(),
         selection_id: SelectionId::new("sel-1").unwrap(),
         surface_id: SurfaceId::new("sur-1").unwrap(),
@@ -190,7 +191,7 @@ fn selection() -> Selection {
     }
 }
 
-fn budget() -> Budget {
+fn budget() -> ContextBudget {
     let truncation = Truncation {
         item_ref: Some(id("item-log")),
         strategy: Some(OverflowStrategy::DeferToRetrieval),
@@ -203,7 +204,7 @@ fn budget() -> Budget {
     let segment = WindowSegment {
         segment_id: SegmentId::new("seg-1").unwrap(),
         role: Some("user".to_owned()),
-        target: Some(Target::Model),
+        target: Some(Audience::Model),
         reserved_tokens: Some(10),
         actual_tokens: Some(12),
         order: Some(0),
@@ -212,10 +213,10 @@ fn budget() -> Budget {
         metadata: Map::new(),
         more: Map::new(),
     };
-    Budget {
+    ContextBudget {
         schema_version: VERSION.to_owned(),
         budget_id: BudgetId::new("bud-1").unwrap(),
-        target: Target::Model,
+        target: Audience::Model,
         created_at: time(),
         max_tokens: Some(100),
         reserved_tokens: None,
@@ -232,11 +233,11 @@ fn budget() -> Budget {
     }
 }
 
-fn window() -> Window {
-    Window {
+fn window() -> ContextWindow {
+    ContextWindow {
         schema_version: VERSION.to_owned(),
         window_id: WindowId::new("win-1").unwrap(),
-        target: Target::Model,
+        target: Audience::Model,
         created_at: time(),
         budget_ref: Some(id("bud-1")),
         segments: ids(&["seg-1"]),
@@ -245,9 +246,9 @@ fn window() -> Window {
     }
 }
 
-fn assembly(hashes: [String; 3]) -> Assembly {
+fn assembly(hashes: [String; 3]) -> ContextAssembly {
     let items = ["item-system", "item-main", "item-key"];
-    let blocks = items.into_iter().zip(hashes).zip(0..).map(|((item, hash), position)| Block {
+    let blocks = items.into_iter().zip(hashes).zip(0..).map(|((item, hash), position)| AssemblyBlock {
         block_id: BlockId::new(format!("blk-{position}")).unwrap(),
         content_ref: Some(id(&hash)),
         wrapper: None,
@@ -256,29 +257,29 @@ fn assembly(hashes: [String; 3]) -> Assembly {
         hash: Some(hash),
         redaction_state: Some(if position == 2 { RedactionState::Masked } else { RedactionState::None }),
         item_refs: ids(&[item]),
-        visibility: vec![Target::Model],
+        visibility: vec![Audience::Model],
         metadata: Map::new(),
         more: Map::new(),
     });
-    Assembly {
+    ContextAssembly {
         schema_version: VERSION.to_owned(),
         assembly_id: AssemblyId::new("asm-1").unwrap(),
-        target: Target::Model,
+        target: Audience::Model,
         ordered_blocks: blocks.collect(),
         created_at: time(),
         wrapping_policy: None,
         separator_policy: None,
         budget_ref: Some(id("bud-1")),
         redaction_state: Some(RedactionState::Masked),
-        visibility: vec![Target::Model],
+        visibility: vec![Audience::Model],
         source_item_refs: ids(&items),
         metadata: Map::new(),
         more: Map::new(),
     }
 }
 
-fn compaction() -> Compaction {
-    Compaction {
+fn compaction() -> ContextCompaction {
+    ContextCompaction {
         schema_version: VERSION.to_owned(),
         compaction_id: CompactionId::new("com-1").unwrap(),
         scope: "session".to_owned(),
@@ -288,7 +289,7 @@ fn compaction() -> Compaction {
         summary_ref: Some(id("sum-1")),
         trigger: Some(CompactionTrigger::TokenPressure),
         coverage: Some(object(json!({"status": "complete", "items_covered": 2}))),
-        validation: Some(Reference::Object(object(json!({"status": "approved"})))),
+        validation: Some(RecordReference::Object(object(json!({"status": "approved"})))),
         replacement_policy: Some("until_review".to_owned()),
         loss_notes: vec!["the exact output of the log".to_owned()],
         metadata: Map::new(),
@@ -296,8 +297,8 @@ fn compaction() -> Compaction {
     }
 }
 
-fn summary() -> Summary {
-    Summary {
+fn summary() -> ContextSummary {
+    ContextSummary {
         schema_version: VERSION.to_owned(),
         summary_id: SummaryId::new("sum-1").unwrap(),
         content: json!("The build fails."),
@@ -317,7 +318,7 @@ fn summary() -> Summary {
 fn missing() -> MissingContext {
     MissingContext {
         schema_version: VERSION.to_owned(),
-        missing_id: MissingId::new("mis-1").unwrap(),
+        missing_id: MissingContextId::new("mis-1").unwrap(),
         scope: "turn".to_owned(),
         question: "Which port?".to_owned(),
         severity: Severity::High,
@@ -333,11 +334,11 @@ fn missing() -> MissingContext {
     }
 }
 
-fn envelope() -> Envelope {
-    Envelope {
+fn envelope() -> ContextEnvelope {
+    ContextEnvelope {
         schema_version: VERSION.to_owned(),
-        context_id: EnvelopeId::new("env-1").unwrap(),
-        scope: Scope::Turn,
+        context_id: ContextEnvelopeId::new("env-1").unwrap(),
+        scope: ContextScope::Turn,
         lifecycle: Lifecycle::Injected,
         created_at: time(),
         producer: Some(id("example")),
@@ -353,21 +354,21 @@ fn envelope() -> Envelope {
         missing_context_refs: ids(&["mis-1"]),
         policy_refs: vec![outside("policy", "pol-1")],
         evidence_refs: Vec::new(),
-        telemetry_refs: vec![Reference::Object(object(json!({"trace_id": "4bf92f35"})))],
+        telemetry_refs: vec![RecordReference::Object(object(json!({"trace_id": "4bf92f35"})))],
         metadata: Map::new(),
         more: object(json!({"session_id": "ses-1", "turn_id": "turn-2"})),
     }
 }
 
-fn happened(event_type: EventType, subject: &str) -> Event {
-    Event {
+fn happened(event_type: EventType, subject: &str) -> ContextEvent {
+    ContextEvent {
         schema_version: VERSION.to_owned(),
         event_id: EventId::new(format!("{event_type}/{subject}")).unwrap(),
         event_type,
         source: "example".to_owned(),
         time: time(),
         subject: Some(subject.to_owned()),
-        context_id: Some(EnvelopeId::new("env-1").unwrap()),
+        context_id: Some(ContextEnvelopeId::new("env-1").unwrap()),
         runtime_id: None,
         session_id: Some("ses-1".to_owned()),
         thread_id: None,

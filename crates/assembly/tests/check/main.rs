@@ -5,17 +5,17 @@ mod example;
 use std::{fs, path::Path};
 
 use contexture_assembly::{
-    check::{Level, Report, Strictness, check},
+    check::{CheckReport, Level, Strictness, check},
     standard::{ContentDigest, Export, Object},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn checked(value: &Value) -> Report {
+fn checked(value: &Value) -> CheckReport {
     check(&serde_json::to_vec(value).unwrap(), Strictness::Demanded)
 }
 
-fn told(report: &Report) -> Vec<String> {
+fn lines_of(report: &CheckReport) -> Vec<String> {
     report.faults.iter().map(|fault| format!("{} {fault}", fault.level)).collect()
 }
 
@@ -29,7 +29,7 @@ fn place(value: &Value, object: Object) -> usize {
 fn the_example_reaches_the_highest_level_and_has_every_kind_of_record() {
     for strictness in [Strictness::Demanded, Strictness::Recommended] {
         let report = check(&example::export().to_json(), strictness);
-        assert_eq!((told(&report), report.level), (vec![], Some(Level::Replayable)));
+        assert_eq!((lines_of(&report), report.level), (vec![], Some(Level::Replayable)));
         assert_eq!((report.notes, report.left_out), (vec![], 0));
         assert_eq!(report.records.len(), Object::ALL.len());
     }
@@ -81,7 +81,7 @@ fn records_without_a_container_go_as_far_as_they_can() {
         let report = check(&form, Strictness::Recommended);
         assert_eq!(report.level, Some(Level::Lifecycle));
         assert_eq!(report.records.len(), Object::ALL.len());
-        assert_eq!(told(&report)[0], "L3 contents: there are no contents: only an export can be replayed");
+        assert_eq!(lines_of(&report)[0], "L3 contents: there are no contents: only an export can be replayed");
     }
     for (record, entry) in records.iter().zip(export["records"].as_array().unwrap()) {
         let report = check(&serde_json::to_vec(record).unwrap(), Strictness::Recommended);
@@ -91,10 +91,10 @@ fn records_without_a_container_go_as_far_as_they_can() {
     }
 }
 
-/// What a change of the example does: the level that is left, and a fault that must be told.
+/// What a change of the example does: the level that is left, and a fault that must be reported.
 type Fall = (Option<Level>, &'static str);
 
-/// Applies a change to the first record of a kind and compares what is told, with `@` for the way to that record.
+/// Applies a change to the first record of a kind and compares what is reported, with `@` for the way to that record.
 #[track_caller]
 fn falls(object: Object, change: impl FnOnce(&mut Value), (level, fault): Fall) {
     let mut export = example::value();
@@ -102,8 +102,8 @@ fn falls(object: Object, change: impl FnOnce(&mut Value), (level, fault): Fall) 
     change(&mut export["records"][place]["record"]);
     let report = checked(&export);
     let expected = fault.replace('@', &format!("records[{place}].record"));
-    assert!(told(&report).contains(&expected), "{expected}\n{:#?}", told(&report));
-    assert_eq!(report.level, level, "{:#?}", told(&report));
+    assert!(lines_of(&report).contains(&expected), "{expected}\n{:#?}", lines_of(&report));
+    assert_eq!(report.level, level, "{:#?}", lines_of(&report));
 }
 
 fn remove(value: &mut Value, field: &str) {
@@ -129,7 +129,7 @@ fn no_field_can_be_of_another_type() {
             assert_eq!(report.level.is_none(), !is_open, "{object} {field}");
             if !is_open {
                 let path = format!("L0 records[0].record.{field}: expected ");
-                assert!(told(&report)[0].starts_with(&path), "{:?}", told(&report));
+                assert!(lines_of(&report)[0].starts_with(&path), "{:?}", lines_of(&report));
             }
         }
     }
@@ -189,14 +189,14 @@ fn a_turn_that_is_not_whole_is_named() {
         export["records"].as_array_mut().unwrap().retain(|entry| entry["type"] != object.as_str());
         let report = checked(&export);
         let fault = format!(" is not the id of any {object} here");
-        assert!(told(&report)[0].ends_with(&fault), "{:?}", told(&report));
+        assert!(lines_of(&report)[0].ends_with(&fault), "{:?}", lines_of(&report));
         assert_eq!(report.level, read);
     }
     let mut export = example::value();
     export["records"].as_array_mut().unwrap().retain(|entry| entry["type"] == "context_item");
     let report = checked(&export);
     for object in ["envelope", "surface", "selection", "budget", "assembly", "injection"] {
-        assert!(told(&report).contains(&format!("L1 $: there is no context_{object}")), "{:?}", told(&report));
+        assert!(lines_of(&report).contains(&format!("L1 $: there is no context_{object}")), "{:?}", lines_of(&report));
     }
     falls(
         Object::Selection,
@@ -273,7 +273,7 @@ fn a_life_that_is_not_told_is_named() {
         let report = checked(&without);
         assert_eq!(report.level, traced);
         let fault = format!("no event {} names it", event["record"]["event_type"].as_str().unwrap());
-        assert!(told(&report).iter().all(|told| told.ends_with(&fault)), "{:?}", told(&report));
+        assert!(lines_of(&report).iter().all(|line| line.ends_with(&fault)), "{:?}", lines_of(&report));
     }
     falls(Object::Compaction, |c| remove(c, "summary_ref"), (traced, "L2 @.summary_ref: it is missing"));
     let mut export = example::value();
@@ -283,7 +283,7 @@ fn a_life_that_is_not_told_is_named() {
     }
     let report = checked(&export);
     assert_eq!(report.level, traced);
-    assert!(told(&report)[0].ends_with(".loss_notes: neither the compaction nor its summary says what was lost"));
+    assert!(lines_of(&report)[0].ends_with(".loss_notes: neither the compaction nor its summary says what was lost"));
 
     let mut export = example::value();
     let mut again = export["records"][place(&export, Object::Selection)].clone();
@@ -294,7 +294,7 @@ fn a_life_that_is_not_told_is_named() {
     export["records"][last] = again;
     let report = checked(&export);
     let fault = format!("L2 records[{last}].record: records[{first}].record has the same id with other content");
-    assert_eq!((report.level, told(&report)), (traced, vec![fault]));
+    assert_eq!((report.level, lines_of(&report)), (traced, vec![fault]));
 
     let completed = "a record of context must not declare that a turn, a task or a run is completed or failed";
     for (object, field, value, what) in [
@@ -318,7 +318,7 @@ fn a_life_that_is_not_told_is_named() {
         export["records"][place]["record"][field] = value;
         let report = checked(&export);
         assert_eq!(report.level, traced);
-        assert!(told(&report)[0].ends_with(what), "{:?}", told(&report));
+        assert!(lines_of(&report)[0].ends_with(what), "{:?}", lines_of(&report));
     }
     for (kind, level) in [
         ("turn.completed", traced),
@@ -411,13 +411,13 @@ fn bytes_that_cannot_be_made_again_are_named() {
             let report = checked(&forged);
             assert_eq!(report.level, lived);
             let path = format!("L3 contents[{digest:?}]: ");
-            assert!(told(&report)[0].starts_with(&path), "{:?}", told(&report));
+            assert!(lines_of(&report)[0].starts_with(&path), "{:?}", lines_of(&report));
         }
     }
     let mut renamed = export;
     renamed["contents"]["md5:00"] = json!({"text": "a"});
     assert_eq!(
-        told(&checked(&renamed)),
+        lines_of(&checked(&renamed)),
         ["L3 contents[\"md5:00\"]: \"md5:00\" is no digest: expected blake3: or sha256: and 64 hexadecimal digits"]
     );
 }
@@ -469,34 +469,40 @@ fn what_is_only_recommended_is_noted_and_counts_when_checked_strictly() {
 
 #[test]
 fn files_that_hold_no_records_are_told_apart() {
-    let told = |bytes: &[u8]| {
+    let first_line_of = |bytes: &[u8]| {
         let report = check(bytes, Strictness::Demanded);
         assert_eq!(report.level, None);
-        told(&report)[0].clone()
+        lines_of(&report)[0].clone()
     };
-    assert_eq!(told(b""), "L0 $: it is not JSON: EOF while parsing a value at line 1 column 0");
-    assert_eq!(told(b"[]"), "L0 $: there is no record in it");
-    assert_eq!(told(b"7"), "L0 $: expected an object, found 7");
-    assert_eq!(told(b"[7, {}]"), "L0 [0]: expected an object, found 7");
+    assert_eq!(first_line_of(b""), "L0 $: it is not JSON: EOF while parsing a value at line 1 column 0");
+    assert_eq!(first_line_of(b"[]"), "L0 $: there is no record in it");
+    assert_eq!(first_line_of(b"7"), "L0 $: expected an object, found 7");
+    assert_eq!(first_line_of(b"[7, {}]"), "L0 [0]: expected an object, found 7");
     let nothing = "it is no record of the standard: it has no id such as context_id, item_id or event_id";
-    assert_eq!(told(b"{}"), format!("L0 $: {nothing}"));
-    assert_eq!(told(br#"{"agent_context_export": "1"}"#), "L0 records: it is missing");
-    assert_eq!(told(br#"{"agent_context_export": "2", "records": 1}"#), "L0 records: expected a list, found 1");
+    assert_eq!(first_line_of(b"{}"), format!("L0 $: {nothing}"));
+    assert_eq!(first_line_of(br#"{"agent_context_export": "1"}"#), "L0 records: it is missing");
     assert_eq!(
-        told(br#"{"records": [{"type": "context_poem", "record": {}}]}"#).split(" is not").next(),
+        first_line_of(br#"{"agent_context_export": "2", "records": 1}"#),
+        "L0 records: expected a list, found 1"
+    );
+    assert_eq!(
+        first_line_of(br#"{"records": [{"type": "context_poem", "record": {}}]}"#).split(" is not").next(),
         Some("L0 records[0].type: \"context_poem\"")
     );
-    assert_eq!(told(br#"[{"type": 1, "record": {}}]"#), "L0 [0].type: expected a text, found 1");
-    assert_eq!(told(br#"[{"type": "context_item", "record": 1}]"#), "L0 [0].record: expected an object, found 1");
+    assert_eq!(first_line_of(br#"[{"type": 1, "record": {}}]"#), "L0 [0].type: expected a text, found 1");
     assert_eq!(
-        told(br#"{"item_id": "a", "metadata": {"x": [{"y": 1, "y": 2}]}}"#),
+        first_line_of(br#"[{"type": "context_item", "record": 1}]"#),
+        "L0 [0].record: expected an object, found 1"
+    );
+    assert_eq!(
+        first_line_of(br#"{"item_id": "a", "metadata": {"x": [{"y": 1, "y": 2}]}}"#),
         "L0 metadata.x[0].y: it stands there more than once"
     );
     assert_eq!(
-        told(b"{\"item_id\": \"a\"}\n\n{\"item_id\"\n"),
+        first_line_of(b"{\"item_id\": \"a\"}\n\n{\"item_id\"\n"),
         "L0 line 3: it is not JSON: EOF while parsing an object at line 1 column 10"
     );
-    assert!(told("[".repeat(1_000_000).as_bytes()).contains("recursion limit"));
+    assert!(first_line_of("[".repeat(1_000_000).as_bytes()).contains("recursion limit"));
 }
 
 #[test]
@@ -530,7 +536,7 @@ fn faults_of_published_examples_are_named() {
     for (name, expected) in examples {
         let Some(json) = published(&format!("examples-as-published/{name}.json")) else { return };
         let report = check(&json, Strictness::Demanded);
-        let found: Vec<_> = told(&report).into_iter().filter(|fault| fault.starts_with("L0")).collect();
+        let found: Vec<_> = lines_of(&report).into_iter().filter(|fault| fault.starts_with("L0")).collect();
         assert_eq!(found, expected, "{name}");
         assert_eq!(report.level, expected.is_empty().then_some(Level::Readable), "{name}");
     }
@@ -551,7 +557,7 @@ fn what_the_schemas_demand_is_demanded() {
             remove(&mut record, field);
             let report = checked(&tagged(&record));
             let fault = format!("L0 [0].record.{field}: it is missing");
-            assert_eq!(told(&report).contains(&fault), required.contains(&field.as_str()), "{name} {field}");
+            assert_eq!(lines_of(&report).contains(&fault), required.contains(&field.as_str()), "{name} {field}");
         }
     }
 }
@@ -560,7 +566,7 @@ fn what_the_schemas_demand_is_demanded() {
 fn conforming_records_are_accepted() {
     let Some(json) = published("conforming-examples-own.json") else { return };
     let report = check(&json, Strictness::Demanded);
-    assert_eq!(report.level, Some(Level::Readable), "{:#?}", told(&report));
+    assert_eq!(report.level, Some(Level::Readable), "{:#?}", lines_of(&report));
     assert_eq!(report.records.len(), Object::ALL.len());
     let examples: Value = serde_json::from_slice(&json).unwrap();
     for example in examples["documents"].as_array().unwrap() {
@@ -619,7 +625,7 @@ fn replace(value: &mut Value, count: &mut usize, with: &Value) {
 }
 
 /// Tells whether the faults of a report are against no level that it says was reached.
-fn is_sound(report: &Report) -> bool {
+fn is_sound(report: &CheckReport) -> bool {
     let reached = |fault: &contexture_assembly::check::Fault| report.level.is_some_and(|level| fault.level <= level);
     let is_lowest = report.faults.iter().map(|fault| fault.level).min()
         == report.level.map_or(Some(Level::Readable), |level| Level::ALL.iter().copied().find(|next| *next > level));

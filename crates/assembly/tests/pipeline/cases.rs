@@ -1,18 +1,18 @@
 //! Single cases at the edges.
 
 use contexture_assembly::{
-    Content, Item, Priority, Voice,
-    document::{Fate, GapKind},
+    Item, ItemContent, Priority, Voice,
+    envelope::{Fate, GapKind},
     pipeline::Rejected,
     recipe::{BudgetLimits, Rendering, TargetSpec},
-    standard::{OmissionReason, OverflowStrategy, Target},
+    standard::{Audience, OmissionReason, OverflowStrategy},
 };
 use contexture_testkit::requests::assert_anthropic;
 use serde_json::Value;
 
 use crate::sample::{TAIL, assembled, inputs, item, one, recipe, system, target, text, trigger, turn};
 
-fn reason_of(outcome: &contexture_assembly::document::TargetOutcome, id: &str) -> Option<OmissionReason> {
+fn reason_of(outcome: &contexture_assembly::envelope::TargetOutcome, id: &str) -> Option<OmissionReason> {
     let decision = outcome.decisions.iter().find(|decision| decision.item.as_str() == id)?;
     match &decision.fate {
         Fate::Omitted { reason, .. } => Some(*reason),
@@ -67,12 +67,12 @@ fn what_is_required_and_too_large_is_rejected_or_cut() {
 #[test]
 fn each_target_sees_what_it_may() {
     let secret = Item {
-        visibility: Some(vec![Target::Tool, Target::Reviewer]),
+        visibility: Some(vec![Audience::Tool, Audience::Reviewer]),
         ..item("secret", TAIL, 0, Priority::High, text("for tools only"))
     };
-    let tool = TargetSpec { audience: Target::Tool, rendering: Rendering::Prompt };
+    let tool = TargetSpec { audience: Audience::Tool, rendering: Rendering::Prompt };
     let mut recipe = recipe(vec![target(Rendering::Anthropic), tool], Some(1000));
-    recipe.budget.targets.insert(Target::Tool, BudgetLimits { max_tokens: Some(500), ..BudgetLimits::default() });
+    recipe.budget.targets.insert(Audience::Tool, BudgetLimits { max_tokens: Some(500), ..BudgetLimits::default() });
     let assembled = assembled(&inputs(recipe, vec![secret, trigger("Go on.")])).unwrap();
     let [model, tool] = assembled.as_slice() else { panic!("two targets") };
     assert!(!String::from_utf8_lossy(&model.bytes).contains("tools only"));
@@ -138,7 +138,7 @@ fn a_limit_of_characters_cuts_what_is_required() {
     let cut = refused.unwrap().remove(0);
     assert!(cut.outcome.total.bytes <= 400);
     recipe.budget.limits.max_chars = Some(10);
-    let content = Content::Text { text: "x".repeat(50), voice: Voice::User, fenced: false };
+    let content = ItemContent::Text { text: "x".repeat(50), voice: Voice::User, fenced: false };
     let refused = assembled(&inputs(recipe, vec![item("short", TAIL, 0, Priority::Required, content)]));
     assert!(matches!(refused, Err(Rejected::TooLong { max: 10, .. })), "{refused:?}");
 }

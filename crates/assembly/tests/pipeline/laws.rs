@@ -1,9 +1,9 @@
 //! Laws of the whole pipeline, over random histories.
 
 use contexture_assembly::{
-    Content, Item, Priority, RunPart,
-    document::{Fate, Inputs},
-    pipeline::Assembled,
+    Item, ItemContent, Priority, RunPart,
+    envelope::{Fate, Inputs},
+    pipeline::AssembledTarget,
     recipe::Rendering,
 };
 use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
@@ -37,12 +37,12 @@ fn sampled(turns: &Turns, summaries: bool, rendering: Rendering, max: u64) -> In
 }
 
 /// Digests of the blocks that are said to last.
-fn lasting(assembled: &Assembled) -> Vec<String> {
+fn lasting(assembled: &AssembledTarget) -> Vec<String> {
     let count = usize::try_from(assembled.outcome.window.lasting_blocks).unwrap();
     assembled.outcome.blocks[..count].iter().map(|block| block.digest.to_string()).collect()
 }
 
-fn all(assembled: &Assembled) -> Vec<String> {
+fn all(assembled: &AssembledTarget) -> Vec<String> {
     assembled.outcome.blocks.iter().map(|block| block.digest.to_string()).collect()
 }
 
@@ -86,7 +86,7 @@ proptest! {
             let order = number.cast_signed() << 20;
             items.push(Item {
                 part: RunPart::Step(number),
-                ..item(&format!("t{number}"), sample::HISTORY, order, Priority::Medium, Content::Entries(entries))
+                ..item(&format!("t{number}"), sample::HISTORY, order, Priority::Medium, ItemContent::Entries(entries))
             });
         }
         let request = |rendering| one(&inputs(recipe(vec![target(rendering)], Some(max)), items.clone())).bytes;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use contexture_assembly::{
-    Chars4, Content, Counts, Digest, Hold, Item, Origin, Place, Priority, RunPart, Voice,
-    document::Inputs,
-    pipeline::{self, Assembled, Rejected},
-    recipe::{Budget, BudgetLimits, Recipe, Rendering, Segment, Source, SourceInput, Stability, TargetSpec},
-    render::Session,
-    standard::{ContextKind, ItemId, OverflowStrategy, Scope, Target},
+    Chars4, Digest, Hold, Item, ItemContent, ItemOrigin, Priority, PromptPlace, RunPart, TokenCounts, Voice,
+    envelope::Inputs,
+    pipeline::{self, AssembledTarget, Rejected},
+    recipe::{
+        BudgetLimits, BudgetSpec, Recipe, Rendering, SegmentSpec, SourceInput, SourceSpec, Stability, TargetSpec,
+    },
+    render::TranscriptSession,
+    standard::{Audience, ContextKind, ContextScope, ItemId, OverflowStrategy},
 };
 use contexture_core::{Entry, EntryPart, Role, Timestamp, ToolInput};
 use serde_json::json;
@@ -18,17 +20,17 @@ pub(crate) const HISTORY: usize = 1;
 pub(crate) const TAIL: usize = 2;
 
 pub(crate) fn target(rendering: Rendering) -> TargetSpec {
-    TargetSpec { audience: Target::Model, rendering }
+    TargetSpec { audience: Audience::Model, rendering }
 }
 
 pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recipe {
-    let segment = |name: &str, stability, reserve, input| Segment {
+    let segment = |name: &str, stability, reserve, input| SegmentSpec {
         name: name.into(),
         stability,
         reserve,
         max_tokens: None,
         overflow: None,
-        sources: vec![Source {
+        sources: vec![SourceSpec {
             input,
             priority: Priority::Medium,
             kind: None,
@@ -41,10 +43,10 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
     Recipe {
         name: "sample".into(),
         description: String::new(),
-        scope: Scope::Turn,
+        scope: ContextScope::Turn,
         counter: "chars4".into(),
         targets,
-        budget: Budget {
+        budget: BudgetSpec {
             limits: BudgetLimits { max_tokens, ..BudgetLimits::default() },
             targets: BTreeMap::new(),
             overflow: OverflowStrategy::SummarizeOldest,
@@ -58,7 +60,7 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
 }
 
 pub(crate) fn inputs(recipe: Recipe, items: Vec<Item>) -> Inputs {
-    let session = Session {
+    let session = TranscriptSession {
         id: "0b0c0d0e-0000-4000-8000-000000000001".into(),
         directory: "/work".into(),
         branch: None,
@@ -68,16 +70,16 @@ pub(crate) fn inputs(recipe: Recipe, items: Vec<Item>) -> Inputs {
     Inputs { recipe, stream: "main".into(), session, items, unread: None }
 }
 
-pub(crate) fn assembled(inputs: &Inputs) -> Result<Vec<Assembled>, Rejected> {
-    pipeline::run(inputs, &Counts::new(&Chars4))
+pub(crate) fn assembled(inputs: &Inputs) -> Result<Vec<AssembledTarget>, Rejected> {
+    pipeline::run(inputs, &TokenCounts::new(&Chars4))
 }
 
-pub(crate) fn one(inputs: &Inputs) -> Assembled {
+pub(crate) fn one(inputs: &Inputs) -> AssembledTarget {
     assembled(inputs).unwrap().remove(0)
 }
 
-pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, content: Content) -> Item {
-    let origin = Origin {
+pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, content: ItemContent) -> Item {
+    let origin = ItemOrigin {
         kind: "test".into(),
         uri: format!("test:{id}"),
         digest: Digest::of(id.as_bytes()),
@@ -88,7 +90,7 @@ pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, con
         id: ItemId::new(id).unwrap(),
         kind: ContextKind::ManualNote,
         segment,
-        place: Place { order, tie: 1 },
+        place: PromptPlace { order, tie: 1 },
         part: RunPart::Alone,
         priority,
         title: Some(id.to_owned()),
@@ -102,17 +104,17 @@ pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, con
     }
 }
 
-pub(crate) fn text(text: &str) -> Content {
-    Content::Text { text: text.into(), voice: Voice::User, fenced: true }
+pub(crate) fn text(text: &str) -> ItemContent {
+    ItemContent::Text { text: text.into(), voice: Voice::User, fenced: true }
 }
 
 pub(crate) fn system(id: &str, said: &str) -> Item {
-    let content = Content::Text { text: said.into(), voice: Voice::System, fenced: false };
+    let content = ItemContent::Text { text: said.into(), voice: Voice::System, fenced: false };
     Item { kind: ContextKind::SystemPrompt, ..item(id, STABLE, 0, Priority::Required, content) }
 }
 
 pub(crate) fn trigger(said: &str) -> Item {
-    let content = Content::Text { text: said.into(), voice: Voice::User, fenced: false };
+    let content = ItemContent::Text { text: said.into(), voice: Voice::User, fenced: false };
     Item { kind: ContextKind::UserMessage, ..item("trigger", TAIL, i64::MAX, Priority::Required, content) }
 }
 
@@ -138,7 +140,7 @@ pub(crate) fn turn(turn: u64, calls: usize, words: usize) -> Vec<Item> {
         .map(|(step, entries)| Item {
             kind: ContextKind::SessionHistory,
             part: RunPart::Step(turn),
-            ..item(&format!("t{turn}.{step}"), HISTORY, order | step, Priority::Medium, Content::Entries(entries))
+            ..item(&format!("t{turn}.{step}"), HISTORY, order | step, Priority::Medium, ItemContent::Entries(entries))
         })
         .collect()
 }
@@ -148,7 +150,7 @@ pub(crate) fn summary(turn: u64) -> Item {
     Item {
         kind: ContextKind::ThreadSummary,
         part: RunPart::Summary(turn),
-        place: Place { order, tie: 0 },
+        place: PromptPlace { order, tie: 0 },
         ..item(&format!("s{turn}"), HISTORY, order, Priority::Medium, text(&format!("summary of turn {turn}")))
     }
 }

@@ -2,7 +2,7 @@
 
 use contexture_assembly::{
     recipe::{OVERFLOW_STRATEGIES, Recipe, Rendering, SourceKind, Stability, Syntax, TopicEnd, built_in},
-    standard::{Scope, Target},
+    standard::{Audience, ContextScope},
 };
 
 use crate::read;
@@ -25,9 +25,9 @@ fn every_example_is_a_good_recipe() {
 fn every_word_is_documented() {
     let sources = SourceKind::ALL.iter().map(|kind| kind.as_str());
     let words = sources
-        .chain(Target::ALL.iter().map(|audience| audience.as_str()))
+        .chain(Audience::ALL.iter().map(|audience| audience.as_str()))
         .chain(Rendering::ALL.iter().map(|rendering| rendering.as_str()))
-        .chain(Scope::ALL.iter().map(|scope| scope.as_str()))
+        .chain(ContextScope::ALL.iter().map(|scope| scope.as_str()))
         .chain(Stability::ALL.iter().map(|stability| stability.as_str()))
         .chain(TopicEnd::ALL.iter().map(|end| end.as_str()))
         .chain(OVERFLOW_STRATEGIES.iter().map(|strategy| strategy.as_str()))

@@ -3,10 +3,10 @@
 use contexture_assembly::{
     Priority, counters,
     recipe::{
-        Budget, BudgetLimits, Mark, OVERFLOW_STRATEGIES, Recipe, Refusal, Rendering, Segment, Since, Source,
-        SourceInput, Stability, Syntax, TargetSpec, TopicEnd,
+        BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, RecipeRefusal, Rendering, SegmentSpec, Since,
+        SourceInput, SourceSpec, Stability, Syntax, TargetSpec, TopicEnd, TopicMark,
     },
-    standard::{ContextKind, OverflowStrategy, Scope, Target},
+    standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
 };
 use contexture_core::Timestamp;
 use proptest::{collection, option, prelude::*, sample};
@@ -49,14 +49,14 @@ fn lines() -> impl Strategy<Value = Vec<String>> {
     collection::btree_set(line(), 1..4).prop_map(|lines| lines.into_iter().collect())
 }
 
-fn target_list() -> impl Strategy<Value = Vec<Target>> {
-    sample::subsequence(Target::ALL, 1..Target::ALL.len())
+fn target_list() -> impl Strategy<Value = Vec<Audience>> {
+    sample::subsequence(Audience::ALL, 1..Audience::ALL.len())
 }
 
 /// Inputs of which there may be several, in any segment.
 fn input() -> impl Strategy<Value = SourceInput> {
     let since = prop_oneof![
-        one_of(Mark::ALL).prop_map(Since::Mark),
+        one_of(TopicMark::ALL).prop_map(Since::Mark),
         (0..4_000_000_000_000_000_i64).prop_map(|micros| Since::Time(Timestamp::from_micros(micros).unwrap())),
     ];
     let topic = (line(), option::of(line()), option::of(since), one_of(TopicEnd::ALL), option::of(number()));
@@ -78,10 +78,10 @@ fn input() -> impl Strategy<Value = SourceInput> {
     ]
 }
 
-fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = Source> {
+fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = SourceSpec> {
     let about =
         (option::of(one_of(ContextKind::ALL)), option::of(line()), option::of(target_list()), option::of(line()));
-    (input, one_of(Priority::ALL), about).prop_map(|(input, priority, (kind, title, visibility, trust))| Source {
+    (input, one_of(Priority::ALL), about).prop_map(|(input, priority, (kind, title, visibility, trust))| SourceSpec {
         input,
         priority,
         kind,
@@ -91,10 +91,10 @@ fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = So
     })
 }
 
-fn segment(stability: Stability) -> impl Strategy<Value = Segment> {
+fn segment(stability: Stability) -> impl Strategy<Value = SegmentSpec> {
     let sources = collection::vec(source(input()), 1..4);
     let limits = (0..1000u64, option::of(1000..=MAX_NUMBER), option::of(sample::select(&OVERFLOW_STRATEGIES[..])));
-    (sources, limits).prop_map(move |(sources, (reserve, max_tokens, overflow))| Segment {
+    (sources, limits).prop_map(move |(sources, (reserve, max_tokens, overflow))| SegmentSpec {
         name: String::new(),
         stability,
         reserve,
@@ -118,7 +118,7 @@ fn limits() -> impl Strategy<Value = BudgetLimits> {
 }
 
 /// Tells whether a recipe has two topic sources that take the same messages, which is no good recipe.
-fn repeats_messages(segments: &[Segment]) -> bool {
+fn repeats_messages(segments: &[SegmentSpec]) -> bool {
     let selections: Vec<_> = segments
         .iter()
         .flat_map(|segment| &segment.sources)
@@ -150,7 +150,7 @@ prop_compose! {
         items in option::of(source(Just(SourceInput::Items))),
         missing in option::of(source(Just(SourceInput::Missing))),
         trigger in option::of(source(Just(SourceInput::Trigger))),
-    ) -> Vec<Segment> {
+    ) -> Vec<SegmentSpec> {
         let (mut stable, mut append, mut volatile) = (stable, append, volatile);
         if let Some(segment) = stable.last_mut() {
             segment.sources.extend(system);
@@ -170,16 +170,16 @@ prop_compose! {
     fn good_recipe()(
         name in name(),
         description in any::<String>(),
-        scope in one_of(Scope::ALL),
+        scope in one_of(ContextScope::ALL),
         counter in sample::select(counters().iter().map(|counter| counter.name()).collect::<Vec<_>>()),
-        targets in collection::btree_set((one_of(Target::ALL), one_of(Rendering::ALL)), 1..4),
+        targets in collection::btree_set((one_of(Audience::ALL), one_of(Rendering::ALL)), 1..4),
         limits in limits(),
-        own in collection::btree_map(one_of(Target::ALL), limits(), 0..3),
+        own in collection::btree_map(one_of(Audience::ALL), limits(), 0..3),
         overflow in sample::select(&OVERFLOW_STRATEGIES[..]),
         segments in good_segments().prop_filter("no messages twice", |segments| !repeats_messages(segments)),
     ) -> Recipe {
         let targets = targets.into_iter().map(|(audience, rendering)| TargetSpec { audience, rendering }).collect();
-        let budget = Budget { limits, targets: own, overflow };
+        let budget = BudgetSpec { limits, targets: own, overflow };
         Recipe { name, description, scope, counter: counter.to_owned(), targets, budget, segments }
     }
 }
@@ -241,9 +241,9 @@ fn nearly_recipes() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Returns what is wrong with the mistakes of a refusal, if anything: there is none, or one is told twice.
-fn flaw(read: &Result<Recipe, Refusal>) -> Option<String> {
-    let Err(Refusal::Mistakes { mistakes }) = read else { return None };
+/// Returns what is wrong with the mistakes of a refusal, if anything: there is none, or one is reported twice.
+fn flaw(read: &Result<Recipe, RecipeRefusal>) -> Option<String> {
+    let Err(RecipeRefusal::Mistakes { mistakes }) = read else { return None };
     let twice = mistakes.iter().enumerate().find(|(index, mistake)| mistakes[..*index].contains(mistake));
     if mistakes.is_empty() {
         Some("refused without a mistake".to_owned())

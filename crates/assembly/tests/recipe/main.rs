@@ -6,23 +6,23 @@ mod mistakes;
 mod reading;
 mod strategy;
 
-use contexture_assembly::recipe::{Recipe, Refusal, Syntax};
+use contexture_assembly::recipe::{Recipe, RecipeRefusal, Syntax};
 
 /// Reads a recipe that must be good.
 fn read(syntax: Syntax, text: &str) -> Recipe {
-    Recipe::parse(syntax, text.as_bytes(), "file").unwrap_or_else(|refusal| panic!("{}", told(&refusal).join("\n")))
+    Recipe::parse(syntax, text.as_bytes(), "file").unwrap_or_else(|refusal| panic!("{}", lines_of(&refusal).join("\n")))
 }
 
 /// Returns what is said about a recipe that must not be good.
 fn refused(syntax: Syntax, text: &str) -> Vec<String> {
-    told(&Recipe::parse(syntax, text.as_bytes(), "file").expect_err("it has mistakes"))
+    lines_of(&Recipe::parse(syntax, text.as_bytes(), "file").expect_err("it has mistakes"))
 }
 
-fn told(refusal: &Refusal) -> Vec<String> {
+fn lines_of(refusal: &RecipeRefusal) -> Vec<String> {
     match refusal {
-        Refusal::Mistakes { mistakes } => mistakes.iter().map(ToString::to_string).collect(),
-        Refusal::Utf8(error) => vec![refusal.to_string(), error.to_string()],
-        Refusal::Toml(error) => vec![refusal.to_string(), error.to_string()],
-        Refusal::Json(error) => vec![refusal.to_string(), error.to_string()],
+        RecipeRefusal::Mistakes { mistakes } => mistakes.iter().map(ToString::to_string).collect(),
+        RecipeRefusal::Utf8(error) => vec![refusal.to_string(), error.to_string()],
+        RecipeRefusal::Toml(error) => vec![refusal.to_string(), error.to_string()],
+        RecipeRefusal::Json(error) => vec![refusal.to_string(), error.to_string()],
     }
 }

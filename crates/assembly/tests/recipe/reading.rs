@@ -3,10 +3,10 @@
 use contexture_assembly::{
     Priority,
     recipe::{
-        Budget, BudgetLimits, Recipe, Rendering, Segment, Source, SourceInput, SourceKind, Stability, Syntax,
-        TargetSpec, built_in,
+        BudgetLimits, BudgetSpec, Recipe, Rendering, SegmentSpec, SourceInput, SourceKind, SourceSpec, Stability,
+        Syntax, TargetSpec, built_in,
     },
-    standard::{ContextKind, OverflowStrategy, Scope, Target},
+    standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
 };
 
 use crate::read;
@@ -56,38 +56,38 @@ fn full() -> Recipe {
     Recipe {
         name: "resume".to_owned(),
         description: "Goes on.".to_owned(),
-        scope: Scope::Session,
+        scope: ContextScope::Session,
         counter: "claude-estimate".to_owned(),
         targets: vec![
-            TargetSpec { audience: Target::Model, rendering: Rendering::Anthropic },
-            TargetSpec { audience: Target::Reviewer, rendering: Rendering::Prompt },
+            TargetSpec { audience: Audience::Model, rendering: Rendering::Anthropic },
+            TargetSpec { audience: Audience::Reviewer, rendering: Rendering::Prompt },
         ],
-        budget: Budget {
+        budget: BudgetSpec {
             limits: limits(100_000, 8_000),
-            targets: [(Target::Reviewer, limits(4_000, 0))].into(),
+            targets: [(Audience::Reviewer, limits(4_000, 0))].into(),
             overflow: OverflowStrategy::Reject,
         },
         segments: vec![
-            Segment {
+            SegmentSpec {
                 name: "system".to_owned(),
                 stability: Stability::Stable,
                 reserve: 0,
                 max_tokens: None,
                 overflow: None,
-                sources: vec![Source::of(SourceInput::System { text: Some("Be brief.\n".to_owned()), file: None })],
+                sources: vec![SourceSpec::of(SourceInput::System { text: Some("Be brief.\n".to_owned()), file: None })],
             },
-            Segment {
+            SegmentSpec {
                 name: "history".to_owned(),
                 stability: Stability::Append,
                 reserve: 1000,
                 max_tokens: Some(5000),
                 overflow: Some(OverflowStrategy::TruncateMiddle),
-                sources: vec![Source {
+                sources: vec![SourceSpec {
                     input: SourceInput::History { beyond_compaction: false, thinking: false, max_turns: Some(7) },
                     priority: Priority::High,
                     kind: Some(ContextKind::ThreadSummary),
                     title: Some("So far".to_owned()),
-                    visibility: Some(vec![Target::Model, Target::Ui]),
+                    visibility: Some(vec![Audience::Model, Audience::Ui]),
                     trust: Some("own".to_owned()),
                 }],
             },
@@ -169,14 +169,14 @@ fn every_kind_of_source_has_its_own_priority_and_stability() {
 
 #[test]
 fn limits_of_a_target_take_the_place_of_the_others_one_by_one() {
-    let budget = Budget {
+    let budget = BudgetSpec {
         limits: BudgetLimits { max_tokens: Some(100), max_items: Some(7), ..BudgetLimits::default() },
-        targets: [(Target::Tool, BudgetLimits { max_tokens: Some(10), ..BudgetLimits::default() })].into(),
+        targets: [(Audience::Tool, BudgetLimits { max_tokens: Some(10), ..BudgetLimits::default() })].into(),
         overflow: OverflowStrategy::Reject,
     };
-    assert_eq!(budget.limits_for(Target::Model), budget.limits);
+    assert_eq!(budget.limits_for(Audience::Model), budget.limits);
     let expected = BudgetLimits { max_tokens: Some(10), max_items: Some(7), ..BudgetLimits::default() };
-    assert_eq!(budget.limits_for(Target::Tool), expected);
+    assert_eq!(budget.limits_for(Audience::Tool), expected);
 }
 
 #[test]

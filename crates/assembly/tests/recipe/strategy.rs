@@ -13,7 +13,7 @@ fn recipe(strategy: &Value) -> Recipe {
 fn topics(strategy: &Value) -> Vec<String> {
     let recipe = recipe(strategy);
     let messages = recipe.segments.iter().find(|segment| segment.name == "messages").unwrap();
-    let topic = |source: &contexture_assembly::recipe::Source| {
+    let topic = |source: &contexture_assembly::recipe::SourceSpec| {
         let SourceInput::Topic { topic, sender, since, strategy, amount, compact_strategy, compact_amount } =
             &source.input
         else {

@@ -9,15 +9,15 @@ use clap::{
     builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
 use contexture::{
-    AssembledContext, Contexture, GivenItems, Reference, Trigger,
+    AssembledContext, Contexture, GivenItems, Reference, TriggerMessage,
     assembly::recipe::{Recipe, TargetSpec},
     core::{CommitId, EnvelopeId, HeadName, Stream},
 };
-use contexture_assembly::{TokenCounter, counter, counters, document::Document};
+use contexture_assembly::{TokenCounter, counter, counters, envelope::Envelope};
 use serde::Serialize;
 
 use crate::{
-    commands::envelope::portrait,
+    commands::envelope::render,
     destination::{Destination, Draft},
     error::{Error, Result},
     input::Input,
@@ -115,7 +115,7 @@ struct AssembledDocument<'d> {
     envelope: EnvelopeId,
     texts_counted: u64,
     #[serde(flatten)]
-    document: &'d Document,
+    document: &'d Envelope,
     /// What each target is given, where that is text and did not go to a file.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     renderings: BTreeMap<String, String>,
@@ -183,7 +183,7 @@ impl Assemble {
                         Some(json.map_err(|source| Error::TriggerData { input: input.clone(), source })?)
                     }
                 };
-                Some(Trigger { text, data })
+                Some(TriggerMessage { text, data })
             }
         };
         let items = match &self.items {
@@ -251,12 +251,12 @@ fn publish(assembled: &AssembledContext, destination: Option<&Destination>, outp
                     output.line("")?;
                 }
                 output.flush()?;
-                for line in portrait::brief(*envelope, document) {
+                for line in render::brief(*envelope, document) {
                     output.status(line);
                 }
                 return Ok(());
             }
-            portrait::brief(*envelope, document).into_iter().try_for_each(|line| output.line(line))
+            render::brief(*envelope, document).into_iter().try_for_each(|line| output.line(line))
         }
     }
 }

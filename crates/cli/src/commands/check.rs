@@ -4,7 +4,7 @@ use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use contexture_assembly::check::{self, Fault, Level, Report, Strictness};
+use contexture_assembly::check::{self, CheckReport, Fault, Level, Strictness};
 use serde::Serialize;
 
 use crate::{
@@ -57,7 +57,7 @@ struct CheckDocument<'r> {
     strict: bool,
     demanded: Level,
     #[serde(flatten)]
-    report: &'r Report,
+    report: &'r CheckReport,
 }
 
 impl Check {
@@ -78,7 +78,7 @@ impl Check {
     }
 }
 
-fn tell_person(report: &Report, output: &mut Output) -> Result<()> {
+fn tell_person(report: &CheckReport, output: &mut Output) -> Result<()> {
     let strong = output.palette.strong;
     let reached = report.level.map_or("not readable".to_owned(), |level| format!("{level} {}", level.name()));
     let records = match report.records.values().sum() {

@@ -1,15 +1,15 @@
 //! `ctx envelope`: what was assembled, why, and that it can be made again.
 
 mod diff;
-pub(crate) mod portrait;
+pub(crate) mod render;
 
 use clap::{Args, Subcommand};
 use contexture::{
     Contexture, EnvelopeFilter as Filter, Reference,
     assembly::{
-        document::{Document, TargetRecord},
+        envelope::{self, TargetRecord},
         recipe::TargetSpec,
-        standard::{InjectionPoint, Target},
+        standard::{Audience, InjectionPoint},
     },
     core::{CommitId, EnvelopeId, EnvelopePrefix, RecipeName, Stream},
 };
@@ -154,7 +154,7 @@ enum Action {
 /// Who was given something: an audience, or a target with its rendering.
 #[derive(Debug, Clone, Copy)]
 struct InjectionTarget {
-    audience: Target,
+    audience: Audience,
     exact: Option<TargetSpec>,
 }
 
@@ -163,7 +163,7 @@ impl std::str::FromStr for InjectionTarget {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let spec: TargetSpec = text.parse()?;
-        let exact = text.parse::<Target>().is_err().then_some(spec);
+        let exact = text.parse::<Audience>().is_err().then_some(spec);
         Ok(Self { audience: spec.audience, exact })
     }
 }
@@ -173,7 +173,7 @@ impl std::str::FromStr for InjectionTarget {
 struct EnvelopeDocument<'d> {
     envelope: EnvelopeId,
     #[serde(flatten)]
-    document: &'d Document,
+    document: &'d envelope::Envelope,
 }
 
 /// What a replay found, as `--json` tells it.
@@ -209,7 +209,7 @@ impl Envelope {
                     return output.document(EnvelopeDocument { envelope: id, document: &document });
                 }
                 output.page(invocation.environment.pager().as_ref());
-                portrait::tell(id, &document, target, all, engine.now(), output)
+                render::tell(id, &document, target, all, engine.now(), output)
             }
             Action::Diff { before, after, target } => {
                 let (before, after) = (find(&engine, &before).await?, find(&engine, &after).await?);
@@ -221,7 +221,7 @@ impl Envelope {
                 why.answers.retain(|answer| target.is_none_or(|target| target == answer.target));
                 match output.shape() {
                     Shape::Json => output.document(why),
-                    Shape::Text => portrait::tell_why(&why, output),
+                    Shape::Text => render::tell_why(&why, output),
                 }
             }
             Action::Replay { envelopes, all } => {
@@ -316,7 +316,7 @@ async fn list(engine: &Contexture, filter: Filter, limit: u32, output: &mut Outp
             Shape::Json => output.document(stored)?,
             Shape::Text => {
                 let document = engine.envelope_document(stored.id).await?;
-                let line = portrait::list_line(stored.id, &document, engine.now(), output.palette);
+                let line = render::list_line(stored.id, &document, engine.now(), output.palette);
                 output.line(line)?;
             }
         }
@@ -325,7 +325,11 @@ async fn list(engine: &Contexture, filter: Filter, limit: u32, output: &mut Outp
 }
 
 /// Returns the targets of an envelope that a person asks for.
-pub(super) fn chosen(id: EnvelopeId, document: &Document, target: Option<TargetSpec>) -> Result<Vec<&TargetRecord>> {
+pub(super) fn chosen(
+    id: EnvelopeId,
+    document: &envelope::Envelope,
+    target: Option<TargetSpec>,
+) -> Result<Vec<&TargetRecord>> {
     let is_meant = |record: &&TargetRecord| target.is_none_or(|target| target == record.outcome.target);
     let targets: Vec<_> = document.targets.iter().filter(is_meant).collect();
     match (targets.is_empty(), target) {
@@ -334,7 +338,12 @@ pub(super) fn chosen(id: EnvelopeId, document: &Document, target: Option<TargetS
     }
 }
 
-fn no_target(envelope: EnvelopeId, document: &Document, exact: Option<TargetSpec>, audience: Target) -> Error {
+fn no_target(
+    envelope: EnvelopeId,
+    document: &envelope::Envelope,
+    exact: Option<TargetSpec>,
+    audience: Audience,
+) -> Error {
     let made: Vec<_> = document.targets.iter().map(|made| made.outcome.target.to_string()).collect();
     let target = exact.map_or_else(|| audience.to_string(), |exact| exact.to_string());
     Error::NoTarget { envelope, target, made: made.join(", ") }
@@ -343,7 +352,7 @@ fn no_target(envelope: EnvelopeId, document: &Document, exact: Option<TargetSpec
 async fn write_bytes(
     engine: &Contexture,
     id: EnvelopeId,
-    document: &Document,
+    document: &envelope::Envelope,
     target: Option<TargetSpec>,
     output: &mut Output,
 ) -> Result<()> {

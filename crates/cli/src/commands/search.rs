@@ -5,8 +5,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use contexture::{
-    Contexture, Found, FoundPassage, Indexed, Indexing, PassageKind, Query, Reference, SearchFilter, SearchRequest,
-    Snippet,
+    Contexture, FoundCommit, FoundPassage, Indexed, Indexing, PassageKind, Query, Reference, SearchFilter,
+    SearchRequest, Snippet,
     core::{CommitId, Format, Principal, Role, Session, Timestamp},
 };
 use serde::Serialize;
@@ -189,8 +189,8 @@ fn tell_index(indexed: Indexed, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn tell_program(found: &Found, output: &mut Output) -> Result<()> {
-    let Found { commit, passages, matching_passages } = found;
+fn tell_program(found: &FoundCommit, output: &mut Output) -> Result<()> {
+    let FoundCommit { commit, passages, matching_passages } = found;
     for passage in passages {
         output.document(HitDocument {
             commit: commit.id,
@@ -203,11 +203,11 @@ fn tell_program(found: &Found, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-async fn tell_person(engine: &Contexture, found: &[Found], output: &mut Output) -> Result<()> {
+async fn tell_person(engine: &Contexture, found: &[FoundCommit], output: &mut Output) -> Result<()> {
     let labels = HeadLabels::load(engine).await?;
     let palette = output.palette;
     let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
-    for (number, Found { commit, passages, matching_passages }) in found.iter().enumerate() {
+    for (number, FoundCommit { commit, passages, matching_passages }) in found.iter().enumerate() {
         if number > 0 {
             output.line("")?;
         }
@@ -225,7 +225,7 @@ async fn tell_person(engine: &Contexture, found: &[Found], output: &mut Output) 
             output.line(format_args!("  {faint}and {} more{faint:#}", output::count(left)))?;
         }
     }
-    if let Some(Found { commit, .. }) = found.first() {
+    if let Some(FoundCommit { commit, .. }) = found.first() {
         let id = commit.id.short();
         output.status(format_args!(
             "`ctx cat {id}` shows the conversation up to there, `ctx resume {id}` goes on with it."

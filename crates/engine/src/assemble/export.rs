@@ -9,7 +9,7 @@ use contexture_assembly::{
 use contexture_core::{ArtifactId, EnvelopeId, EventKind};
 use serde::de::DeserializeOwned;
 
-use super::keep::{Draft, new_event, stored};
+use super::keep::{EventDraft, new_event, stored};
 use crate::{Contexture, Error, Result};
 
 /// Records that are read at once.
@@ -36,7 +36,7 @@ impl Contexture {
         let nothing = BTreeMap::new();
         let mut events = Vec::new();
         for id in ids {
-            let draft = Draft { source: self.source(), at: now, envelope: Some(*id), correlation: &nothing };
+            let draft = EventDraft { source: self.source(), at: now, envelope: Some(*id), correlation: &nothing };
             let event =
                 draft.event(EventKind::Exported, &id.to_string(), serde_json::json!({"records": export.records.len()}));
             let mut event = stored(new_event(&event)?);
@@ -50,7 +50,7 @@ impl Contexture {
     async fn parcel(&self, id: EnvelopeId) -> Result<Parcel> {
         let document = self.envelope_document(id).await?;
         let (inputs, assembled) = self.make_again(id, &document).await?;
-        let mut injections: Vec<standard::Injection> = Vec::new();
+        let mut injections: Vec<standard::ContextInjection> = Vec::new();
         let mut sent = Vec::new();
         let mut after = 0;
         loop {
@@ -58,7 +58,7 @@ impl Contexture {
             let Some(last) = page.last() else { break };
             after = last.seq;
             for stored in &page {
-                let injection: standard::Injection = read(stored.injection.document.as_str())?;
+                let injection: standard::ContextInjection = read(stored.injection.document.as_str())?;
                 if let Some(artifact) = injection.metadata.get("artifact").and_then(|artifact| artifact.as_str()) {
                     let artifact: ArtifactId =
                         artifact.parse().map_err(|_| Error::Assembly(format!("{artifact} is no artifact")))?;

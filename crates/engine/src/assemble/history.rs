@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use contexture_assembly::{
-    Content, Digest, Hold, Item, Origin, Place, RunPart, Voice,
-    document::{Inputs, Unread},
+    Digest, Hold, Item, ItemContent, ItemOrigin, PromptPlace, RunPart, Voice,
+    envelope::{Inputs, UnreadTurns},
     pipeline,
     recipe::SourceInput,
     standard::{ContextKind, ItemId, OverflowStrategy},
@@ -24,7 +24,7 @@ const GROWTH: u64 = 8;
 const SUMMARIES: u64 = 128;
 /// How many of those there are for each turn that is read, if that is more.
 const SUMMARIES_PER_TURN: u64 = 2;
-/// Steps of one turn that are told apart; a place has room for so many bits.
+/// Steps of one turn that have places of their own; a place has room for so many bits.
 const STEP_BITS: u32 = 20;
 
 /// Longest title of a step, in characters.
@@ -90,7 +90,7 @@ impl Contexture {
         read: u64,
         segment: usize,
         described: u64,
-    ) -> Result<(Option<Unread>, Vec<StoredCommit>)> {
+    ) -> Result<(Option<UnreadTurns>, Vec<StoredCommit>)> {
         let mut left = read.cast_signed();
         let mut before = None;
         for stretch in route.segments.iter().rev() {
@@ -116,7 +116,7 @@ impl Contexture {
         });
         let (first, newest) = reading.await?;
         let last = newest.first().map_or(first.id, |newest| newest.id);
-        Ok((Some(Unread { segment, turns, first: first.id, last }), newest))
+        Ok((Some(UnreadTurns { segment, turns, first: first.id, last }), newest))
     }
 }
 
@@ -135,7 +135,7 @@ fn summary_item(
     summary: &str,
     placed: &Placed<'_>,
 ) -> Item {
-    let content = Content::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
+    let content = ItemContent::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
     let title = format!("of a turn of {at}");
     Item {
         kind: ContextKind::ThreadSummary,
@@ -152,7 +152,7 @@ fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Place
         if !thinking {
             entry.parts.retain(|part| !matches!(part, EntryPart::Thinking { .. }));
         }
-        // Neither a model nor a runtime is told these.
+        // Neither a model nor a runtime is given these.
         (entry.id, entry.parent, entry.usage) = (None, None, None);
     }
     let mut units = units(entries);
@@ -175,7 +175,7 @@ fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Place
         let title = title(&unit);
         let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
         let part = RunPart::Step(origin.depth);
-        let content = Content::Entries(entries);
+        let content = ItemContent::Entries(entries);
         items.push(Item { at, title, ..item(id, origin.commit, origin.depth, number, part, content, placed) });
     }
     items
@@ -187,19 +187,25 @@ fn item(
     depth: u64,
     number: u64,
     part: RunPart,
-    content: Content,
+    content: ItemContent,
     placed: &Placed<'_>,
 ) -> Item {
     let digest = Digest::of(&serde_json::to_vec(&content).expect("entries have text keys"));
     let number = number.min((1 << STEP_BITS) - 1);
     let source = placed.source;
     Item {
-        origin: Origin { kind: "commit".to_owned(), uri: id.clone(), digest, hold: Hold::Pinned, commit: Some(commit) },
+        origin: ItemOrigin {
+            kind: "commit".to_owned(),
+            uri: id.clone(),
+            digest,
+            hold: Hold::Pinned,
+            commit: Some(commit),
+        },
         id: ItemId::new(id).expect("ids of commits are not empty"),
         kind: source.kind.unwrap_or(ContextKind::SessionHistory),
         segment: placed.segment,
         // A run is cut where this is divisible by the highest power of two: between turns rather than inside one.
-        place: Place {
+        place: PromptPlace {
             order: ((depth << STEP_BITS) | number).cast_signed(),
             tie: usize::from(matches!(part, RunPart::Step(_))),
         },
@@ -258,12 +264,12 @@ fn title(unit: &[(usize, Entry)]) -> Option<String> {
             _ => None,
         })
         .collect();
-    let told = match (said, called.as_slice()) {
+    let summary = match (said, called.as_slice()) {
         (_, [name, ..]) => format!("{} calls {name}", first.role),
         (Some(said), []) => format!("{}: {said}", first.role),
         (None, []) => first.role.to_string(),
     };
-    Some(told.chars().take(MAX_TITLE).collect())
+    Some(summary.chars().take(MAX_TITLE).collect())
 }
 
 fn calls(entry: &Entry) -> impl Iterator<Item = String> + use<'_> {

@@ -2,12 +2,12 @@
 
 use contexture_assembly::{
     Digest, TokenCounter,
-    document::{
-        CounterRef, Document, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Prefix, Producer, RecipeRef,
+    envelope::{
+        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Prefix, Producer, RecipeRef,
         TargetRecord,
     },
-    pipeline::{Assembled, Rejected},
-    standard::{self, MissingContext, MissingStatus, OmissionReason, Reference, Severity},
+    pipeline::{AssembledTarget, Rejected},
+    standard::{self, MissingContext, MissingStatus, OmissionReason, RecordReference, Severity},
 };
 use contexture_core::{
     ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
@@ -26,7 +26,7 @@ impl Contexture {
         &self,
         request: &Assemble,
         inputs: Inputs,
-        assembled: Vec<Assembled>,
+        assembled: Vec<AssembledTarget>,
         mut gaps: Vec<Gap>,
         tokens: &dyn TokenCounter,
         texts_counted: u64,
@@ -44,7 +44,7 @@ impl Contexture {
         };
         let targets = assembled
             .iter()
-            .map(|Assembled { outcome, bytes, .. }| {
+            .map(|AssembledTarget { outcome, bytes, .. }| {
                 let before = previous.as_ref().and_then(|(id, before)| {
                     let same = before.targets.iter().find(|target| target.outcome.target == outcome.target)?;
                     Some(Prefix::between(*id, &same.outcome.blocks, &outcome.blocks))
@@ -54,8 +54,8 @@ impl Contexture {
             .collect();
         let gaps: Vec<GapRecord> =
             gaps.into_iter().map(|gap| GapRecord { id: gap_id(&stream, &gap, now), gap }).collect();
-        let document = Document {
-            format: Document::FORMAT,
+        let document = Envelope {
+            format: Envelope::FORMAT,
             scope: request.recipe.scope,
             created_at: now,
             producer: Producer { name: PRODUCER.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -103,7 +103,7 @@ impl Contexture {
         let stream = stream(request)?;
         let now = self.now();
         let gap = Gap {
-            kind: contexture_assembly::document::GapKind::RequiredTooLarge,
+            kind: contexture_assembly::envelope::GapKind::RequiredTooLarge,
             subject: stream.as_str().to_owned(),
             question: format!("How can the recipe {:?} be met? {rejected}.", request.recipe.name),
             severity: Severity::Blocking,
@@ -112,7 +112,7 @@ impl Contexture {
         };
         let record = GapRecord { id: gap_id(&stream, &gap, now), gap };
         let missing = missing_record(&record, request.recipe.scope.as_str(), now);
-        let draft = Draft { source: self.source(), at: now, envelope: None, correlation: &request.correlation };
+        let draft = EventDraft { source: self.source(), at: now, envelope: None, correlation: &request.correlation };
         let data = json!({"reason": rejected.to_string(), "recipe": request.recipe.name});
         let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), data);
         let detected = draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing));
@@ -129,13 +129,13 @@ impl Contexture {
     }
 
     /// Returns the last assembly of a stream.
-    async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Document)>> {
+    async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Envelope)>> {
         let Some(latest) = self.latest_envelope(stream, None).await? else { return Ok(None) };
         Ok(Some((latest.id, self.envelope_document(latest.id).await?)))
     }
 
     /// Returns what an envelope says.
-    pub async fn envelope_document(&self, id: EnvelopeId) -> Result<Document> {
+    pub async fn envelope_document(&self, id: EnvelopeId) -> Result<Envelope> {
         let stored = self.envelope(id).await?;
         let mut bytes = Vec::new();
         self.get_artifact(stored.document, &mut bytes).await?;
@@ -154,7 +154,7 @@ fn gap_id(stream: &Stream, gap: &Gap, at: Timestamp) -> MissingId {
     MissingId::of(&content)
 }
 
-fn new_missing(record: &GapRecord, document: &Document) -> Result<NewMissing> {
+fn new_missing(record: &GapRecord, document: &Envelope) -> Result<NewMissing> {
     let missing = missing_record(record, document.scope.as_str(), document.created_at);
     Ok(NewMissing {
         id: record.id,
@@ -179,14 +179,14 @@ fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingCont
     metadata.insert("summary".to_owned(), gap.question.as_str().into());
     MissingContext {
         schema_version: standard::VERSION.to_owned(),
-        missing_id: standard::MissingId::new(id.to_string()).expect("an id is not empty"),
+        missing_id: standard::MissingContextId::new(id.to_string()).expect("an id is not empty"),
         scope: scope.to_owned(),
         question: gap.question.clone(),
         severity: gap.severity,
         status: MissingStatus::Open,
         created_at: at,
         needed_for: Some("assembly".to_owned()),
-        requested_from: Some(Reference::Id("caller".to_owned())),
+        requested_from: Some(RecordReference::Id("caller".to_owned())),
         candidate_sources: gap.candidates.iter().map(candidate).collect(),
         blocked_actions: gap.blocked_actions.clone(),
         resolution_refs: Vec::new(),
@@ -196,9 +196,9 @@ fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingCont
 }
 
 /// Says what happened while an envelope was made.
-fn events(document: &Document, id: EnvelopeId, source: String) -> Vec<(EventKind, Value)> {
+fn events(document: &Envelope, id: EnvelopeId, source: String) -> Vec<(EventKind, Value)> {
     let correlation = &document.correlation;
-    let draft = Draft { source, at: document.created_at, envelope: Some(id), correlation };
+    let draft = EventDraft { source, at: document.created_at, envelope: Some(id), correlation };
     let mut events = vec![draft.event(
         EventKind::SurfaceCreated,
         &format!("{id}/surface"),
@@ -249,14 +249,14 @@ fn events(document: &Document, id: EnvelopeId, source: String) -> Vec<(EventKind
 }
 
 /// What events of one moment have in common.
-pub(crate) struct Draft<'d> {
+pub(crate) struct EventDraft<'d> {
     pub(crate) source: String,
     pub(crate) at: Timestamp,
     pub(crate) envelope: Option<EnvelopeId>,
     pub(crate) correlation: &'d std::collections::BTreeMap<String, String>,
 }
 
-impl Draft<'_> {
+impl EventDraft<'_> {
     /// Writes an event as the standard does.
     pub(crate) fn event(&self, kind: EventKind, subject: &str, data: Value) -> (EventKind, Value) {
         let identity = json!([kind.as_str(), subject, self.at, self.envelope, data]);

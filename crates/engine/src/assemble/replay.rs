@@ -1,9 +1,9 @@
 //! Replay: an envelope is made again from its frozen inputs, and must be the same byte for byte.
 
 use contexture_assembly::{
-    Counts, counter,
-    document::{Document, Inputs, TargetOutcome},
-    pipeline::{self, Assembled},
+    TokenCounts, counter,
+    envelope::{Envelope, Inputs, TargetOutcome},
+    pipeline::{self, AssembledTarget},
     recipe::TargetSpec,
 };
 use contexture_core::{ArtifactId, EnvelopeId};
@@ -67,7 +67,11 @@ impl Contexture {
     }
 
     /// Returns what an envelope was made of, and what that gives.
-    pub(super) async fn make_again(&self, id: EnvelopeId, document: &Document) -> Result<(Inputs, Vec<Assembled>)> {
+    pub(super) async fn make_again(
+        &self,
+        id: EnvelopeId,
+        document: &Envelope,
+    ) -> Result<(Inputs, Vec<AssembledTarget>)> {
         let inputs = self.envelope_inputs(document.inputs).await?;
         let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
         if tokens.version() != document.counter.version {
@@ -78,7 +82,7 @@ impl Contexture {
                 tokens.version()
             )));
         }
-        let counts = Counts::new(tokens);
+        let counts = TokenCounts::new(tokens);
         self.learn(&counts, &inputs).await?;
         let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
         Ok((inputs, assembled))

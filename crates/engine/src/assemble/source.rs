@@ -2,20 +2,20 @@
 
 mod file;
 mod given;
+mod given_text;
 mod missing;
 mod retrieval;
-mod said;
 
 use contexture_assembly::{
-    Content, Counts, Digest, Hold, Item, Origin, Place, RunPart, Voice,
-    document::{Gap, GapKind},
-    recipe::{Recipe, Source, SourceInput},
+    Digest, Hold, Item, ItemContent, ItemOrigin, PromptPlace, RunPart, TokenCounts, Voice,
+    envelope::{Gap, GapKind},
+    recipe::{Recipe, SourceInput, SourceSpec},
     standard::{ContextKind, ItemId, Severity},
 };
 use contexture_core::CommitId;
 
 pub use given::{GivenItem, GivenItems};
-pub use said::Trigger;
+pub use given_text::TriggerMessage;
 
 use super::Assemble;
 use crate::{Contexture, Result};
@@ -26,7 +26,7 @@ const ITEMS_PER_SOURCE: i64 = 1 << 32;
 /// A source of a recipe at its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed<'r> {
-    pub(super) source: &'r Source,
+    pub(super) source: &'r SourceSpec,
     /// Its segment, counted from 0.
     pub(super) segment: usize,
     /// Its place among the sources of the segment.
@@ -50,18 +50,18 @@ impl Placed<'_> {
 pub(super) struct Gathering<'g> {
     pub(super) engine: &'g Contexture,
     pub(super) request: &'g Assemble,
-    pub(super) counts: &'g Counts<'g>,
+    pub(super) counts: &'g TokenCounts<'g>,
     pub(super) gaps: Vec<Gap>,
 }
 
 /// What a source found, before the recipe says how much it matters.
-struct Draft {
+struct ItemDraft {
     id: String,
     kind: ContextKind,
     title: Option<String>,
-    origin: Origin,
-    content: Content,
-    compact: Option<Content>,
+    origin: ItemOrigin,
+    content: ItemContent,
+    compact: Option<ItemContent>,
 }
 
 impl Gathering<'_> {
@@ -70,7 +70,7 @@ impl Gathering<'_> {
         let drafts = match &placed.source.input {
             SourceInput::System { text, file } => self.system(text.as_deref(), file.as_deref()),
             SourceInput::Instructions { files } => self.instructions(files),
-            SourceInput::Text { text, compact } => vec![said::text(placed, text, compact.as_deref())],
+            SourceInput::Text { text, compact } => vec![given_text::text(placed, text, compact.as_deref())],
             SourceInput::Files { files } => self.files(files),
             SourceInput::Retrieval { query, limit } => self.retrieval(query.as_deref(), *limit).await?,
             SourceInput::Missing => self.missing().await?,
@@ -100,8 +100,8 @@ impl Gathering<'_> {
 }
 
 impl Placed<'_> {
-    fn item(&self, n: i64, draft: Draft) -> Item {
-        let Draft { id, kind, title, origin, content, compact } = draft;
+    fn item(&self, n: i64, draft: ItemDraft) -> Item {
+        let ItemDraft { id, kind, title, origin, content, compact } = draft;
         let source = self.source;
         Item {
             id: ItemId::new(id).expect("ids of sources are not empty"),
@@ -121,8 +121,8 @@ impl Placed<'_> {
         }
     }
 
-    pub(super) fn place(&self, n: i64) -> Place {
-        Place { order: self.order.saturating_mul(ITEMS_PER_SOURCE).saturating_add(n), tie: 0 }
+    pub(super) fn place(&self, n: i64) -> PromptPlace {
+        PromptPlace { order: self.order.saturating_mul(ITEMS_PER_SOURCE).saturating_add(n), tie: 0 }
     }
 
     /// Returns the name of the source in ids.
@@ -132,10 +132,10 @@ impl Placed<'_> {
 }
 
 /// Says that a text in the recipe or of the caller is where an item comes from.
-fn origin(kind: &str, uri: String, content: &[u8], hold: Hold, commit: Option<CommitId>) -> Origin {
-    Origin { kind: kind.to_owned(), uri, digest: Digest::of(content), hold, commit }
+fn origin(kind: &str, uri: String, content: &[u8], hold: Hold, commit: Option<CommitId>) -> ItemOrigin {
+    ItemOrigin { kind: kind.to_owned(), uri, digest: Digest::of(content), hold, commit }
 }
 
-fn fenced(text: String) -> Content {
-    Content::Text { text, voice: Voice::User, fenced: true }
+fn fenced(text: String) -> ItemContent {
+    ItemContent::Text { text, voice: Voice::User, fenced: true }
 }

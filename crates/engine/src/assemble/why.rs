@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use contexture_assembly::{
-    document::{Document, Fate, ItemRecord, Unread},
+    envelope::{Envelope, Fate, ItemRecord, UnreadTurns},
     recipe::TargetSpec,
     standard::ItemId,
 };
@@ -79,7 +79,7 @@ impl Contexture {
     }
 
     /// Returns the unread turns of an envelope, if a commit is one of them.
-    async fn unread_with(&self, document: &Document, commit: CommitId) -> Result<Option<Unread>> {
+    async fn unread_with(&self, document: &Envelope, commit: CommitId) -> Result<Option<UnreadTurns>> {
         let Some(unread) = &document.unread else { return Ok(None) };
         // The walk from the newest unread turn to the commit exists if the commit is one of its ancestors.
         let is_before = self.route(unread.last, Stop::At(commit)).await.is_ok();
@@ -88,7 +88,7 @@ impl Contexture {
     }
 }
 
-fn answers_about(document: &Document, is_meant: impl Fn(&ItemRecord) -> bool) -> Vec<Answer> {
+fn answers_about(document: &Envelope, is_meant: impl Fn(&ItemRecord) -> bool) -> Vec<Answer> {
     let items: HashMap<&ItemId, &ItemRecord> =
         document.items.iter().filter(|item| is_meant(item)).map(|item| (&item.id, item)).collect();
     let mut answers = Vec::new();

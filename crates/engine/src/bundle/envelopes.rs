@@ -7,7 +7,7 @@ use contexture_store::{
     Error as StoreError, Scope, Tx,
     artifact::ArtifactReader,
     commit::{CommitPlace, Inserted},
-    envelope::{self, Envelope, StoredEnvelope},
+    envelope::{self, EnvelopeRecord, StoredEnvelope},
     event::{self, Event},
     injection::{self, Injection},
     journal,
@@ -161,14 +161,14 @@ impl Contexture {
 
 /// An envelope of a bundle, with what belongs to it.
 pub(super) struct Kept {
-    envelope: Envelope,
+    envelope: EnvelopeRecord,
     pub(super) injections: Vec<Injection>,
     pub(super) missing: Vec<Missing>,
     pub(super) events: Vec<Event>,
 }
 
 impl Kept {
-    pub(super) fn new(envelope: Envelope) -> Self {
+    pub(super) fn new(envelope: EnvelopeRecord) -> Self {
         Self { envelope, injections: Vec::new(), missing: Vec::new(), events: Vec::new() }
     }
 

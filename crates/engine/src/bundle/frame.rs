@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Write};
 
 use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
-use contexture_store::{envelope::Envelope, event::Event, injection::Injection, missing::Missing};
+use contexture_store::{envelope::EnvelopeRecord, event::Event, injection::Injection, missing::Missing};
 use serde::{Deserialize, Serialize};
 
 use crate::{BundleProblem, Error, Result};
@@ -31,7 +31,7 @@ pub(crate) enum Frame {
     /// A head and where it points, to a commit that came before.
     Head(HeadFrame),
     /// An envelope. Its artifacts and its commit came before.
-    Envelope(Envelope),
+    Envelope(EnvelopeRecord),
     /// An injection of the envelope that came last.
     Injection(Injection),
     /// What the envelope that came last misses, or what is missing in none.
@@ -117,7 +117,7 @@ impl<W: Write> FrameWriter<W> {
         self.json(HEAD, head)
     }
 
-    pub(crate) fn envelope(&mut self, envelope: &Envelope) -> Result<()> {
+    pub(crate) fn envelope(&mut self, envelope: &EnvelopeRecord) -> Result<()> {
         self.json(ENVELOPE, envelope)
     }
 

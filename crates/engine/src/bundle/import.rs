@@ -266,13 +266,13 @@ async fn piece(waiting: &mut mpsc::Receiver<Frame>, left: u64) -> Result<Vec<u8>
 #[cfg(test)]
 mod tests {
     use contexture_core::{RecipeName, Stream, Timestamp};
-    use contexture_store::envelope::Envelope;
+    use contexture_store::envelope::EnvelopeRecord;
 
     use super::*;
 
     #[test]
     fn a_record_belongs_to_the_envelope_before_it() {
-        let envelope = |content: &[u8]| Envelope {
+        let envelope = |content: &[u8]| EnvelopeRecord {
             document: ArtifactId::of(content),
             stream: Stream::new("main").unwrap(),
             recipe: RecipeName::new("turn").unwrap(),

@@ -12,7 +12,7 @@ const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
 
 /// A text of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Document {
+pub(super) struct SearchDocument {
     /// In which entry it is, the first being 1; nothing when it is said about the commit.
     pub(super) entry: Option<u64>,
     /// Which part of that it is.
@@ -30,8 +30,8 @@ pub(super) struct Extractor {
     entries: u64,
     parts: u64,
     /// The last document, which the next record may go on with.
-    open: Option<Document>,
-    ready: Vec<Document>,
+    open: Option<SearchDocument>,
+    ready: Vec<SearchDocument>,
 }
 
 enum Reading {
@@ -95,7 +95,7 @@ impl Extractor {
     }
 
     /// Returns the documents that are whole.
-    pub(super) fn take(&mut self) -> Vec<Document> {
+    pub(super) fn take(&mut self) -> Vec<SearchDocument> {
         std::mem::take(&mut self.ready)
     }
 
@@ -108,7 +108,7 @@ impl Extractor {
             }
             Err(_) => return,
         };
-        self.ready.push(Document {
+        self.ready.push(SearchDocument {
             entry: Some(1),
             part: 0,
             role: None,
@@ -150,7 +150,7 @@ impl Extractor {
                     // Some formats let the user hand in what a tool answered.
                     let role = Some(if kind == PassageKind::ToolResult { Role::Tool } else { role });
                     let mut document =
-                        Document { entry: Some(self.entries), part: self.parts, role, kind, text: String::new() };
+                        SearchDocument { entry: Some(self.entries), part: self.parts, role, kind, text: String::new() };
                     push_bounded(&mut document.text, &text);
                     self.parts += 1;
                     self.ready.extend(open.replace(document));
@@ -208,20 +208,20 @@ fn push_bounded(text: &mut String, more: &str) {
 }
 
 /// Returns what is said about a commit.
-pub(super) fn notes(annotations: &Annotations) -> Vec<Document> {
+pub(super) fn notes(annotations: &Annotations) -> Vec<SearchDocument> {
     let summary = annotations.summary.iter().map(|text| (PassageKind::Summary, text.as_str().to_owned()));
     let tags = annotations.tags.iter().map(|tag| (PassageKind::Label, tag.to_string()));
     let labels =
         annotations.labels.iter().map(|(key, value)| (PassageKind::Label, format!("{key}={}", value.as_str())));
     let texts = summary.chain(tags).chain(labels);
-    texts.zip(0..).map(|((kind, text), part)| Document { entry: None, part, role: None, kind, text }).collect()
+    texts.zip(0..).map(|((kind, text), part)| SearchDocument { entry: None, part, role: None, kind, text }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn documents(format: &str, content: &[u8], piece: usize) -> Vec<Document> {
+    fn documents(format: &str, content: &[u8], piece: usize) -> Vec<SearchDocument> {
         let mut extractor = Extractor::new(&Format::new(format).unwrap());
         let mut documents = Vec::new();
         for piece in content.chunks(piece) {
@@ -233,10 +233,10 @@ mod tests {
         documents
     }
 
-    fn told(format: &str, content: &str) -> Vec<String> {
+    fn lines_of(format: &str, content: &str) -> Vec<String> {
         let whole = documents(format, content.as_bytes(), usize::MAX);
         assert_eq!(documents(format, content.as_bytes(), 7), whole, "pieces change nothing");
-        let tell = |document: &Document| {
+        let tell = |document: &SearchDocument| {
             let role = document.role.map_or("-", Role::as_str);
             let entry = document.entry.unwrap_or(0);
             format!("{entry}.{} {role} {}: {}", document.part, document.kind, document.text)
@@ -255,20 +255,20 @@ mod tests {
             r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"E0502"},"#,
             r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}"#,
         );
-        let told = told("anthropic-messages-v1", &format!("[{content}]"));
+        let lines = lines_of("anthropic-messages-v1", &format!("[{content}]"));
         let expected = [
             "1.0 user text: Fix it",
             "2.0 assistant text: I look",
             "2.1 assistant tool-call: Bash\na\ncargo test",
             "3.0 tool tool-result: E0502",
         ];
-        let unordered = told.iter().map(|line| line.replace("cargo test\na", "a\ncargo test")).collect::<Vec<_>>();
+        let unordered = lines.iter().map(|line| line.replace("cargo test\na", "a\ncargo test")).collect::<Vec<_>>();
         assert_eq!(unordered, expected);
     }
 
     #[test]
     fn a_format_that_nobody_reads_is_its_text() {
-        assert_eq!(told("notes", "some words"), ["1.0 - text: some words"]);
+        assert_eq!(lines_of("notes", "some words"), ["1.0 - text: some words"]);
         assert_eq!(documents("notes", b"\xff\x00", 10), []);
         let long = format!("a{}", "é".repeat(MAX_DOCUMENT_BYTES));
         assert_eq!(documents("notes", long.as_bytes(), 1000)[0].text.len(), MAX_DOCUMENT_BYTES - 1);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_no_document() {
-        assert_eq!(told("claude-code-v1", "garbage\n{\"type\":\"mode\"}\n"), Vec::<String>::new());
-        assert_eq!(told("anthropic-messages-v1", "[1,"), Vec::<String>::new());
+        assert_eq!(lines_of("claude-code-v1", "garbage\n{\"type\":\"mode\"}\n"), Vec::<String>::new());
+        assert_eq!(lines_of("anthropic-messages-v1", "[1,"), Vec::<String>::new());
     }
 }

@@ -10,7 +10,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use super::document::{self, Document, Extractor};
+use super::document::{self, Extractor, SearchDocument};
 use crate::{Contexture, Error, Result};
 
 /// Most journal records that one step takes in.
@@ -98,7 +98,7 @@ enum Subject {
     /// The content of a commit.
     Content { place: CommitPlace, format: Format, row: artifact::EncodedArtifact },
     /// What is said about a commit now.
-    Notes { place: CommitPlace, documents: Vec<Document> },
+    Notes { place: CommitPlace, documents: Vec<SearchDocument> },
     /// A commit whose content is not there.
     Absent,
 }
@@ -269,8 +269,8 @@ fn cut_news(store: &Store, subject: Subject) -> Cut {
 }
 
 /// Cuts documents into passages.
-fn cut(store: &Store, place: CommitPlace, documents: &[Document], changes: &mut Vec<IndexChange>) {
-    for Document { entry, part, role, kind, text } in documents {
+fn cut(store: &Store, place: CommitPlace, documents: &[SearchDocument], changes: &mut Vec<IndexChange>) {
+    for SearchDocument { entry, part, role, kind, text } in documents {
         for (passage, number) in search::passages(store, text).into_iter().zip(0..) {
             let spot = Spot { entry: *entry, part: *part, passage: number, role: *role, kind: *kind };
             changes.push(IndexChange::Add { place, spot, passage });

@@ -7,7 +7,7 @@ use contexture_core::{
 use contexture_store::{
     JsonText, Result, Tx,
     artifact::{self, Hot},
-    envelope::{self, Envelope},
+    envelope::{self, EnvelopeRecord},
     event::{self, Event},
     fsck::{EnvelopeFault, FsckProblem, JournalFault, Phase, RecordFault},
     injection::{self, Injection},
@@ -24,7 +24,7 @@ async fn fill(tx: &mut Tx<'_>, commit: CommitId) -> Result<()> {
     for content in ["document", "input", "rendering"] {
         artifact::put(tx, &Hot::encode(content.as_bytes().to_vec())).await?;
     }
-    let kept = Envelope {
+    let kept = EnvelopeRecord {
         document: ArtifactId::of(b"document"),
         stream: Stream::new("main").unwrap(),
         recipe: RecipeName::new("turn").unwrap(),

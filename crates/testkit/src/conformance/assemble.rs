@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, io, path::PathBuf};
 
 use contexture::{
-    Assemble, AssembledContext, Contexture, Error, GivenItems, MissingFilter, Trigger,
+    Assemble, AssembledContext, Contexture, Error, GivenItems, MissingFilter, TriggerMessage,
     assembly::{
         check::{self, Level, Strictness},
-        document::{Fate, GapKind, TargetOutcome},
+        envelope::{Fate, GapKind, TargetOutcome},
         recipe::{Recipe, Syntax},
         standard::{InjectionPoint, MissingStatus, OmissionReason},
     },
@@ -58,7 +58,7 @@ fn request(recipe: Recipe) -> Assemble {
         commit: None,
         head: None,
         stream: None,
-        trigger: Some(Trigger { text: "Go on.".into(), data: None }),
+        trigger: Some(TriggerMessage { text: "Go on.".into(), data: None }),
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("."),
@@ -272,7 +272,7 @@ pub async fn a_retry_is_another_envelope<B: Backend>() {
     assert_eq!((prefix.tokens, prefix.broken), (outcome(&first).total.tokens, None), "nothing changed");
     assert!(is_replayable(&store, &first).await && is_replayable(&store, &second).await);
     // Another question is another turn.
-    asked.trigger = Some(Trigger { text: "And now?".into(), data: Some(json!({"n": 1.5})) });
+    asked.trigger = Some(TriggerMessage { text: "And now?".into(), data: Some(json!({"n": 1.5})) });
     let third = store.assemble(&asked).await.unwrap();
     assert_eq!(third.document.attempt, 1);
     let broken = third.document.targets[0].prefix.clone().unwrap().broken.unwrap();
@@ -413,7 +413,7 @@ pub async fn a_replay_is_equal_in_another_store<B: Backend>() {
     asked.stream = Some(Stream::new("work").unwrap());
     let mut envelopes = Vec::new();
     for question in ["First?", "Second?"] {
-        asked.trigger = Some(Trigger { text: question.into(), data: None });
+        asked.trigger = Some(TriggerMessage { text: question.into(), data: None });
         envelopes.push(store.assemble(&asked).await.unwrap());
     }
     let mut bundle = Vec::new();
@@ -422,7 +422,7 @@ pub async fn a_replay_is_equal_in_another_store<B: Backend>() {
     for envelope in &envelopes {
         assert!(is_replayable(&other, envelope).await);
     }
-    asked.trigger = Some(Trigger { text: "Third?".into(), data: None });
+    asked.trigger = Some(TriggerMessage { text: "Third?".into(), data: None });
     let third = other.assemble(&asked).await.unwrap();
     assert_eq!(third.document.previous, Some(envelopes[1].envelope), "the stream goes on there");
 }

@@ -1,7 +1,7 @@
 //! Search: what is found, and that the index follows what happens.
 
 use contexture::{
-    Contexture, Found, Indexed,
+    Contexture, FoundCommit, Indexed,
     PassageKind::{self, Label, Summary, Text, Thinking, ToolCall, ToolResult},
     SearchFilter, SearchRequest, Snippet,
 };
@@ -14,7 +14,7 @@ use proptest::{
 
 use crate::{Backend, Draft, Harness, instant, noise, say, text, write};
 
-async fn ask(store: &Contexture, query: &str, filter: SearchFilter) -> Vec<Found> {
+async fn ask(store: &Contexture, query: &str, filter: SearchFilter) -> Vec<FoundCommit> {
     store.update_index(&mut |_| {}).await.unwrap();
     let request = SearchRequest { query: query.parse().unwrap(), filter, max_commits: 100, max_hits: 3 };
     store.search(&request).await.unwrap()

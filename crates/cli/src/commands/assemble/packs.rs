@@ -1,8 +1,8 @@
 //! `ctx assemble --packs`: texts with priorities under a budget.
 
 use contexture_assembly::{
-    Candidate, Decision, Inclusion, Limits, Measured, Omission, Outcome, Shortening, TokenCount, TokenCounter,
-    packs::{self, Assembled, Request},
+    Candidate, CandidateOutcome, Decision, Inclusion, Limits, Measured, Omission, Shortening, TokenCount, TokenCounter,
+    packs::{self, AssembledPacks, PackRequest},
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -21,7 +21,7 @@ pub(super) fn run(input: Input, counter: &dyn TokenCounter, output: &mut Output)
     let Some(json) = input.read_up_to(MAX_REQUEST_MEBIBYTES * 1024 * 1024)? else {
         return Err(Error::LargePacks { input, max_mebibytes: MAX_REQUEST_MEBIBYTES });
     };
-    let request = Request::parse(counter, &json).map_err(|source| Error::Packs { input, source })?;
+    let request = PackRequest::parse(counter, &json).map_err(|source| Error::Packs { input, source })?;
     let assembled = packs::assemble(counter, &request);
     match output.shape() {
         Shape::Json => {
@@ -31,7 +31,12 @@ pub(super) fn run(input: Input, counter: &dyn TokenCounter, output: &mut Output)
     }
 }
 
-fn tell_person(assembled: &Assembled, limits: Limits, counter: &dyn TokenCounter, output: &mut Output) -> Result<()> {
+fn tell_person(
+    assembled: &AssembledPacks,
+    limits: Limits,
+    counter: &dyn TokenCounter,
+    output: &mut Output,
+) -> Result<()> {
     output.line(format_args!("{} ({})", budget(assembled), counter.name()))?;
     let guard = assembled.selection.guard;
     let (before, after) = (output::count(guard.before.get()), output::count(guard.after.get()));
@@ -47,8 +52,10 @@ fn tell_person(assembled: &Assembled, limits: Limits, counter: &dyn TokenCounter
         let pad = " ".repeat(width - id.width());
         let start = format!("  {0}{id}{0:#}{pad}  {1:<8}", output.palette.id, candidate.priority);
         match outcome {
-            Outcome::Included(inclusion) => inside.push(format!("{start}  {}", included(inclusion))),
-            Outcome::Omitted(omission) => outside.push(format!("{start}  {}", omitted(candidate, *omission, limits))),
+            CandidateOutcome::Included(inclusion) => inside.push(format!("{start}  {}", included(inclusion))),
+            CandidateOutcome::Omitted(omission) => {
+                outside.push(format!("{start}  {}", omitted(candidate, *omission, limits)))
+            }
         }
     }
     for (title, lines) in [("In", inside), ("Out", outside)] {
@@ -62,7 +69,7 @@ fn tell_person(assembled: &Assembled, limits: Limits, counter: &dyn TokenCounter
 }
 
 /// Tells how full the budget is.
-fn budget(assembled: &Assembled) -> String {
+fn budget(assembled: &AssembledPacks) -> String {
     let tokens = assembled.tokens.get();
     let Some(max) = assembled.max_tokens.map(TokenCount::get) else {
         return format!("{}, no budget", output::counted(tokens, "token"));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use contexture::{
     Contexture,
     assembly::{
-        document::{Document, Fate, Prefix, TargetRecord},
+        envelope::{Envelope, Fate, Prefix, TargetRecord},
         recipe::TargetSpec,
     },
     core::EnvelopeId,
@@ -68,8 +68,8 @@ pub(super) async fn tell(
 }
 
 fn difference(
-    (before, old, was): (EnvelopeId, &Document, &TargetRecord),
-    (after, new, made): (EnvelopeId, &Document, &TargetRecord),
+    (before, old, was): (EnvelopeId, &Envelope, &TargetRecord),
+    (after, new, made): (EnvelopeId, &Envelope, &TargetRecord),
 ) -> Difference {
     let inside = |record: &TargetRecord| -> BTreeMap<String, String> {
         let blocks = record.outcome.blocks.iter();
@@ -95,7 +95,7 @@ fn difference(
     compare("recipe", old.recipe.name.clone(), new.recipe.name.clone());
     compare("recipe text", old.recipe.digest.short(), new.recipe.digest.short());
     compare("counter", old.counter.name.clone(), new.counter.name.clone());
-    let commit = |document: &Document| document.commit.map_or("none".to_owned(), |commit| commit.short());
+    let commit = |document: &Envelope| document.commit.map_or("none".to_owned(), |commit| commit.short());
     compare("commit", commit(old), commit(new));
     let limit = |record: &TargetRecord| record.outcome.limits.max_tokens.map_or("none".to_owned(), output::count);
     compare("budget", limit(was), limit(made));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use contexture::core::ArtifactId;
-use contexture_assembly::recipe::{Recipe, Refusal};
+use contexture_assembly::recipe::{Recipe, RecipeRefusal};
 use serde::Serialize;
 
 use crate::{
@@ -78,7 +78,7 @@ impl Check {
     }
 }
 
-fn document(file: String, read: Result<Recipe, Refusal>) -> Checked {
+fn document(file: String, read: Result<Recipe, RecipeRefusal>) -> Checked {
     match read {
         Ok(recipe) => {
             let digest = Some(recipe.digest());
@@ -88,7 +88,7 @@ fn document(file: String, read: Result<Recipe, Refusal>) -> Checked {
     }
 }
 
-fn tell(file: &str, read: Result<Recipe, Refusal>, output: &mut Output) -> Result<()> {
+fn tell(file: &str, read: Result<Recipe, RecipeRefusal>, output: &mut Output) -> Result<()> {
     match read {
         Ok(recipe) => {
             let sources = recipe.segments.iter().map(|segment| segment.sources.len() as u64).sum();
@@ -104,19 +104,19 @@ fn tell(file: &str, read: Result<Recipe, Refusal>, output: &mut Output) -> Resul
     }
 }
 
-fn mistakes(refusal: Refusal) -> Vec<Told> {
+fn mistakes(refusal: RecipeRefusal) -> Vec<Told> {
     let what = refusal.to_string();
     match refusal {
-        Refusal::Mistakes { mistakes } => mistakes
+        RecipeRefusal::Mistakes { mistakes } => mistakes
             .into_iter()
             .map(|mistake| Told { place: Place::Path { path: mistake.path }, problem: mistake.problem.to_string() })
             .collect(),
-        Refusal::Utf8(error) => vec![Told { place: Place::Whole {}, problem: format!("{what}: {error}") }],
-        Refusal::Toml(error) => {
+        RecipeRefusal::Utf8(error) => vec![Told { place: Place::Whole {}, problem: format!("{what}: {error}") }],
+        RecipeRefusal::Toml(error) => {
             let place = Place::Line { line: error.line, column: error.column };
             vec![Told { place, problem: format!("{what}: {}", error.message) }]
         }
-        Refusal::Json(error) => {
+        RecipeRefusal::Json(error) => {
             let (line, column, text) = (error.line(), error.column(), error.to_string());
             let message = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
             vec![Told { place: Place::Line { line, column }, problem: format!("{what}: {message}") }]

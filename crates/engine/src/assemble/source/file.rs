@@ -2,32 +2,32 @@
 
 use std::{fs, io, path::Path};
 
-use contexture_assembly::{Content, Hold, Voice, standard::ContextKind};
+use contexture_assembly::{Hold, ItemContent, Voice, standard::ContextKind};
 
-use super::{Draft, Gathering, fenced, origin, said};
+use super::{Gathering, ItemDraft, fenced, given_text, origin};
 
 /// A longer file is not read: no window takes it.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 impl Gathering<'_> {
-    pub(super) fn system(&mut self, text: Option<&str>, file: Option<&str>) -> Vec<Draft> {
+    pub(super) fn system(&mut self, text: Option<&str>, file: Option<&str>) -> Vec<ItemDraft> {
         if let Some(text) = text {
-            return vec![said::system(text, "recipe:system".to_owned(), Hold::Pinned)];
+            return vec![given_text::system(text, "recipe:system".to_owned(), Hold::Pinned)];
         }
         let read = file.and_then(|file| Some((file, self.read(Path::new(file), Absent::Gap)?)));
-        read.map(|(file, text)| said::system(&text, uri(file), Hold::Live)).into_iter().collect()
+        read.map(|(file, text)| given_text::system(&text, uri(file), Hold::Live)).into_iter().collect()
     }
 
-    pub(super) fn instructions(&mut self, files: &[String]) -> Vec<Draft> {
+    pub(super) fn instructions(&mut self, files: &[String]) -> Vec<ItemDraft> {
         let mut drafts = Vec::new();
         for file in files {
             let Some(text) = self.read(Path::new(file), Absent::Fine) else { continue };
-            drafts.push(Draft {
+            drafts.push(ItemDraft {
                 id: format!("instructions:{file}"),
                 kind: ContextKind::DeveloperInstruction,
                 title: Some(file.clone()),
                 origin: origin("file", uri(file), text.as_bytes(), Hold::Live, None),
-                content: Content::Text { text, voice: Voice::System, fenced: true },
+                content: ItemContent::Text { text, voice: Voice::System, fenced: true },
                 compact: None,
             });
         }
@@ -35,7 +35,7 @@ impl Gathering<'_> {
     }
 
     /// Reads the recipe's files and those of the caller.
-    pub(super) fn files(&mut self, files: &[String]) -> Vec<Draft> {
+    pub(super) fn files(&mut self, files: &[String]) -> Vec<ItemDraft> {
         let given = self.request.files.iter().map(|file| file.to_string_lossy().into_owned());
         let mut all: Vec<String> = Vec::new();
         for file in files.iter().cloned().chain(given) {
@@ -46,7 +46,7 @@ impl Gathering<'_> {
         let mut drafts = Vec::new();
         for file in all {
             let Some(text) = self.read(Path::new(&file), Absent::Gap) else { continue };
-            drafts.push(Draft {
+            drafts.push(ItemDraft {
                 id: format!("file:{file}"),
                 kind: ContextKind::FileExcerpt,
                 origin: origin("file", uri(&file), text.as_bytes(), Hold::Live, None),

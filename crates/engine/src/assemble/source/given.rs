@@ -1,8 +1,8 @@
 //! Items that the caller gives as JSON.
 
 use contexture_assembly::{
-    Content, Hold, Item, Priority, Redaction, RunPart, Voice,
-    standard::{ContextKind, ItemId, RedactionState, Target},
+    Hold, Item, ItemContent, Priority, Redaction, RunPart, Voice,
+    standard::{Audience, ContextKind, ItemId, RedactionState},
 };
 use contexture_core::ArtifactId;
 use contexture_store::Error as StoreError;
@@ -42,7 +42,7 @@ pub struct GivenItem {
     pub segment: Option<String>,
     /// Who may see it.
     #[serde(default)]
-    pub visibility: Option<Vec<Target>>,
+    pub visibility: Option<Vec<Audience>>,
     /// How far it can be trusted.
     #[serde(default, alias = "trust_level")]
     pub trust: Option<String>,
@@ -145,8 +145,8 @@ impl Gathering<'_> {
                 trust: given.trust.clone().or_else(|| source.trust.clone()),
                 redaction: given.redaction(),
                 at: None,
-                content: Content::Text { text, voice, fenced: true },
-                compact: given.compact.clone().map(|text| Content::Text { text, voice, fenced: true }),
+                content: ItemContent::Text { text, voice, fenced: true },
+                compact: given.compact.clone().map(|text| ItemContent::Text { text, voice, fenced: true }),
             });
         }
         Ok(items)

@@ -6,8 +6,8 @@ use contexture_assembly::{Hold, standard::ContextKind};
 use contexture_core::CommitId;
 use contexture_store::search::{Filter, Query, SearchRequest};
 
-use super::{Draft, Gathering, fenced, origin};
-use crate::{Found, Result};
+use super::{Gathering, ItemDraft, fenced, origin};
+use crate::{FoundCommit, Result};
 
 /// Most words of a question that are searched for.
 const MAX_WORDS: usize = 6;
@@ -17,7 +17,7 @@ const LEAST_LETTERS: usize = 4;
 const MAX_PASSAGES: u32 = 3;
 
 impl Gathering<'_> {
-    pub(super) async fn retrieval(&mut self, query: Option<&str>, limit: u64) -> Result<Vec<Draft>> {
+    pub(super) async fn retrieval(&mut self, query: Option<&str>, limit: u64) -> Result<Vec<ItemDraft>> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let queries: Vec<Query> = match (query, &self.request.trigger) {
             (Some(query), _) => match query.parse() {
@@ -35,7 +35,7 @@ impl Gathering<'_> {
         }
         self.engine.update_index(&mut |_| ()).await?;
         // A commit that has more of the words comes first, then one that was found earlier.
-        let mut found: BTreeMap<CommitId, (usize, usize, Found)> = BTreeMap::new();
+        let mut found: BTreeMap<CommitId, (usize, usize, FoundCommit)> = BTreeMap::new();
         for query in queries {
             let request =
                 SearchRequest { query, filter: Filter::default(), max_commits: limit, max_hits: MAX_PASSAGES };
@@ -60,7 +60,7 @@ fn words(text: &str) -> Vec<String> {
     words.into_iter().take(MAX_WORDS).map(|word| format!("\"{word}\"")).collect()
 }
 
-fn draft(hit: &Found) -> Draft {
+fn draft(hit: &FoundCommit) -> ItemDraft {
     let commit = hit.commit.id;
     let lines = hit.passages.iter().filter_map(|passage| {
         let snippet = passage.snippet.as_ref()?;
@@ -68,7 +68,7 @@ fn draft(hit: &Found) -> Draft {
         Some(format!("{role}: {}", snippet.text))
     });
     let text = lines.collect::<Vec<_>>().join("\n");
-    Draft {
+    ItemDraft {
         id: format!("retrieval:{commit}"),
         kind: ContextKind::RetrievalResult,
         title: Some(format!("{commit} of {}", hit.commit.commit.created_at)),

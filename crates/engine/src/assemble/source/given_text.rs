@@ -1,22 +1,22 @@
 //! Texts that the recipe or the caller says: the system prompt, notes, the trigger.
 
-use contexture_assembly::{Content, Hold, Voice, standard::ContextKind};
+use contexture_assembly::{Hold, ItemContent, Voice, standard::ContextKind};
 use serde_json::Value;
 
-use super::{Draft, Gathering, Placed, fenced, origin};
+use super::{Gathering, ItemDraft, Placed, fenced, origin};
 use crate::assemble::pretty;
 
 /// What the model is asked now.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trigger {
+pub struct TriggerMessage {
     /// In words.
     pub text: String,
     /// What belongs to it.
     pub data: Option<Value>,
 }
 
-pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>) -> Draft {
-    Draft {
+pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>) -> ItemDraft {
+    ItemDraft {
         id: format!("text:{}", placed.name()),
         kind: ContextKind::ManualNote,
         title: None,
@@ -26,27 +26,27 @@ pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>) -> Dr
     }
 }
 
-pub(super) fn system(text: &str, uri: String, hold: Hold) -> Draft {
-    Draft {
+pub(super) fn system(text: &str, uri: String, hold: Hold) -> ItemDraft {
+    ItemDraft {
         id: "system".to_owned(),
         kind: ContextKind::SystemPrompt,
         title: None,
         origin: origin("system", uri, text.as_bytes(), hold, None),
-        content: Content::Text { text: text.to_owned(), voice: Voice::System, fenced: false },
+        content: ItemContent::Text { text: text.to_owned(), voice: Voice::System, fenced: false },
         compact: None,
     }
 }
 
 impl Gathering<'_> {
     /// Returns what is asked, after what belongs to it.
-    pub(super) fn trigger(&self) -> Vec<Draft> {
-        let Some(Trigger { text, data }) = &self.request.trigger else { return Vec::new() };
-        let draft = |id: &str, said: String, title: Option<&str>, fenced: bool| Draft {
+    pub(super) fn trigger(&self) -> Vec<ItemDraft> {
+        let Some(TriggerMessage { text, data }) = &self.request.trigger else { return Vec::new() };
+        let draft = |id: &str, said: String, title: Option<&str>, fenced: bool| ItemDraft {
             id: id.to_owned(),
             kind: ContextKind::UserMessage,
             title: title.map(str::to_owned),
             origin: origin("trigger", id.to_owned(), said.as_bytes(), Hold::Pinned, None),
-            content: Content::Text { text: said, voice: Voice::User, fenced },
+            content: ItemContent::Text { text: said, voice: Voice::User, fenced },
             compact: None,
         };
         let data = data.as_ref().map(|data| draft("trigger:data", pretty(data), Some("data"), true));

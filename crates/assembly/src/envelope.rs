@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     candidate::{Priority, RunPart, Variant},
     digest::Digest,
-    item::{Item, Origin, Redaction},
+    item::{Item, ItemOrigin, Redaction},
     recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
-    render::Session,
-    standard::{ContextKind, ItemId, OmissionReason, OverflowStrategy, Scope, Severity, Target},
+    render::TranscriptSession,
+    standard::{Audience, ContextKind, ContextScope, ItemId, OmissionReason, OverflowStrategy, Severity},
     vocabulary::vocabulary,
 };
 
@@ -24,17 +24,17 @@ pub struct Inputs {
     /// What the assembly continues: assemblies of one stream begin alike.
     pub stream: String,
     /// The session that transcripts are written for.
-    pub session: Session,
+    pub session: TranscriptSession,
     /// The items.
     pub items: Vec<Item>,
     /// What a run has before its first item that was not even read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unread: Option<Unread>,
+    pub unread: Option<UnreadTurns>,
 }
 
 /// Turns that were not read, because newer ones fill the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unread {
+pub struct UnreadTurns {
     /// The segment that they belong to, counted from 0.
     pub segment: usize,
     /// How many turns.
@@ -60,10 +60,10 @@ pub struct ItemRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: ItemOrigin,
     /// Who may see it; everybody if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<Vec<Target>>,
+    pub visibility: Option<Vec<Audience>>,
     /// How far it can be trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
@@ -83,7 +83,7 @@ pub struct TargetOutcome {
     /// The limits that held.
     pub limits: BudgetLimits,
     /// What was there, by the counter of the recipe.
-    pub total: Totals,
+    pub total: ItemTotals,
     /// Tokens beyond the budget, which only required items cause.
     pub over_budget_tokens: u64,
     /// What became of each segment, in the order of the window.
@@ -98,12 +98,12 @@ pub struct TargetOutcome {
     pub window: WindowReport,
     /// What the form has no place for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub losses: Vec<LossNote>,
+    pub losses: Vec<RenderingLoss>,
 }
 
 /// How much there is of something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Totals {
+pub struct ItemTotals {
     /// In tokens.
     pub tokens: u64,
     /// In bytes, without those of pictures.
@@ -127,9 +127,9 @@ pub struct SegmentOutcome {
     /// What happened to what did not fit.
     pub overflow: OverflowStrategy,
     /// What is in it.
-    pub total: Totals,
+    pub total: ItemTotals,
     /// What was left out of it, as far as it was read.
-    pub omitted: Totals,
+    pub omitted: ItemTotals,
 }
 
 /// What became of an item.
@@ -211,7 +211,7 @@ pub struct WindowReport {
 
 /// Something that the form has no place for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LossNote {
+pub struct RenderingLoss {
     /// What.
     pub kind: String,
     /// How often.
@@ -253,11 +253,11 @@ pub struct Gap {
 
 /// The envelope of an assembly, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Document {
+pub struct Envelope {
     /// The version of this form.
     pub format: u32,
     /// What it is for.
-    pub scope: Scope,
+    pub scope: ContextScope,
     /// When it was made.
     pub created_at: Timestamp,
     /// What made it.
@@ -292,7 +292,7 @@ pub struct Document {
     pub items: Vec<ItemRecord>,
     /// What was there and not even read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unread: Option<Unread>,
+    pub unread: Option<UnreadTurns>,
     /// What each target was given.
     pub targets: Vec<TargetRecord>,
     /// What is missing.
@@ -300,7 +300,7 @@ pub struct Document {
     pub gaps: Vec<GapRecord>,
 }
 
-impl Document {
+impl Envelope {
     /// The version of the form.
     pub const FORMAT: u32 = 1;
 }

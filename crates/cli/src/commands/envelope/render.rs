@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use contexture::{
     Why,
     assembly::{
-        document::{Document, Fate, ItemRecord, SegmentOutcome, TargetRecord},
+        envelope::{Envelope, Fate, ItemRecord, SegmentOutcome, TargetRecord},
         recipe::{Stability, TargetSpec},
         standard::{ItemId, OmissionReason},
     },
@@ -27,7 +27,7 @@ const FEW: usize = 8;
 const MAX_NAME: usize = 48;
 
 /// Tells in a few lines how the budgets of an assembly were spent.
-pub(crate) fn brief(id: EnvelopeId, document: &Document) -> Vec<String> {
+pub(crate) fn brief(id: EnvelopeId, document: &Envelope) -> Vec<String> {
     let mut lines = Vec::new();
     for target in &document.targets {
         let out: u64 = target.outcome.segments.iter().map(|segment| segment.omitted.items).sum();
@@ -45,7 +45,7 @@ pub(crate) fn brief(id: EnvelopeId, document: &Document) -> Vec<String> {
     lines
 }
 
-fn budget(target: &TargetRecord, document: &Document) -> String {
+fn budget(target: &TargetRecord, document: &Envelope) -> String {
     let outcome = &target.outcome;
     let tokens = outcome.total.tokens;
     let counter = &document.counter.name;
@@ -66,7 +66,7 @@ fn budget(target: &TargetRecord, document: &Document) -> String {
 }
 
 /// Tells one envelope in a line.
-pub(super) fn list_line(id: EnvelopeId, document: &Document, now: Timestamp, palette: Palette) -> String {
+pub(super) fn list_line(id: EnvelopeId, document: &Envelope, now: Timestamp, palette: Palette) -> String {
     let (style, faint) = (palette.id, palette.faint);
     let targets: Vec<_> = document
         .targets
@@ -86,7 +86,7 @@ pub(super) fn list_line(id: EnvelopeId, document: &Document, now: Timestamp, pal
 /// Tells all about an envelope.
 pub(super) fn tell(
     id: EnvelopeId,
-    document: &Document,
+    document: &Envelope,
     target: Option<TargetSpec>,
     all: bool,
     now: Timestamp,
@@ -131,7 +131,7 @@ fn heading(title: &str, output: &mut Output) -> Result<()> {
     output.line(format_args!("\n{strong}{title}{strong:#}"))
 }
 
-fn tell_target(record: &TargetRecord, document: &Document, all: bool, output: &mut Output) -> Result<()> {
+fn tell_target(record: &TargetRecord, document: &Envelope, all: bool, output: &mut Output) -> Result<()> {
     let outcome = &record.outcome;
     heading(&outcome.target.to_string(), output)?;
     output.line(budget(record, document))?;

@@ -1,0 +1,63 @@
+//! Gaps and what became of them.
+
+use std::collections::BTreeMap;
+
+use contexture_assembly::standard::{MissingContext, MissingStatus, RecordReference};
+use contexture_core::{EventKind, GapStatus, MissingId, MissingPrefix};
+use contexture_store::missing::{self, MissingChange, StoredMissing};
+use futures_util::FutureExt as _;
+
+use super::keep::{EventDraft, json_text, new_event, stored, value};
+use crate::{
+    Contexture, Error, Result,
+    reference::{MAX_CANDIDATES, only},
+};
+
+impl Contexture {
+    /// Returns the gap that an abbreviated id names.
+    pub async fn find_missing(&self, prefix: &MissingPrefix) -> Result<MissingId> {
+        let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
+            missing::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
+        });
+        Ok(only("gap", prefix, &finding.await?)?)
+    }
+
+    /// Reads what is known of a gap.
+    pub fn missing_record(&self, stored: &StoredMissing) -> Result<MissingContext> {
+        let id = stored.missing.id;
+        serde_json::from_str(stored.missing.document.as_str())
+            .map_err(|error| Error::Assembly(format!("{id} cannot be read: {error}")))
+    }
+
+    /// Says what became of a gap, and what answers it.
+    pub async fn settle_missing(
+        &self,
+        id: MissingId,
+        status: MissingStatus,
+        with: Vec<String>,
+        note: Option<String>,
+    ) -> Result<MissingContext> {
+        let known = self.missing(id).await?;
+        let mut record = self.missing_record(&known)?;
+        record.status = status;
+        record.resolution_refs.extend(with.into_iter().map(RecordReference::Id));
+        if let Some(note) = note {
+            record.metadata.insert("resolution".to_owned(), note.into());
+        }
+        let kind = match status {
+            MissingStatus::Requested | MissingStatus::Waiting => EventKind::MissingRequested,
+            MissingStatus::Open => EventKind::MissingDetected,
+            MissingStatus::Resolved | MissingStatus::Declined | MissingStatus::Blocked | MissingStatus::Expired => {
+                EventKind::MissingResolved
+            }
+        };
+        let nothing = BTreeMap::new();
+        let envelope = known.missing.envelope;
+        let draft = EventDraft { source: self.source(), at: self.now(), envelope, correlation: &nothing };
+        let mut event = stored(new_event(&draft.event(kind, &id.to_string(), value(&record)))?);
+        event.envelope = envelope;
+        let change = MissingChange { status: GapStatus::new(status.as_str())?, document: json_text(&record)? };
+        self.change_missing(id, change, vec![event]).await?;
+        Ok(record)
+    }
+}
