@@ -17,6 +17,7 @@ mod postgres;
 mod report;
 mod rows;
 mod sample;
+mod sqlite_floor;
 mod subject;
 mod workload;
 
@@ -109,7 +110,7 @@ async fn main() -> Result<()> {
         rows.push(rows::single_writer(scratch.path(), &payloads, arguments.rounds, peers.as_ref()).await?);
     }
     if arguments.wants(Part::Writers) {
-        rows.push(rows::many_writers(scratch.path(), &payloads, arguments.rounds, peers.as_ref()).await?);
+        rows.extend(rows::many_writers(scratch.path(), &payloads, arguments.rounds, peers.as_ref()).await?);
     }
     if arguments.wants(Part::Depth) {
         rows.extend(rows::depth_and_fork(scratch.path(), &payloads, arguments.rounds).await?);
