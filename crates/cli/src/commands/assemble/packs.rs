@@ -54,7 +54,7 @@ fn tell_person(
         match outcome {
             CandidateOutcome::Included(inclusion) => inside.push(format!("{start}  {}", included(inclusion))),
             CandidateOutcome::Omitted(omission) => {
-                outside.push(format!("{start}  {}", omitted(candidate, *omission, limits)))
+                outside.push(format!("{start}  {}", omitted(candidate, *omission, limits)));
             }
         }
     }
