@@ -235,7 +235,25 @@ impl Error {
                 Self::Lost { server: server.clone(), limit: *limit, source: Arc::clone(source) }
             }
             Self::Closed => Self::Closed,
-            other => Self::damaged(other.to_string()),
+            // Failures of one job or of opening, never of a group; told as text because some of them cannot be copied.
+            Self::Open { .. }
+            | Self::Newer { .. }
+            | Self::Foreign { .. }
+            | Self::Input(_)
+            | Self::Damaged { .. }
+            | Self::DamagedArtifact(_)
+            | Self::NoArtifact(_)
+            | Self::NoCommit(_)
+            | Self::NoEnvelope(_)
+            | Self::TooManyArtifacts { .. }
+            | Self::NoMissing(_)
+            | Self::NoMatch { .. }
+            | Self::Ambiguous { .. }
+            | Self::NoParent(_)
+            | Self::NoMerged(_)
+            | Self::NoHead(_)
+            | Self::HeadConflict { .. }
+            | Self::KeyConflict { .. } => Self::damaged(self.to_string()),
         }
     }
 
