@@ -46,6 +46,18 @@ impl Contexture {
         Ok(Self { store: Store::open_alone(location).await?, space, actor, clock })
     }
 
+    /// Returns a handle on another space of the same store.
+    #[must_use]
+    pub fn in_space(&self, space: SpaceName) -> Self {
+        Self { space, ..self.clone() }
+    }
+
+    /// Returns a handle on the same space for somebody else, as whom the journal then records what is done.
+    #[must_use]
+    pub fn acting_as(&self, actor: Actor) -> Self {
+        Self { actor, ..self.clone() }
+    }
+
     /// Gives the store up where the program ends, which is faster than closing it. What was acknowledged is durable.
     pub fn leave(self) {
         self.store.leave();

@@ -289,6 +289,7 @@ macro_rules! conformance {
                 equal_queries_find_equal_commits;
             spaces:
                 what_one_space_holds_another_does_not_see,
+                a_handle_leads_to_another_space_and_acts_for_another,
                 the_same_things_live_in_two_spaces_without_meeting,
                 a_space_is_made_by_the_first_write;
             together:

@@ -5,7 +5,7 @@ use std::io;
 use contexture::{
     CheckpointContent, CreateOutcome, Error, Expect, Filter, LogStart, Moment, Reference, Space, Stop, StoreError,
 };
-use contexture_core::{ArtifactId, ArtifactPrefix, JournalKind, Principal, SpaceName};
+use contexture_core::{Actor, ArtifactId, ArtifactPrefix, JournalKind, JournalRecord, Principal, SpaceName};
 
 use crate::{Backend, Harness, assert_whole, head, instant, journal, observe, say, spoken, stored, walked};
 
@@ -90,4 +90,21 @@ pub async fn a_space_is_made_by_the_first_write<B: Backend>() {
     assert_eq!(b.spaces().await.unwrap(), [space("a"), space("b")]);
     let first = journal(&a).await.remove(0);
     assert_eq!((first.kind, first.subject.as_str(), first.seq), (JournalKind::SpaceCreated, "a", 1));
+}
+
+pub async fn a_handle_leads_to_another_space_and_acts_for_another<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let here = harness.open_as("ada", "here").await;
+    let there = here.in_space(SpaceName::new("there").unwrap()).acting_as(Actor::new("ben").unwrap());
+    let one = say("one").onto("main").commit(&here).await;
+    say("two").onto("main").commit(&there).await;
+    assert!(there.show(one).await.is_err(), "the other space has its own commits");
+    let opened = harness.open_as("ben", "there").await;
+    assert_eq!(observe(&opened).await, observe(&there).await);
+    let actors = |records: Vec<JournalRecord>| records.into_iter().map(|record| record.actor).collect::<Vec<_>>();
+    let is_all = |actors: Vec<Actor>, name: &str| actors.iter().all(|actor| actor.as_str() == name);
+    assert!(is_all(actors(journal(&here).await), "ada"), "the handle that was asked stays as it is");
+    assert!(is_all(actors(journal(&there).await), "ben"));
+    assert_whole(&here, &SpaceName::new("here").unwrap()).await;
+    assert_whole(&there, &SpaceName::new("there").unwrap()).await;
 }
