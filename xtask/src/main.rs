@@ -1,6 +1,7 @@
 //! Tasks of the project: `cargo xtask test`, `cargo xtask clients`, `cargo xtask bench`, `cargo xtask fuzz`.
 
 mod clients;
+mod names;
 mod postgres;
 
 use std::{
@@ -14,6 +15,7 @@ usage: cargo xtask TASK
 
   test            checks formatting and lints, then runs every test; before that, installs PostgreSQL's server with
                   apt-get (and sudo) if there is none, and the agent clients
+  names           lists the public type names that the workspace defines more than once, and fails if there are any
   clients         installs the agent clients that the tests run, from npm into the target directory
   fixtures        records the clients' transcripts in crates/formats/tests/fixtures anew
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let (task, rest) = arguments.split_first().map_or(("", &[][..]), |(task, rest)| (task.as_str(), rest));
     let done = match task {
         "test" => test(),
+        "names" => names::check(),
         "clients" => clients::install(),
         "fixtures" => fixtures(),
         "bench" => bench(rest),
