@@ -17,10 +17,9 @@ use contexture::{
     core::{CommitId, EnvelopeId, Format, NameError, Principal, TimeError, Timestamp},
     formats,
     inspect::Obstacle,
-    wire::Document,
+    wire::{FailureBody, FailureDocument, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
-use serde::Serialize;
 
 use crate::{
     input::Input,
@@ -230,21 +229,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error as `--json` shows it.
-#[derive(Debug, Serialize)]
-struct Failure {
-    error: FailureBody,
-}
-
-#[derive(Debug, Serialize)]
-struct FailureBody {
-    code: &'static str,
-    message: String,
-    causes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
 impl Error {
     /// Names the content where an operation failed because of it.
     pub(crate) fn about(input: Input, error: EngineError) -> Self {
@@ -298,10 +282,10 @@ impl Error {
     }
 
     /// Returns the document that tells a program the same.
-    pub(crate) fn to_document(&self) -> impl Serialize {
+    pub(crate) fn to_document(&self) -> Versioned<FailureDocument> {
         let Verdict { code, hint, .. } = self.verdict();
-        let error = FailureBody { code, message: self.to_string(), causes: self.causes(), hint };
-        Document::new(Failure { error })
+        let error = FailureBody { code: code.to_owned(), message: self.to_string(), causes: self.causes(), hint };
+        Versioned::new(FailureDocument { error })
     }
 
     /// Returns what led to this, nearest first, without what was said already.
@@ -437,8 +421,8 @@ pub(crate) fn refuse(refusal: &clap::Error, shape: Shape) -> ExitCode {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let causes = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more")).map(Into::into);
-        let error = FailureBody { code: "usage", message, causes: causes.collect(), hint: None };
-        let document = serde_json::to_string(&Document::new(Failure { error }));
+        let error = FailureBody { code: "usage".to_owned(), message, causes: causes.collect(), hint: None };
+        let document = serde_json::to_string(&Versioned::new(FailureDocument { error }));
         anstream::eprintln!("{}", document.expect("texts have a JSON form"));
     } else {
         // Nobody is left to tell when standard error is closed.

@@ -11,7 +11,7 @@ use std::{
     process::Child,
 };
 
-use contexture::wire::Document;
+use contexture::wire::Versioned;
 use serde::Serialize;
 
 pub(crate) use palette::Palette;
@@ -99,7 +99,7 @@ impl Output {
 
     /// Writes one record for programs.
     pub(crate) fn document<T: Serialize>(&mut self, body: T) -> Result<()> {
-        serde_json::to_writer(&mut self.data, &Document::new(body))
+        serde_json::to_writer(&mut self.data, &Versioned::new(body))
             .map_err(io::Error::from)
             .and_then(|()| self.data.write_all(b"\n"))
             .map_err(Error::Stdout)

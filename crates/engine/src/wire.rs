@@ -1,91 +1,113 @@
 //! What goes over a wire or to `--json`: defined once, with the version of its shape.
+//!
+//! A document is printed and read by the same type, and its JSON schema is made from that type too.
 
-use contexture_core::{Annotations, ArtifactId, Commit, CommitId, Entry, Format, HeadName, Noted};
-use contexture_store::commit::StoredCommit;
-use serde::Serialize;
+mod artifact;
+mod commit;
+mod entry;
+mod failure;
+mod head;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use artifact::MeasuredArtifact;
+pub use commit::{CommitDocument, MadeCommit, ResolvedCommit, ShownCommit};
+pub use entry::{EntryBody, EntryDocument};
+pub use failure::{FailureBody, FailureDocument};
+pub use head::MovedHead;
 
 /// Version of every document's shape.
 pub const SCHEMA: &str = "contexture/1";
 
 /// A document: its body and the version of its shape.
-#[derive(Debug, Clone, Serialize)]
-pub struct Document<T> {
-    /// Always [`SCHEMA`].
-    pub schema: &'static str,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Versioned<T> {
+    /// Which shape it has.
+    pub schema: SchemaVersion,
     /// The fields.
     #[serde(flatten)]
     pub body: T,
 }
 
-/// A commit with everything that is known of it.
-#[derive(Debug, Clone, Serialize)]
-pub struct CommitDocument {
-    /// Its id.
-    pub id: CommitId,
-    /// Its record.
-    #[serde(flatten)]
-    pub commit: Commit,
-    /// Sequence number of its creation in the journal.
-    pub seq: u64,
-    /// How many commits come before it.
-    pub depth: u64,
-    /// What is said about it.
-    #[serde(flatten)]
-    pub annotations: Annotations,
-    /// The heads that point to it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub heads: Vec<HeadName>,
-    /// Everything that was ever said about it, where that was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub annotation_history: Vec<Noted>,
+/// The version of a document's shape; a document of another version cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SchemaVersion {
+    /// [`SCHEMA`].
+    #[default]
+    #[serde(rename = "contexture/1")]
+    One,
 }
 
-/// Something that a commit says.
-#[derive(Debug, Clone, Serialize)]
-pub struct EntryDocument {
-    /// The commit.
-    pub commit: CommitId,
-    /// What it says.
-    #[serde(flatten)]
-    pub body: EntryBody,
-}
-
-/// What a commit says, as far as it is understood.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum EntryBody {
-    /// A message.
-    Entry(Box<Entry>),
-    /// Text in a format that is not understood.
-    Text {
-        /// The format.
-        format: Format,
-        /// The text, without its middle when it is long.
-        text: String,
-        /// How many characters were left out.
-        left_out: u64,
-    },
-    /// Content that is neither.
-    Opaque {
-        /// The format.
-        format: Format,
-        /// The content.
-        artifact: ArtifactId,
-        /// How many bytes it has.
-        size: u64,
-    },
-}
-
-impl<T> Document<T> {
+impl<T> Versioned<T> {
     /// Puts the version on a body.
     pub fn new(body: T) -> Self {
-        Self { schema: SCHEMA, body }
+        Self { schema: SchemaVersion::One, body }
     }
 }
 
-impl From<StoredCommit> for CommitDocument {
-    fn from(stored: StoredCommit) -> Self {
-        let StoredCommit { id, commit, seq, depth, annotations, .. } = stored;
-        Self { id, commit, seq, depth, annotations, heads: Vec::new(), annotation_history: Vec::new() }
+#[cfg(test)]
+mod tests {
+    use contexture_core::{ArtifactId, CommitId, Entry, EntryPart, Format, HeadName, Role};
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Reads a document and writes it again, which must give the same.
+    fn survives<T: Serialize + DeserializeOwned + JsonSchema>(body: &T) {
+        let text = serde_json::to_string(&Versioned::new(body)).unwrap();
+        let read: Versioned<T> = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        let schema = serde_json::to_value(schemars::schema_for!(Versioned<T>)).unwrap();
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert_eq!(schema["type"], "object");
+    }
+
+    fn commit() -> Value {
+        json!({
+            "id": CommitId::from_bytes([1; 16]),
+            "type": "delta",
+            "artifact": ArtifactId::of(b"words"),
+            "format": "text",
+            "principal": "ada",
+            "trigger": "explicit",
+            "created_at": "2026-11-15T20:10:00.000000Z",
+            "seq": 2,
+            "depth": 0,
+            "tags": ["wip"],
+            "labels": {"ticket": "7"},
+            "heads": ["main"],
+            "annotation_history":
+                [{"kind": "tag", "tag": "wip", "author": "ada", "at": "2026-11-15T20:10:00.000000Z"}],
+        })
+    }
+
+    #[test]
+    fn documents_are_read_as_they_were_written() {
+        let commit: CommitDocument = serde_json::from_value(commit()).unwrap();
+        survives(&commit);
+        survives(&ShownCommit { commit, size: Some(5), children: 1 });
+        survives(&MeasuredArtifact { id: ArtifactId::of(b"words"), size: 5, new_bytes: Some(0) });
+        let (code, message, causes) = ("no-head".to_owned(), "there is no head".to_owned(), Vec::new());
+        survives(&FailureDocument { error: FailureBody { code, message, causes, hint: None } });
+        let id = CommitId::from_bytes([1; 16]);
+        survives(&MadeCommit { id, created: true });
+        survives(&MovedHead { name: HeadName::new("main").unwrap(), from: None, to: Some(id) });
+        let entry = EntryBody::Entry(Box::new(Entry::new(Role::User, vec![EntryPart::text("hi")])));
+        survives(&EntryDocument { commit: id, body: entry });
+        let format = Format::new("unknown").unwrap();
+        survives(&EntryDocument { commit: id, body: EntryBody::Text { format, text: "hi".into(), left_out: 0 } });
+    }
+
+    #[test]
+    fn a_document_of_another_version_is_refused() {
+        let read = |schema: &str| {
+            serde_json::from_value::<Versioned<MadeCommit>>(
+                json!({"schema": schema, "id": CommitId::from_bytes([1; 16]), "created": true}),
+            )
+        };
+        assert!(read(SCHEMA).is_ok());
+        assert!(read("contexture/2").is_err());
     }
 }

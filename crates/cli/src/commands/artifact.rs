@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use contexture::{
     Contexture,
     core::{ArtifactId, ArtifactPrefix},
+    wire::MeasuredArtifact,
 };
-use serde::Serialize;
 
 use crate::{
     destination::{Destination, Draft},
@@ -55,16 +55,6 @@ enum Action {
     },
 }
 
-/// A stored or written artifact, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Measured {
-    id: ArtifactId,
-    size: u64,
-    /// Bytes that were not stored before, where some were stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new_bytes: Option<u64>,
-}
-
 impl Artifact {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self.action {
@@ -91,9 +81,7 @@ async fn put(invocation: &Invocation, file: Input, output: &mut Output) -> Resul
     let stored = engine.put_artifact(reader).await.map_err(|error| Error::about(file, error))?;
     match output.shape() {
         Shape::Text => output.line(stored.id),
-        Shape::Json => {
-            output.document(Measured { id: stored.id, size: stored.size, new_bytes: Some(stored.new_bytes) })
-        }
+        Shape::Json => output.document(MeasuredArtifact::from(&stored)),
     }
 }
 
@@ -110,7 +98,7 @@ async fn get(engine: &Contexture, id: ArtifactId, destination: &Destination, out
     };
     draft.publish()?;
     match output.shape() {
-        Shape::Json => output.document(Measured { id, size, new_bytes: None })?,
+        Shape::Json => output.document(MeasuredArtifact { id, size, new_bytes: None })?,
         Shape::Text => output.status(format_args!("Wrote {} to {destination}.", output::size(size))),
     }
     Ok(())

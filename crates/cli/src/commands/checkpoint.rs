@@ -7,10 +7,10 @@ use std::{
 
 use clap::Args;
 use contexture::{
-    Check, Checkpoint as Request, CheckpointContent, Checkpointed, Contexture, CreateOutcome, Reference,
+    Check, Checkpoint as Request, CheckpointContent, Checkpointed, Contexture, Reference,
     core::{Annotation, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, SummaryText, Tag, Trigger},
+    wire::MadeCommit,
 };
-use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
@@ -103,14 +103,6 @@ struct Statements {
     labels: Vec<Label>,
 }
 
-/// A commit that a command made, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Made {
-    id: CommitId,
-    /// False when the commit was there before.
-    created: bool,
-}
-
 impl Checkpoint {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let OpenInput { reader, size } = self.file.open()?;
@@ -178,7 +170,7 @@ impl Statements {
 pub(crate) fn print_made(made: &Checkpointed, output: &mut Output) -> Result<()> {
     match output.shape() {
         Shape::Text => output.line(made.id),
-        Shape::Json => output.document(Made { id: made.id, created: made.outcome == CreateOutcome::Created }),
+        Shape::Json => output.document(MadeCommit::from(made)),
     }
 }
 

@@ -1,9 +1,8 @@
 //! `ctx fork`: a new head at a commit.
 
 use clap::Args;
-use contexture::{Reference, core::HeadName};
+use contexture::{Reference, core::HeadName, wire::MovedHead};
 
-use super::head::Moved;
 use crate::{
     error::Result,
     invocation::Invocation,
@@ -36,7 +35,7 @@ impl Fork {
         let target = engine.find(&self.commit).await?;
         engine.fork(target, &self.head).await?;
         match output.shape() {
-            Shape::Json => output.document(Moved { name: self.head, from: None, to: Some(target) })?,
+            Shape::Json => output.document(MovedHead { name: self.head, from: None, to: Some(target) })?,
             Shape::Text => output.status(format_args!("Head {} starts at {}", self.head, target.short())),
         }
         Ok(())

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use contexture::{
     Contexture, Expect, HeadMove, Reference, StoreError,
     core::{CommitId, HeadName},
+    wire::MovedHead,
 };
-use serde::Serialize;
 
 use crate::{
     error::Result,
@@ -84,14 +84,6 @@ enum Action {
     },
 }
 
-/// A move of a head, as `--json` tells it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Moved {
-    pub(crate) name: HeadName,
-    pub(crate) from: Option<CommitId>,
-    pub(crate) to: Option<CommitId>,
-}
-
 impl Head {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
@@ -104,18 +96,18 @@ impl Head {
                 };
                 let to = engine.find(&commit).await?;
                 let from = engine.set_head(&name, to, expect).await?;
-                tell(Moved { name, from, to: Some(to) }, output)
+                tell(MovedHead { name, from, to: Some(to) }, output)
             }
             Action::Move { name, commit, expect } => {
                 let expect = at(&engine, expect).await?;
                 let to = engine.find(&commit).await?;
                 let from = engine.move_head(&name, to, expect).await?;
-                tell(Moved { name, from: Some(from), to: Some(to) }, output)
+                tell(MovedHead { name, from: Some(from), to: Some(to) }, output)
             }
             Action::Delete { name, expect } => {
                 let expect = at(&engine, expect).await?;
                 let from = engine.delete_head(&name, expect).await?;
-                tell(Moved { name, from: Some(from), to: None }, output)
+                tell(MovedHead { name, from: Some(from), to: None }, output)
             }
             Action::Log { name, limit } => log(&engine, &name, limit.unwrap_or(u64::MAX), output).await,
         }
@@ -156,11 +148,11 @@ async fn list(engine: &Contexture, prefix: &str, output: &mut Output) -> Result<
     }
 }
 
-fn tell(moved: Moved, output: &mut Output) -> Result<()> {
+fn tell(moved: MovedHead, output: &mut Output) -> Result<()> {
     if output.shape() == Shape::Json {
         return output.document(moved);
     }
-    let Moved { name, from, to } = moved;
+    let MovedHead { name, from, to } = moved;
     match (from, to) {
         (Some(from), Some(to)) if from == to => output.status(format_args!("Head {name} is at {}", to.short())),
         (Some(from), Some(to)) => {

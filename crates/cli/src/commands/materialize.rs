@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use contexture::{Materialized, Stretch, Tier, core::Format, wire::Document};
+use contexture::{Materialized, Stretch, Tier, core::Format, wire::Versioned};
 
 use crate::{
     destination::{Destination, Draft},
@@ -94,7 +94,7 @@ impl Materialize {
 
 fn publish_report(draft: Option<Draft>, counted: &Materialized) -> Result<()> {
     let Some(mut draft) = draft else { return Ok(()) };
-    let mut report = serde_json::to_vec(&Document::new(counted)).expect("a report has a JSON form");
+    let mut report = serde_json::to_vec(&Versioned::new(counted)).expect("a report has a JSON form");
     report.push(b'\n');
     draft.write_all(&report)?;
     draft.publish()

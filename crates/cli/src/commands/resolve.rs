@@ -1,11 +1,7 @@
 //! `ctx resolve`: what somebody understood at a time.
 
 use clap::Args;
-use contexture::{
-    Moment,
-    core::{CommitId, Principal, Timestamp},
-};
-use serde::Serialize;
+use contexture::{Moment, core::Principal, wire::ResolvedCommit};
 
 use crate::{
     error::{Error, Result},
@@ -33,14 +29,6 @@ pub(crate) struct Resolve {
     at: When,
 }
 
-/// What was found, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Resolved {
-    id: CommitId,
-    principal: Principal,
-    at: Timestamp,
-}
-
 impl Resolve {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
@@ -50,7 +38,7 @@ impl Resolve {
         match (found, output.shape()) {
             (None, _) => Err(Error::NothingKnown { principal, at }),
             (Some(id), Shape::Text) => output.line(id),
-            (Some(id), Shape::Json) => output.document(Resolved { id, principal, at }),
+            (Some(id), Shape::Json) => output.document(ResolvedCommit { id, principal, at }),
         }
     }
 }

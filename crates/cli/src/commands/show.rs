@@ -4,9 +4,8 @@ use clap::Args;
 use contexture::{
     Error as EngineError, Reference, Stop, StoreError,
     core::{Annotation, CommitId, Coverage, Noted, Timestamp},
-    wire::CommitDocument,
+    wire::{CommitDocument, ShownCommit},
 };
-use serde::Serialize;
 
 use crate::{
     commands::cat::{self, Reading},
@@ -42,17 +41,6 @@ pub(crate) struct Show {
     full: bool,
 }
 
-/// A commit with its surroundings.
-#[derive(Debug, Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    commit: CommitDocument,
-    /// Size of its content in bytes; nothing when the content is not in the store.
-    size: Option<u64>,
-    /// How many commits have it as their parent, up to 1000.
-    children: usize,
-}
-
 impl Show {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
@@ -73,75 +61,73 @@ impl Show {
         let children = engine.children(id, MAX_CHILDREN).await?.len();
         let annotation_history = engine.annotation_history(id).await?;
         let document = HeadLabels::load(&engine).await?.document(stored);
-        let shown = Shown { commit: CommitDocument { annotation_history, ..document }, size, children };
+        let shown = ShownCommit { commit: CommitDocument { annotation_history, ..document }, size, children };
         if output.shape() == Shape::Json {
             return output.document(shown);
         }
-        for (name, value) in shown.fields(engine.now()) {
+        for (name, value) in fields(&shown, engine.now()) {
             let strong = output.palette.strong;
             output.line(format_args!("{strong}{name:<10}{strong:#} {value}"))?;
         }
-        shown.print_summaries(engine.now(), output)
+        print_summaries(&shown, engine.now(), output)
     }
 }
 
-impl Shown {
-    /// Returns what is known, each with its name, in reading order.
-    fn fields(&self, now: Timestamp) -> Vec<(&'static str, String)> {
-        let CommitDocument { id, commit, seq, depth, annotations, heads, .. } = &self.commit;
-        let provenance = &commit.provenance;
-        let mut fields = vec![("commit", id.to_string()), ("type", commit.kind.to_string())];
-        fields.push(("parent", commit.parent.map_or("none".to_owned(), |parent| parent.to_string())));
-        fields.extend(commit.merges.iter().map(|merged| ("merges", merged.to_string())));
-        fields.push(("depth", output::count(*depth)));
-        fields.push(("artifact", commit.artifact.to_string()));
-        fields.push(("size", self.size.map_or_else(|| "not in the store".to_owned(), output::size)));
-        fields.push(("format", commit.format.to_string()));
-        fields.extend(commit.message_count.map(|messages| ("messages", output::count(messages.get()))));
-        fields.extend(commit.token_count.map(|tokens| ("tokens", output::count(tokens.get()))));
-        fields.push(("created", at(now, commit.created_at)));
-        fields.push(("trigger", commit.trigger.to_string()));
-        let named = [
-            ("template", provenance.template.as_ref().map(ToString::to_string)),
-            ("principal", provenance.principal.as_ref().map(ToString::to_string)),
-            ("machine", provenance.machine.as_ref().map(ToString::to_string)),
-            ("session", provenance.session.as_ref().map(ToString::to_string)),
-            ("ticket", provenance.ticket.as_ref().map(ToString::to_string)),
-            ("thread", provenance.thread.as_ref().map(ToString::to_string)),
-        ];
-        fields.extend(named.into_iter().filter_map(|(name, value)| Some((name, value?))));
-        fields.push(("journal", format!("record {seq}")));
-        fields.push(("children", children(self.children)));
-        fields.extend(heads.iter().map(|head| ("head", head.to_string())));
-        fields.extend(annotations.tags.iter().map(|tag| ("tag", tag.to_string())));
-        let label = |(key, value)| ("label", format!("{key}={}", output::printable(value)));
-        fields.extend(annotations.labels.iter().map(|(key, value)| label((key, value.as_str()))));
-        if let Some(coverage) = &annotations.coverage {
-            fields.push(("covers", covers(coverage)));
-            let losses = coverage.losses.iter();
-            fields.extend(losses.map(|loss| ("leaves out", output::first_line(loss.as_str()).into_owned())));
-        }
-        fields
+/// Returns what is known, each with its name, in reading order.
+fn fields(shown: &ShownCommit, now: Timestamp) -> Vec<(&'static str, String)> {
+    let CommitDocument { id, commit, seq, depth, annotations, heads, .. } = &shown.commit;
+    let provenance = &commit.provenance;
+    let mut fields = vec![("commit", id.to_string()), ("type", commit.kind.to_string())];
+    fields.push(("parent", commit.parent.map_or("none".to_owned(), |parent| parent.to_string())));
+    fields.extend(commit.merges.iter().map(|merged| ("merges", merged.to_string())));
+    fields.push(("depth", output::count(*depth)));
+    fields.push(("artifact", commit.artifact.to_string()));
+    fields.push(("size", shown.size.map_or_else(|| "not in the store".to_owned(), output::size)));
+    fields.push(("format", commit.format.to_string()));
+    fields.extend(commit.message_count.map(|messages| ("messages", output::count(messages.get()))));
+    fields.extend(commit.token_count.map(|tokens| ("tokens", output::count(tokens.get()))));
+    fields.push(("created", at(now, commit.created_at)));
+    fields.push(("trigger", commit.trigger.to_string()));
+    let named = [
+        ("template", provenance.template.as_ref().map(ToString::to_string)),
+        ("principal", provenance.principal.as_ref().map(ToString::to_string)),
+        ("machine", provenance.machine.as_ref().map(ToString::to_string)),
+        ("session", provenance.session.as_ref().map(ToString::to_string)),
+        ("ticket", provenance.ticket.as_ref().map(ToString::to_string)),
+        ("thread", provenance.thread.as_ref().map(ToString::to_string)),
+    ];
+    fields.extend(named.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    fields.push(("journal", format!("record {seq}")));
+    fields.push(("children", children(shown.children)));
+    fields.extend(heads.iter().map(|head| ("head", head.to_string())));
+    fields.extend(annotations.tags.iter().map(|tag| ("tag", tag.to_string())));
+    let label = |(key, value)| ("label", format!("{key}={}", output::printable(value)));
+    fields.extend(annotations.labels.iter().map(|(key, value)| label((key, value.as_str()))));
+    if let Some(coverage) = &annotations.coverage {
+        fields.push(("covers", covers(coverage)));
+        let losses = coverage.losses.iter();
+        fields.extend(losses.map(|loss| ("leaves out", output::first_line(loss.as_str()).into_owned())));
     }
+    fields
+}
 
-    /// Prints every summary there was, the one in force first.
-    fn print_summaries(&self, now: Timestamp, output: &mut Output) -> Result<()> {
-        let mut heading = "summary";
-        for Noted { annotation, author, at: when } in self.commit.annotation_history.iter().rev() {
-            let Annotation::Summary { text } = annotation else {
-                continue;
-            };
-            let strong = output.palette.strong;
-            output.line("")?;
-            output.line(format_args!("{strong}{heading}{strong:#} by {author}, {}", at(now, *when)))?;
-            let text = if text.as_str().is_empty() { "(withdrawn)" } else { text.as_str() };
-            for line in output::printable(text).lines() {
-                output.line(format_args!("    {line}"))?;
-            }
-            heading = "earlier summary";
+/// Prints every summary there was, the one in force first.
+fn print_summaries(shown: &ShownCommit, now: Timestamp, output: &mut Output) -> Result<()> {
+    let mut heading = "summary";
+    for Noted { annotation, author, at: when } in shown.commit.annotation_history.iter().rev() {
+        let Annotation::Summary { text } = annotation else {
+            continue;
+        };
+        let strong = output.palette.strong;
+        output.line("")?;
+        output.line(format_args!("{strong}{heading}{strong:#} by {author}, {}", at(now, *when)))?;
+        let text = if text.as_str().is_empty() { "(withdrawn)" } else { text.as_str() };
+        for line in output::printable(text).lines() {
+            output.line(format_args!("    {line}"))?;
         }
-        Ok(())
+        heading = "earlier summary";
     }
+    Ok(())
 }
 
 fn at(now: Timestamp, then: Timestamp) -> String {
