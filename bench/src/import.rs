@@ -9,10 +9,10 @@ use std::{
 };
 
 use contexture::{
-    capture::{self, ImportSettings, SessionFile},
     core::{Format, Machine},
     formats::{self, Framing},
 };
+use contexture_capture::{self as capture, Capture, ImportSettings, SessionFile};
 
 use crate::{
     Result,
@@ -106,7 +106,7 @@ impl Files {
             format: format.clone(),
             settings: settings.clone(),
         };
-        let imported = store.import_sessions(self.files.iter().map(file).collect(), &|_| {}).await?;
+        let imported = Capture::new(&store).import_sessions(self.files.iter().map(file).collect(), &|_| {}).await?;
         let elapsed = start.elapsed();
         imported.into_iter().collect::<std::io::Result<Vec<_>>>()?;
         Ok(elapsed)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use contexture::{
     Checkpoint, CheckpointContent, Contexture, Location, Options,
     core::{
-        Actor, CommitId, Format, HeadName, Machine, Principal, Provenance, Session, SpaceName, Template, Timestamp,
-        Trigger,
+        Actor, CommitId, Format, HeadName, Machine, Principal, Provenance, RuntimeSessionId, SpaceName, Template,
+        Timestamp, Trigger,
     },
 };
 
@@ -33,7 +33,7 @@ pub(crate) fn checkpoint(head: Option<&str>, parent: Option<CommitId>) -> Result
             template: Some(Template::new("claude-code/2.1")?),
             principal: Some(Principal::new(PRINCIPAL)?),
             machine: Some(Machine::new("machine")?),
-            session: Some(Session::new("4f1c2a9e-1b1d-4a53-9a1e-0d7b1f6f9a11")?),
+            session: Some(RuntimeSessionId::new("4f1c2a9e-1b1d-4a53-9a1e-0d7b1f6f9a11")?),
             ..Provenance::default()
         },
         trigger: Trigger::TurnBoundary,

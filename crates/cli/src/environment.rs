@@ -9,9 +9,9 @@ use std::{
 
 use contexture::{
     Clock,
-    capture::Homes,
     core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
+use contexture_capture::Homes;
 
 use crate::error::{Error, Result};
 

@@ -20,6 +20,7 @@ use contexture::{
     wire::{FailureBody, FailureDocument, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
+use contexture_capture::Error as CaptureError;
 
 use crate::{
     input::Input,
@@ -38,6 +39,9 @@ pub(crate) enum Error {
     /// The operation failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// A session was not taken in, compared or written.
+    #[error(transparent)]
+    Capture(CaptureError),
     /// The operation failed because of a file, or while it was read.
     #[error("cannot take in {input}")]
     Content { input: Input, source: EngineError },
@@ -229,6 +233,15 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl From<CaptureError> for Error {
+    fn from(error: CaptureError) -> Self {
+        match error {
+            CaptureError::Engine(error) => Self::Engine(error),
+            other => Self::Capture(other),
+        }
+    }
+}
+
 impl Error {
     /// Names the content where an operation failed because of it.
     pub(crate) fn about(input: Input, error: EngineError) -> Self {
@@ -312,6 +325,7 @@ impl Error {
     fn verdict(&self) -> Verdict {
         match self {
             Self::Engine(source) | Self::Content { source, .. } => Verdict::of(source),
+            Self::Capture(source) => Verdict::of_capture(source),
             // What helps with content does not help with summaries.
             Self::Summary { source, .. } => Verdict { hint: None, ..Verdict::of(source) },
             Self::Read { .. } => Verdict::failed("cannot-read"),

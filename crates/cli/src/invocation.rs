@@ -4,9 +4,9 @@ use std::{ffi::OsStr, path::PathBuf};
 
 use contexture::{
     Contexture, Location, Options,
-    capture::LiveSession,
     core::{Principal, SpaceName, Timestamp},
 };
+use contexture_capture::LiveSession;
 
 use crate::{
     args::Globals,

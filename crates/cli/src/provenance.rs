@@ -1,7 +1,7 @@
 //! Flags that say who made a commit, where, and for what.
 
 use clap::Args;
-use contexture::core::{Machine, Principal, Provenance, Session, Template, Thread, Ticket};
+use contexture::core::{Machine, Principal, Provenance, RuntimeSessionId, Template, Thread, Ticket};
 
 use crate::{environment::Environment, error::Result};
 
@@ -20,7 +20,7 @@ pub(crate) struct ProvenanceArgs {
     machine: Option<Machine>,
     /// The run of the agent
     #[arg(long, value_name = "S")]
-    session: Option<Session>,
+    session: Option<RuntimeSessionId>,
     /// The work item
     #[arg(long, value_name = "T")]
     ticket: Option<Ticket>,

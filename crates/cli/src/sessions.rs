@@ -11,10 +11,10 @@ use std::{
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
     Contexture,
-    capture::{self, Homes, ImportSettings, ImportedFile, SessionFile, opencode},
     core::{Format, Timestamp},
     formats::{self, Framing},
 };
+use contexture_capture::{self as capture, Capture, Homes, ImportSettings, ImportedFile, SessionFile, opencode};
 use serde::Serialize;
 
 pub(crate) use self::rescue::{Rescued, is_rescue_needed, rescue};
@@ -267,7 +267,7 @@ pub(crate) async fn take_in(
             ..ImportSettings::new(machine.clone(), candidate.runtime.as_str())
         },
     };
-    Ok(engine.import_sessions(candidates.iter().map(file).collect(), progress).await?)
+    Ok(Capture::new(engine).import_sessions(candidates.iter().map(file).collect(), progress).await?)
 }
 
 /// Returns what wrote a format: a runtime, or the format itself without its version.

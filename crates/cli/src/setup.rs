@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::capture::{Homes, Runtime};
+use contexture_capture::{Homes, Runtime};
 
 use crate::error::{Error, Result, Unprepared};
 use change::FileKind;

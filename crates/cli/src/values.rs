@@ -5,12 +5,12 @@ use std::{fmt, str::FromStr};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
     Contexture, Expect, PageAfter, Reference, Stop, Tier,
-    capture::Runtime,
     core::{
         Annotation, AnnotationError, CommitId, CommitKind, Count, EnvelopePrefix, HeadName, LabelKey, NameError,
         Stream, SummaryText, Timestamp, Trigger,
     },
 };
+use contexture_capture::Runtime;
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;

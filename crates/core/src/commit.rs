@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactId, CommitId, Format, Machine, Principal, Session, Template, Thread, Ticket, Timestamp};
+use crate::{ArtifactId, CommitId, Format, Machine, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
 
 /// Version of the record that this program writes.
 pub const RECORD_VERSION: u32 = 1;
@@ -60,7 +60,7 @@ pub struct Provenance {
     pub machine: Option<Machine>,
     /// In which run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
+    pub session: Option<RuntimeSessionId>,
     /// For which work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<Ticket>,
@@ -191,7 +191,7 @@ struct Encoding<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     principal: &'c Option<Principal>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    session: &'c Option<Session>,
+    session: &'c Option<RuntimeSessionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     template: &'c Option<Template>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -361,7 +361,7 @@ mod tests {
                 template: Template::new(name).ok(),
                 principal: Principal::new(name).ok(),
                 machine: Machine::new(name).ok(),
-                session: Session::new(name).ok(),
+                session: RuntimeSessionId::new(name).ok(),
                 ticket: Ticket::new(name).ok(),
                 thread: Thread::new(name).ok(),
             },
@@ -397,7 +397,7 @@ mod tests {
             },
             Commit {
                 provenance: Provenance {
-                    session: name("p").map(|n| Session::new(n).unwrap()),
+                    session: name("p").map(|n| RuntimeSessionId::new(n).unwrap()),
                     ..Provenance::default()
                 },
                 ..base.clone()

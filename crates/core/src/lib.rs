@@ -22,6 +22,6 @@ pub use id::{
 pub use journal::{ChainDigest, EventKind, JournalKind, JournalRecord, Mutation};
 pub use name::{
     Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
-    Principal, RecipeName, Session, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
+    Principal, RecipeName, RuntimeSessionId, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
 pub use time::{TimeError, Timestamp};

@@ -100,7 +100,7 @@ name!(
 );
 name!(
     /// Names the run of the agent.
-    Session, "a session", NameRule::Text
+    RuntimeSessionId, "a session", NameRule::Text
 );
 name!(
     /// Names the work item the agent was on.

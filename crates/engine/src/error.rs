@@ -1,8 +1,7 @@
 //! What can go wrong in an operation, by what the caller can do about it.
 
-use std::{io, path::PathBuf};
+use std::io;
 
-use crate::capture::Runtime;
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
 use contexture_store as store;
@@ -31,12 +30,6 @@ pub enum Error {
         depth: u64,
         /// How many steps back were asked for.
         back: u64,
-    },
-    /// Other programs took in the same session again and again.
-    #[error("other programs are taking in {path} at the same time")]
-    Overtaken {
-        /// The session.
-        path: PathBuf,
     },
     /// There is nothing to check in.
     #[error("the content is empty")]
@@ -127,12 +120,6 @@ pub enum Error {
         wanted: Format,
         /// The formats that can be written.
         writable: Vec<&'static str>,
-    },
-    /// It is not known where a runtime looks for sessions.
-    #[error("it is not known where {} keeps its sessions, because there is no home directory", runtime.title())]
-    NoPlace {
-        /// The runtime.
-        runtime: Runtime,
     },
     /// A chain mixes formats and none was asked for.
     #[error("the chain of {commit} mixes the formats {}", list(found))]

@@ -78,6 +78,12 @@ impl Contexture {
         (self.clock)()
     }
 
+    /// Returns the store, for the crates that add operations of their own, such as capture. They run jobs of its table
+    /// modules under [`Contexture::scope`], as the methods here do.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(crate) fn space(&self) -> &SpaceName {
         &self.space
     }
@@ -86,7 +92,8 @@ impl Contexture {
         &self.actor
     }
 
-    pub(crate) fn scope(&self) -> Scope {
+    /// Returns in whose name and when a job is run.
+    pub fn scope(&self) -> Scope {
         Scope { space: self.space.clone(), actor: self.actor.clone(), now: self.now() }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     chain::Route,
     entries::{CommitContent, ContentMeaning, MAX_TEXT_CHARS},
     excerpt::Excerpt,
-    lead::Led,
+    native_prefix::WrittenSession,
 };
 
 /// How many commits are looked at for what they tell about their session.
@@ -73,7 +73,9 @@ impl Contexture {
         // Where a compaction or snapshot is passed over, records of a runtime would not add up to its session.
         if best == Tier::Native && plan.parts == plan.route.commits {
             let mut bytes = Vec::new();
-            if let Some(Led { report, .. }) = self.write_led(&plan, format, target, &mut bytes).await? {
+            if let Some(WrittenSession { report, .. }) =
+                self.write_native_prefix(&plan, format, target, &mut bytes).await?
+            {
                 return Ok(Translation { bytes, report });
             }
         }

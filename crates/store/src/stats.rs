@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use contexture_core::{CommitKind, Format, Principal, Session, Timestamp};
+use contexture_core::{CommitKind, Format, Principal, RuntimeSessionId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct Stats {
     /// Who made the commits.
     pub principals: Tally<Principal>,
     /// In which runs they were made.
-    pub sessions: Tally<Session>,
+    pub sessions: Tally<RuntimeSessionId>,
     /// How they are written.
     pub formats: Tally<Format>,
     /// The index that searches ask; absent before the first search.

@@ -1,12 +1,12 @@
 //! What every decoder must hold on any bytes. The fuzz targets and a quick test on stable call the same functions.
 
 use contexture::{
-    capture,
     core::{ArtifactPrefix, Commit, CommitPrefix, Format, HeadName, Timestamp},
     formats::{
         self, Checker, Codec, Concatenation, Framing, JoinPlan, Joiner, RecordProblem, Splitter, thread::Threader,
     },
 };
+use contexture_capture as capture;
 
 /// A decoder under test: its name and what it must hold.
 pub struct Decoder {

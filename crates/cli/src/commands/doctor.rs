@@ -12,7 +12,8 @@ mod store;
 mod troubles;
 
 use clap::Args;
-use contexture::{Contexture, capture::Depth, core::Timestamp};
+use contexture::{Contexture, core::Timestamp};
+use contexture_capture::Depth;
 use serde::Serialize;
 
 use self::{

@@ -9,10 +9,8 @@ use std::{
 };
 
 use clap::Args;
-use contexture::{
-    capture::{self, LiveSession, Occasion, OpenCall, Runtime},
-    core::{SpaceName, Trigger},
-};
+use contexture::core::{SpaceName, Trigger};
+use contexture_capture::{self as capture, CaptureReason, LiveSession, OpenCall, Runtime};
 
 use crate::{
     args::Globals,
@@ -129,7 +127,7 @@ impl Hook {
             session.event.clone_from(&event.hook_event_name);
             note_calls(session, event, moment, agent_file.as_deref());
         };
-        let occasion = match moment {
+        let reason = match moment {
             Moment::Question | Moment::Call => {
                 recorder.hear(&of, note)?;
                 return Ok(None);
@@ -139,12 +137,12 @@ impl Hook {
                 if session.captured == 0 && recorder.spool.waiting() == 0 {
                     return Ok(None);
                 }
-                Occasion::live(Trigger::TurnBoundary)
+                CaptureReason::live(Trigger::TurnBoundary)
             }
-            Moment::Checkpoint(trigger) => Occasion::live(trigger),
+            Moment::Checkpoint(trigger) => CaptureReason::live(trigger),
             Moment::End => {
                 let reason = event.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or("exit");
-                Occasion { is_live: true, ..Occasion::ended(reason) }
+                CaptureReason { is_live: true, ..CaptureReason::ended(reason) }
             }
         };
         let session = recorder.peek(&of, note)?;
@@ -153,7 +151,7 @@ impl Hook {
         if let Some(text) = event.awaited().filter(|_| is_written) {
             Recorder::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
         }
-        let (recorded, kept) = recorder.record_last(&session, &occasion, STORE_LIMIT)?;
+        let (recorded, kept) = recorder.record_last(&session, &reason, STORE_LIMIT)?;
         if moment == Moment::End {
             recorder.registry.strike(of.id).map_err(Error::State)?;
         } else {

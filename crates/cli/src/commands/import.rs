@@ -9,10 +9,10 @@ use std::{
 use clap::Args;
 use contexture::{
     Contexture,
-    capture::{Depth, FileOutcome, ImportedFile, Verified},
     core::Machine,
     formats::{self, Framing},
 };
+use contexture_capture::{Capture, Depth, FileOutcome, ImportedFile, Verified};
 use serde::Serialize;
 
 use crate::{
@@ -145,7 +145,7 @@ async fn take_in(
     }
     drop(bar);
     if runtimes.values().any(|sum| sum.new_commits > 0) {
-        engine.link_sessions().await?;
+        Capture::new(engine).link_sessions().await?;
     }
     if output.shape() == Shape::Json {
         for file in imported {
@@ -261,7 +261,7 @@ async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate]
     let paths: Vec<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
     let done = AtomicU64::new(0);
     let advance = |at: usize| bar.set(done.fetch_add(candidates[at].bytes, Ordering::Relaxed) + candidates[at].bytes);
-    let results = engine.verify_sources(machine, &paths, Depth::Whole, &advance).await;
+    let results = Capture::new(engine).verify_sources(machine, &paths, Depth::Whole, &advance).await;
     drop(bar);
     let (mut compared, mut differ) = (Vec::new(), 0);
     for (path, result) in paths.into_iter().zip(results) {

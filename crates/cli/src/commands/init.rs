@@ -9,7 +9,8 @@ use std::{
 };
 
 use clap::Args;
-use contexture::{Location, capture::Runtime};
+use contexture::Location;
+use contexture_capture::Runtime;
 use serde::Serialize;
 
 use crate::{

@@ -3,7 +3,7 @@
 use clap::Args;
 use contexture::{
     Filter, PageAfter, StoredCommit,
-    core::{Format, Principal, Session, Template, Thread, Ticket},
+    core::{Format, Principal, RuntimeSessionId, Template, Thread, Ticket},
     wire::CommitDocument,
 };
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(crate) struct List {
     principal: Option<Principal>,
     /// Only those of this session
     #[arg(long, value_name = "S")]
-    session: Option<Session>,
+    session: Option<RuntimeSessionId>,
     /// Only those for this work item
     #[arg(long, value_name = "T")]
     ticket: Option<Ticket>,

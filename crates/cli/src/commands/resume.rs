@@ -11,9 +11,9 @@ use std::{
 use clap::Args;
 use contexture::{
     Contexture, Materialized, Reference, Stop,
-    capture::{ImportSettings, Runtime},
     core::{CommitId, HeadName},
 };
+use contexture_capture::{Capture, ImportSettings, Runtime};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -91,9 +91,9 @@ impl Resume {
             principal: Some(invocation.environment.principal()?),
             ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())
         };
-        let request = contexture::Resume { commit, head, runtime, session, directory };
-        let written = engine.resume(&request, &invocation.environment.homes, &settings).await?;
-        let contexture::Resume { session, directory, .. } = request;
+        let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory };
+        let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
+        let contexture_capture::ResumeRequest { session, directory, .. } = request;
         let (program, mut arguments) = runtime.resume_command(&session, &written.path);
         arguments.extend(self.arguments);
         let line = command_line(program, &arguments);
@@ -118,7 +118,8 @@ impl Resume {
             source,
         })?;
         // The agent may have ended badly after it did much; what it has written is kept in any case.
-        let taken = engine.import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
+        let taken =
+            Capture::new(&engine).import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
         output.status(match taken.new_commits {
             0 => format!("{} has added nothing.", runtime.title()),
             new => format!("Took in {} from {}.", output::counted(new, "turn"), runtime.title()),

@@ -16,9 +16,9 @@ use std::{
 use clap::Args;
 use contexture::{
     Location, Reference,
-    capture::{ImportSettings, Runtime},
     core::{Thread, Ticket},
 };
+use contexture_capture::{Capture, ImportSettings, Runtime};
 use tokio::{process::Command, time::Instant};
 use uuid::Uuid;
 
@@ -178,8 +178,8 @@ async fn resume(
         ..ImportSettings::new(environment.machine()?, runtime.as_str())
     };
     let session = Uuid::new_v4().to_string();
-    let request = contexture::Resume { commit, head, runtime, session, directory: directory.to_owned() };
-    let written = engine.resume(&request, &environment.homes, &settings).await?;
+    let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
+    let written = Capture::new(&engine).resume(&request, &environment.homes, &settings).await?;
     output.remark(materialize::told(&written.report));
     let line = line.resuming(runtime, &request.session, &written.path);
     Ok((line, Resumed { session: request.session, path: written.path, from: commit }))

@@ -7,7 +7,7 @@ use clap::{
 use contexture::{
     Contexture, FoundCommit, FoundPassage, Indexed, Indexing, PassageKind, Query, Reference, SearchFilter,
     SearchRequest, Snippet,
-    core::{CommitId, Format, Principal, Role, Session, Timestamp},
+    core::{CommitId, Format, Principal, Role, RuntimeSessionId, Timestamp},
 };
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub(crate) struct Search {
     principal: Option<Principal>,
     /// Only commits of this session
     #[arg(long, value_name = "S")]
-    session: Option<Session>,
+    session: Option<RuntimeSessionId>,
     /// Only commits with this label, and those after them until it is set anew
     #[arg(long, value_name = "KEY=VALUE")]
     label: Option<Label>,
@@ -95,7 +95,7 @@ struct HitDocument<'h> {
     commit: CommitId,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<&'h Session>,
+    session: Option<&'h RuntimeSessionId>,
     matching_passages: u64,
     #[serde(flatten)]
     passage: &'h FoundPassage,

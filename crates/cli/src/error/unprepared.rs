@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 
 use super::verdict::Verdict;
 use crate::setup::Misfit;

@@ -7,6 +7,7 @@ use contexture::{
     core::{Format, RecordError},
     formats,
 };
+use contexture_capture::Error as CaptureError;
 
 use super::Exit;
 
@@ -40,12 +41,21 @@ impl Verdict {
         Self { hint: Some(text.into()), ..self }
     }
 
+    /// Judges an error of capture.
+    pub(super) fn of_capture(error: &CaptureError) -> Self {
+        match error {
+            CaptureError::Engine(error) => Self::of(error),
+            CaptureError::Overtaken { .. } => Self::conflict("overtaken").hint("try again"),
+            CaptureError::NoPlace { .. } => Self::failed("no-place").hint("set HOME, or the variable of the agent"),
+            CaptureError::Io { .. } => Self::failed("input-output"),
+        }
+    }
+
     /// Judges an error of the engine.
     pub(super) fn of(error: &EngineError) -> Self {
         match error {
             EngineError::Store(error) => Self::of_store(error),
             EngineError::Reference { .. } => Self::usage("bad-reference").hint("`ctx log --all` shows the commits"),
-            EngineError::Overtaken { .. } => Self::conflict("overtaken").hint("try again"),
             EngineError::NoAncestor { .. } => Self::failed("no-ancestor"),
             EngineError::Empty => Self::failed("empty").hint("`--allow-empty` makes a commit of nothing"),
             EngineError::Malformed { .. } => {
@@ -79,7 +89,6 @@ impl Verdict {
             EngineError::Unwritable { .. } => {
                 Self::usage("unwritable").hint("name one of them: `--format claude-code-v1`")
             }
-            EngineError::NoPlace { .. } => Self::failed("no-place").hint("set HOME, or the variable of the agent"),
             EngineError::Mixed { commit, found } => Self::failed("mixed-formats").hint(format!(
                 "`--format {}` translates all of it; `ctx log {}` shows where it changes",
                 found.iter().find(|format| formats::encoder(format).is_some()).map_or("text", Format::as_str),

@@ -4,9 +4,9 @@ use std::{env, path::PathBuf, time::Duration};
 
 use contexture::{
     Contexture,
-    capture::{self, ImportSettings, LiveSession, Occasion, SessionFile},
     core::{CommitId, Trigger},
 };
+use contexture_capture::{self as capture, Capture, CaptureReason, ImportSettings, LiveSession, SessionFile};
 use serde::Serialize;
 
 use super::{
@@ -94,7 +94,7 @@ impl Bound {
             Recorder::wait_for(&self.session, agent_file.as_deref(), &call.id, wait);
         }
         let trigger = if call.is_some() { Trigger::ToolCall } else { Trigger::Explicit };
-        let tip = match recorder.record(&self.session, &Occasion::live(trigger)).await? {
+        let tip = match recorder.record(&self.session, &CaptureReason::live(trigger)).await? {
             Recorded::Stored { tip } => tip,
             Recorded::Spooled { problem } => return Err(Error::NotStored { problem }),
         };
@@ -122,7 +122,10 @@ impl Bound {
 async fn agent_tip(engine: &Contexture, session: &LiveSession, path: PathBuf) -> Result<Option<CommitId>> {
     let settings = ImportSettings { agent: capture::agent_of(&path), ..session.file.settings.clone() };
     let file = SessionFile { path, format: session.file.format.clone(), settings };
-    Ok(engine.capture(&file, &Occasion { is_live: false, ..Occasion::live(Trigger::ToolCall) }).await?.tip)
+    Ok(Capture::new(engine)
+        .capture(&file, &CaptureReason { is_live: false, ..CaptureReason::live(Trigger::ToolCall) })
+        .await?
+        .tip)
 }
 
 fn by_name(sessions: &[LiveSession], name: &str) -> Option<LiveSession> {

@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use contexture::{capture::Runtime, core::Timestamp};
+use contexture::core::Timestamp;
+use contexture_capture::Runtime;
 use serde::{Deserialize, Serialize};
 
 /// How exactly it is noted.

@@ -2,7 +2,7 @@
 
 use std::process;
 
-use contexture::capture::Process;
+use contexture_capture::Process;
 
 /// Programs that only start others for an agent.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "timeout", "nice"];

@@ -14,8 +14,10 @@ use std::{
 
 use contexture::{
     Contexture, Location,
-    capture::{self, ImportSettings, LiveSession, Occasion, Registry, Runtime, SessionFile, Spool},
     core::{CommitId, Format, SpaceName, Timestamp, Trigger},
+};
+use contexture_capture::{
+    self as capture, Capture, CaptureReason, ImportSettings, LiveSession, Registry, Runtime, SessionFile, Spool,
 };
 
 use super::{Log, Trouble, flush, process::is_alive, run::Dialect};
@@ -176,10 +178,10 @@ impl Recorder {
     }
 
     /// Keeps what a session has come to hold, in the store or in the spool. Who waited in the spool goes first.
-    pub(crate) async fn record(&self, session: &LiveSession, occasion: &Occasion) -> Result<Recorded> {
-        match self.store_session(session, occasion).await {
+    pub(crate) async fn record(&self, session: &LiveSession, reason: &CaptureReason) -> Result<Recorded> {
+        match self.store_session(session, reason).await {
             Ok(kept) => self.stored(session, kept),
-            Err(error) => self.spool_session(session, occasion, error.told()),
+            Err(error) => self.spool_session(session, reason, error.told()),
         }
     }
 
@@ -187,14 +189,14 @@ impl Recorder {
     pub(crate) fn record_within(
         &self,
         session: &LiveSession,
-        occasion: &Occasion,
+        reason: &CaptureReason,
         limit: Duration,
     ) -> Result<Recorded> {
         if self.is_stalled() {
-            return self.spool_session(session, occasion, "the store did not answer a moment ago".to_owned());
+            return self.spool_session(session, reason, "the store did not answer a moment ago".to_owned());
         }
         let (done, waiting) = mpsc::channel();
-        let (recorder, theirs, cause) = (self.clone(), session.clone(), occasion.clone());
+        let (recorder, theirs, cause) = (self.clone(), session.clone(), reason.clone());
         // A store that hangs does not give the thread back; it ends with the program.
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime);
@@ -213,7 +215,7 @@ impl Recorder {
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => "the program failed while it stored the session".to_owned(),
         };
-        self.spool_session(session, occasion, problem)
+        self.spool_session(session, reason, problem)
     }
 
     /// Does the same where the program has nothing else to do and ends with it: here, and another thread spools and ends the
@@ -221,14 +223,14 @@ impl Recorder {
     pub(crate) fn record_last(
         &self,
         session: &LiveSession,
-        occasion: &Occasion,
+        reason: &CaptureReason,
         limit: Duration,
     ) -> Result<(Recorded, Kept)> {
-        let spooled = |problem: String| Ok((self.spool_session(session, occasion, problem)?, Kept::default()));
+        let spooled = |problem: String| Ok((self.spool_session(session, reason, problem)?, Kept::default()));
         if self.is_stalled() {
             return spooled("the store did not answer a moment ago".to_owned());
         }
-        let (guard, theirs, cause) = (self.clone(), session.clone(), occasion.clone());
+        let (guard, theirs, cause) = (self.clone(), session.clone(), reason.clone());
         thread::spawn(move || {
             thread::sleep(limit);
             guard.stall();
@@ -241,7 +243,7 @@ impl Recorder {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
             let stored: Result<Kept> = runtime.block_on(async {
                 let engine = self.invocation.open_alone().await?;
-                let kept = self.store_in(&engine, session, occasion).await?;
+                let kept = self.store_in(&engine, session, reason).await?;
                 engine.leave();
                 Ok(kept)
             });
@@ -263,7 +265,7 @@ impl Recorder {
             if self.is_of_run(&session) {
                 tell_dialect(&mut session.file);
             }
-            let recorded = self.record_within(&session, &Occasion::ended("crash"), limit)?;
+            let recorded = self.record_within(&session, &CaptureReason::ended("crash"), limit)?;
             // Nobody else has what a program printed, so that stays listed until the store has it.
             if self.is_of_run(&session) && matches!(recorded, Recorded::Spooled { .. }) {
                 continue;
@@ -323,37 +325,37 @@ impl Recorder {
         Ok(Recorded::Stored { tip })
     }
 
-    async fn store_session(&self, session: &LiveSession, occasion: &Occasion) -> Result<Kept> {
+    async fn store_session(&self, session: &LiveSession, reason: &CaptureReason) -> Result<Kept> {
         let engine = self.invocation.open_promptly().await?;
-        self.store_in(&engine, session, occasion).await
+        self.store_in(&engine, session, reason).await
     }
 
-    async fn store_in(&self, engine: &Contexture, session: &LiveSession, occasion: &Occasion) -> Result<Kept> {
+    async fn store_in(&self, engine: &Contexture, session: &LiveSession, reason: &CaptureReason) -> Result<Kept> {
         if self.spool.waiting() > 0 {
-            engine.drain(&self.spool).await?;
+            Capture::new(engine).drain(&self.spool).await?;
         }
         let mut kept = Kept::default();
-        if let Some((tip, size)) = capture_file(engine, &session.file, occasion).await? {
+        if let Some((tip, size)) = capture_file(engine, &session.file, reason).await? {
             (kept.tip, kept.captured) = (tip, Some(size));
         }
         for (file, _) in agent_files(session) {
-            if let Some((_, size)) = capture_file(engine, &file, &of_agent(occasion)).await? {
+            if let Some((_, size)) = capture_file(engine, &file, &of_agent(reason)).await? {
                 kept.agents.insert(file.path, size);
             }
         }
-        if occasion.trigger == Trigger::SessionEnd {
+        if reason.trigger == Trigger::SessionEnd {
             let agents = session.agents.keys().chain(kept.agents.keys()).map(PathBuf::as_path);
-            engine.link_files(&session.file.settings.machine, agents).await?;
+            Capture::new(engine).link_files(&session.file.settings.machine, agents).await?;
         }
         Ok(kept)
     }
 
-    fn spool_session(&self, session: &LiveSession, occasion: &Occasion, problem: String) -> Result<Recorded> {
+    fn spool_session(&self, session: &LiveSession, reason: &CaptureReason, problem: String) -> Result<Recorded> {
         let now = self.now()?;
         let mut kept =
-            Kept { captured: self.spool_file(&session.file, occasion, session.captured, now)?, ..Kept::default() };
+            Kept { captured: self.spool_file(&session.file, reason, session.captured, now)?, ..Kept::default() };
         for (file, captured) in agent_files(session) {
-            if let Some(size) = self.spool_file(&file, &of_agent(occasion), captured, now)? {
+            if let Some(size) = self.spool_file(&file, &of_agent(reason), captured, now)? {
                 kept.agents.insert(file.path, size);
             }
         }
@@ -365,11 +367,11 @@ impl Recorder {
     fn spool_file(
         &self,
         file: &SessionFile,
-        occasion: &Occasion,
+        reason: &CaptureReason,
         captured: u64,
         now: Timestamp,
     ) -> Result<Option<u64>> {
-        match self.spool.add(file, occasion, captured, now) {
+        match self.spool.add(file, reason, captured, now) {
             Ok(kept) => Ok(Some(kept)),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !file.path.exists() => Ok(None),
             Err(error) => Err(Error::State(error)),
@@ -427,13 +429,11 @@ fn tell_dialect(file: &mut SessionFile) {
 async fn capture_file(
     engine: &Contexture,
     file: &SessionFile,
-    occasion: &Occasion,
+    reason: &CaptureReason,
 ) -> Result<Option<(Option<CommitId>, u64)>> {
-    match engine.capture(file, occasion).await {
+    match Capture::new(engine).capture(file, reason).await {
         Ok(captured) => Ok(Some((captured.tip, captured.size))),
-        Err(contexture::Error::Io { source, .. })
-            if source.kind() == io::ErrorKind::NotFound && !file.path.exists() =>
-        {
+        Err(capture::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound && !file.path.exists() => {
             Ok(None)
         }
         Err(error) => Err(error.into()),
@@ -456,6 +456,6 @@ fn agent_files(session: &LiveSession) -> Vec<(SessionFile, u64)> {
 }
 
 /// An agent's own turn is over when something happens to the one that waits for it.
-fn of_agent(occasion: &Occasion) -> Occasion {
-    Occasion { trigger: Trigger::TurnBoundary, is_live: false, ending: None, ..occasion.clone() }
+fn of_agent(reason: &CaptureReason) -> CaptureReason {
+    CaptureReason { trigger: Trigger::TurnBoundary, is_live: false, ending: None, ..reason.clone() }
 }

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use anstyle::Style;
 use contexture::{
     FoundEdit, Reasoning, Thought,
-    capture::Runtime,
     core::{CommitId, Timestamp},
     formats::edit::Line,
 };
+use contexture_capture::Runtime;
 
 use super::{Certainty, Record, Story};
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use contexture::{Contexture, capture::Drained};
+use contexture::Contexture;
+use contexture_capture::{Capture, Drained};
 use serde::Serialize;
 
 use crate::{
@@ -42,7 +43,11 @@ pub(crate) async fn rescue(engine: &Contexture, invocation: &Invocation) -> Resu
         Err(Error::NoHome) => return Ok(Rescued::default()),
         Err(error) => return Err(error),
     };
-    let spool = if recorder.spool.waiting() > 0 { engine.drain(&recorder.spool).await? } else { Drained::default() };
+    let spool = if recorder.spool.waiting() > 0 {
+        Capture::new(engine).drain(&recorder.spool).await?
+    } else {
+        Drained::default()
+    };
     Ok(Rescued { spool, closed: recorder.close_crashed(LIMIT)? })
 }
 

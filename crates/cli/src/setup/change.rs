@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 use serde::{Serialize, Serializer};
 
 use super::diff;

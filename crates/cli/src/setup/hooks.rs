@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 
 use super::program::{self, Program};
 

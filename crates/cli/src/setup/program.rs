@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 
 use crate::shell;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contexture_core::{CommitId, Format, Principal, Session, Template, Thread, Ticket, Timestamp};
+use contexture_core::{CommitId, Format, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
 
 use super::{Moment, StoredCommit, commit_id, row};
 use crate::{
@@ -16,7 +16,7 @@ pub struct Filter {
     /// Only those of this principal.
     pub principal: Option<Principal>,
     /// Only those of this session.
-    pub session: Option<Session>,
+    pub session: Option<RuntimeSessionId>,
     /// Only those for this work item.
     pub ticket: Option<Ticket>,
     /// Only those in this thread.

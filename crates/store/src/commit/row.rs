@@ -3,8 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use contexture_core::{
-    Annotations, Commit, CommitId, CommitKind, Count, Format, Machine, Principal, Provenance, Session, Template,
-    Thread, Ticket, Trigger,
+    Annotations, Commit, CommitId, CommitKind, Count, Format, Machine, Principal, Provenance, RuntimeSessionId,
+    Template, Thread, Ticket, Trigger,
 };
 
 use super::{CommitPlace, Site, StoredCommit};
@@ -53,7 +53,7 @@ pub(super) async fn insert(tx: &mut Tx<'_>, new: NewRow<'_>) -> Result<()> {
         template.as_ref().map(Template::as_str).into(),
         principal.as_ref().map(Principal::as_str).into(),
         machine.as_ref().map(Machine::as_str).into(),
-        session.as_ref().map(Session::as_str).into(),
+        session.as_ref().map(RuntimeSessionId::as_str).into(),
         ticket.as_ref().map(Ticket::as_str).into(),
         thread.as_ref().map(Thread::as_str).into(),
         commit.trigger.as_str().into(),

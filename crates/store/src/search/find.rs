@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use contexture_core::{Annotation, CommitId, Format, LabelKey, Principal, Role, Session, SummaryText, Timestamp};
+use contexture_core::{
+    Annotation, CommitId, Format, LabelKey, Principal, Role, RuntimeSessionId, SummaryText, Timestamp,
+};
 
 use super::{PassageKind, Query, Spot};
 use crate::{
@@ -41,7 +43,7 @@ pub struct Filter {
     /// Only commits of this principal.
     pub principal: Option<Principal>,
     /// Only commits of this session.
-    pub session: Option<Session>,
+    pub session: Option<RuntimeSessionId>,
     /// Only commits that have this label or come after one that has, until it is set anew.
     pub label: Option<(LabelKey, SummaryText)>,
     /// Only commits made at or after this instant.

@@ -8,7 +8,7 @@ use contexture::{
 };
 use contexture_core::{
     Annotation, ArtifactId, Commit, CommitId, CommitKind, Count, Format, Machine, Principal, Provenance, RecordError,
-    Session, Tag, Template, Thread, Ticket, Trigger,
+    RuntimeSessionId, Tag, Template, Thread, Ticket, Trigger,
 };
 
 use crate::{Backend, Harness, artifact, head, instant, observe, say, spoken, stored, text, walked, write};
@@ -23,7 +23,7 @@ fn full(parent: CommitId) -> Checkpoint {
             template: Some(Template::new("coder").unwrap()),
             principal: Some(Principal::new("ada@host").unwrap()),
             machine: Some(Machine::new("engine").unwrap()),
-            session: Some(Session::new("4f1c").unwrap()),
+            session: Some(RuntimeSessionId::new("4f1c").unwrap()),
             ticket: Some(Ticket::new("#12").unwrap()),
             thread: Some(Thread::new("a thread").unwrap()),
         },

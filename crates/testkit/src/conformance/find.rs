@@ -1,7 +1,9 @@
 //! Finding commits: who knew what when, and lists by every filter.
 
 use contexture::{Contexture, Filter, Moment, PageAfter};
-use contexture_core::{Annotation, CommitId, Format, Principal, Session, Tag, Template, Thread, Ticket, Timestamp};
+use contexture_core::{
+    Annotation, CommitId, Format, Principal, RuntimeSessionId, Tag, Template, Thread, Ticket, Timestamp,
+};
 
 use crate::{Backend, Harness, instant, say, text, write};
 
@@ -50,7 +52,7 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let mut fields = say("fields").by("ada").at(instant(10)).request;
-    fields.provenance.session = Some(Session::new("s").unwrap());
+    fields.provenance.session = Some(RuntimeSessionId::new("s").unwrap());
     fields.provenance.ticket = Some(Ticket::new("t").unwrap());
     fields.provenance.thread = Some(Thread::new("th").unwrap());
     fields.provenance.template = Some(Template::new("te").unwrap());
@@ -58,7 +60,7 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
     draft.request = fields;
     let full = draft.clone().commit(&store).await;
     // The same values, each in a field where it does not belong.
-    draft.request.provenance.session = Some(Session::new("t").unwrap());
+    draft.request.provenance.session = Some(RuntimeSessionId::new("t").unwrap());
     draft.request.provenance.ticket = Some(Ticket::new("s").unwrap());
     draft.request.provenance.thread = Some(Thread::new("te").unwrap());
     draft.request.provenance.template = Some(Template::new("th").unwrap());
@@ -67,7 +69,7 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
     let none = Filter::default;
     let cases = [
         (Filter { principal: Some(Principal::new("ada").unwrap()), ..none() }, vec![full]),
-        (Filter { session: Some(Session::new("s").unwrap()), ..none() }, vec![full]),
+        (Filter { session: Some(RuntimeSessionId::new("s").unwrap()), ..none() }, vec![full]),
         (Filter { ticket: Some(Ticket::new("t").unwrap()), ..none() }, vec![full]),
         (Filter { thread: Some(Thread::new("th").unwrap()), ..none() }, vec![full]),
         (Filter { template: Some(Template::new("te").unwrap()), ..none() }, vec![full]),
@@ -78,7 +80,7 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
         (
             Filter {
                 principal: Some(Principal::new("ada").unwrap()),
-                session: Some(Session::new("s").unwrap()),
+                session: Some(RuntimeSessionId::new("s").unwrap()),
                 format: Some(Format::new("claude-code-v1").unwrap()),
                 since: Some(instant(0)),
                 missing_summary: true,
@@ -89,7 +91,7 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
         (
             Filter {
                 principal: Some(Principal::new("ada").unwrap()),
-                session: Some(Session::new("t").unwrap()),
+                session: Some(RuntimeSessionId::new("t").unwrap()),
                 ..none()
             },
             vec![],

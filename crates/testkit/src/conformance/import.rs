@@ -6,10 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{
-    Contexture, LogStart, Stop,
-    capture::{FileOutcome, ImportSettings, ImportedFile, Verified},
-};
+use contexture::{Contexture, LogStart, Stop};
+use contexture_capture::{Capture, FileOutcome, ImportSettings, ImportedFile, Verified};
 use contexture_core::{CommitKind, Format, Machine, Principal, SpaceName};
 use tempfile::TempDir;
 
@@ -71,13 +69,13 @@ pub(super) fn settings() -> ImportSettings {
 
 async fn import(store: &Contexture, transcript: &Transcript) -> ImportedFile {
     let format = Format::new("claude-code-v1").unwrap();
-    store.import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap()
+    Capture::new(store).import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap()
 }
 
 /// Asserts that the store gives the file back, but for so many bytes at its end.
 async fn assert_reproduced(store: &Contexture, transcript: &Transcript, left: u64) {
     let length = fs::metadata(transcript.path()).unwrap().len();
-    let verified = store.verify_source(&settings().machine, &transcript.path()).await.unwrap();
+    let verified = Capture::new(store).verify_source(&settings().machine, &transcript.path()).await.unwrap();
     assert_eq!(verified, Verified::Same { bytes: length - left, left });
 }
 
@@ -215,7 +213,7 @@ pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     import(&store, &transcript).await;
     fs::remove_file(transcript.path()).unwrap();
-    assert!(store.verify_source(&settings().machine, &transcript.path()).await.is_err());
+    assert!(Capture::new(&store).verify_source(&settings().machine, &transcript.path()).await.is_err());
     transcript.user("u1", "", "one").assistant("a9", "u1", "other");
     let imported = import(&store, &transcript).await;
     assert_eq!((imported.outcome, imported.new_commits), (FileOutcome::Rewritten, 1));
@@ -236,7 +234,7 @@ pub async fn what_belongs_to_no_conversation_is_kept_whatever_its_size<B: Backen
     let taken_back = format!(r#"{{"type":"thread_rolled_back","num_turns":1,"padding":"{padding}"}}"#);
     transcript.append(&asked).append(&record("event_msg", &taken_back)).append(&asked);
     let format = Format::new("codex-v1").unwrap();
-    store.import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap();
+    Capture::new(&store).import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap();
     assert_reproduced(&store, &transcript, 0).await;
 }
 
@@ -245,16 +243,17 @@ pub async fn sessions_that_real_clients_wrote_come_back_byte_for_byte<B: Backend
     let store = harness.open().await;
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/fixtures");
     let mut formats = std::collections::BTreeSet::new();
-    for path in contexture::capture::session_files(&fixtures) {
-        let Ok(format) = contexture::capture::detect(&path) else {
+    for path in contexture_capture::session_files(&fixtures) {
+        let Ok(format) = contexture_capture::detect(&path) else {
             continue;
         };
         formats.insert(format.to_string());
-        let imported = store.import_session(&path, format, &settings(), &mut |_| {}).await.unwrap();
+        let imported = Capture::new(&store).import_session(&path, format, &settings(), &mut |_| {}).await.unwrap();
         assert_eq!(imported.bad_lines, [], "{}", path.display());
-        let again = store.import_session(&path, imported.format, &settings(), &mut |_| {}).await.unwrap();
+        let again =
+            Capture::new(&store).import_session(&path, imported.format, &settings(), &mut |_| {}).await.unwrap();
         assert_eq!((again.outcome, again.new_commits), (FileOutcome::Unchanged, 0), "{}", path.display());
-        let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+        let verified = Capture::new(&store).verify_source(&settings().machine, &path).await.unwrap();
         let bytes = fs::metadata(&path).unwrap().len();
         assert_eq!(verified, Verified::Same { bytes, left: 0 }, "{}", path.display());
     }
@@ -286,8 +285,8 @@ fn rollout(turns: usize) -> String {
 
 async fn import_codex(store: &Contexture, path: &Path) -> ImportedFile {
     let settings = ImportSettings { runtime: "codex".to_owned(), ..settings() };
-    let format = contexture::capture::detect(path).unwrap();
-    store.import_session(path, format, &settings, &mut |_| {}).await.unwrap()
+    let format = contexture_capture::detect(path).unwrap();
+    Capture::new(store).import_session(path, format, &settings, &mut |_| {}).await.unwrap()
 }
 
 pub async fn a_rollout_that_was_compressed_is_the_same_session<B: Backend>() {
@@ -303,7 +302,7 @@ pub async fn a_rollout_that_was_compressed_is_the_same_session<B: Backend>() {
     let again = import_codex(&store, &compressed).await;
     assert_eq!((again.outcome, again.new_commits, again.bytes), (FileOutcome::Unchanged, 0, 0));
     let same = Verified::Same { bytes: lines.len() as u64, left: 0 };
-    assert_eq!(store.verify_source(&settings().machine, &compressed).await.unwrap(), same);
+    assert_eq!(Capture::new(&store).verify_source(&settings().machine, &compressed).await.unwrap(), same);
     // Somewhere else, too.
     let elsewhere = directory.path().join("elsewhere.jsonl.zst");
     fs::rename(&compressed, &elsewhere).unwrap();
@@ -324,7 +323,7 @@ pub async fn damage_in_a_compressed_rollout_spares_what_comes_before<B: Backend>
     let imported = import_codex(&store, &path).await;
     assert!(imported.damage.is_some(), "{imported:?}");
     assert!((1..400).contains(&imported.new_commits), "{imported:?}");
-    let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+    let verified = Capture::new(&store).verify_source(&settings().machine, &path).await.unwrap();
     assert!(matches!(verified, Verified::Same { bytes, .. } if bytes == imported.bytes), "{verified:?}");
     let again = import_codex(&store, &path).await;
     assert_eq!((again.outcome, again.new_commits, again.damage.is_some()), (FileOutcome::Unchanged, 0, true));

@@ -2,10 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
-use contexture::{
-    Contexture, LogStart, Stop,
-    capture::{self, FileOutcome, ImportSettings, ImportedFile, Verified},
-};
+use contexture::{Contexture, LogStart, Stop};
+use contexture_capture::{self as capture, Capture, FileOutcome, ImportSettings, ImportedFile, Verified};
 use contexture_core::{CommitKind, Machine, SpaceName};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,8 +28,9 @@ impl Document {
     async fn import(&self, store: &Contexture, bytes: impl AsRef<[u8]>) -> ImportedFile {
         fs::write(self.path(), &bytes).unwrap();
         let format = capture::detect(&self.path()).unwrap();
-        let imported = store.import_session(&self.path(), format, &settings(), &mut |_| {}).await.unwrap();
-        let verified = store.verify_source(&settings().machine, &self.path()).await.unwrap();
+        let imported =
+            Capture::new(store).import_session(&self.path(), format, &settings(), &mut |_| {}).await.unwrap();
+        let verified = Capture::new(store).verify_source(&settings().machine, &self.path()).await.unwrap();
         assert_eq!(verified, Verified::Same { bytes: bytes.as_ref().len() as u64, left: 0 });
         imported
     }
@@ -244,7 +243,8 @@ pub async fn a_session_in_a_database_is_read_as_its_export<B: Backend>() {
     assert_eq!(sessions.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["ses_1"]);
     let path = capture::opencode::path_in(&database, "ses_1");
     let format = contexture_core::Format::new("opencode-v1").unwrap();
-    let import = async || store.import_session(&path, format.clone(), &settings(), &mut |_| {}).await.unwrap();
+    let import =
+        async || Capture::new(&store).import_session(&path, format.clone(), &settings(), &mut |_| {}).await.unwrap();
     assert_eq!(import().await.new_commits, 1);
     assert_eq!(import().await.outcome, FileOutcome::Unchanged);
     assert_eq!((fs::read(&database).unwrap(), files()), (before, beside));
@@ -254,7 +254,7 @@ pub async fn a_session_in_a_database_is_read_as_its_export<B: Backend>() {
     let grown = import().await;
     assert_eq!((grown.outcome, grown.new_commits), (FileOutcome::Grown, 1));
     assert_eq!((fs::read(&database).unwrap(), files()), (before, beside));
-    let verified = store.verify_source(&settings().machine, &path).await.unwrap();
+    let verified = Capture::new(&store).verify_source(&settings().machine, &path).await.unwrap();
     assert!(matches!(verified, Verified::Same { left: 0, .. }), "{verified:?}");
     let (newest, _) = materialized(&store, tip(&store, "session/ses_1").await, Stop::Compaction).await;
     let newest: Value = serde_json::from_slice(&newest).unwrap();

@@ -5,10 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{
-    Contexture, LogStart,
-    capture::{self, ImportSettings, ImportedFile},
-};
+use contexture::{Contexture, LogStart};
+use contexture_capture::{self as capture, Capture, ImportSettings, ImportedFile};
 use contexture_core::{CommitId, Machine, SpaceName};
 
 use crate::{Backend, Harness, assert_whole, head, walked};
@@ -26,7 +24,7 @@ async fn import(store: &Contexture, path: &Path) -> ImportedFile {
         ..ImportSettings::new(Machine::new("laptop").unwrap(), "runtime")
     };
     let format = capture::detect(path).unwrap();
-    store.import_session(path, format, &settings, &mut |_| {}).await.unwrap()
+    Capture::new(store).import_session(path, format, &settings, &mut |_| {}).await.unwrap()
 }
 
 async fn chain(store: &Contexture, name: &str) -> Vec<CommitId> {
@@ -49,7 +47,7 @@ pub async fn a_sub_agent_names_the_turn_that_started_it<B: Backend>() {
         let store = harness.open().await;
         for file in &files {
             import(&store, file).await;
-            store.link_sessions().await.unwrap();
+            Capture::new(&store).link_sessions().await.unwrap();
         }
         let turns = chain(&store, SESSION).await;
         for (agent, turn) in [("ad926c9d8ac85d844", turns.len() - 1), ("aec23c7fd3bada23d", turns.len() - 2)] {
@@ -57,7 +55,7 @@ pub async fn a_sub_agent_names_the_turn_that_started_it<B: Backend>() {
             let labels = labels(&store, *own.last().unwrap()).await;
             assert_eq!(labels["spawned-by"], turns[turn].to_string());
         }
-        assert_eq!(store.link_sessions().await.unwrap(), capture::Linked::default());
+        assert_eq!(Capture::new(&store).link_sessions().await.unwrap(), capture::Linked::default());
         assert_whole(&store, &SpaceName::new("default").unwrap()).await;
     }
 }
@@ -70,7 +68,7 @@ pub async fn a_thread_that_codex_started_names_the_turn_that_did<B: Backend>() {
         let store = harness.open().await;
         for file in &files {
             import(&store, file).await;
-            store.link_sessions().await.unwrap();
+            Capture::new(&store).link_sessions().await.unwrap();
         }
         let parent = chain(&store, "session/01a1e1c0-112b-7140-89a1-07af3b3bebe1").await;
         let child = chain(&store, "session/01a1e1c0-11bf-7472-ac5e-b9faddc39163").await;

@@ -7,10 +7,10 @@ use std::{
 };
 
 use contexture::{
-    Compaction, Contexture, LogStart, Resume, Resumed, Stop, Tier,
-    capture::{Homes, ImportSettings, Runtime, Verified},
+    Compaction, Contexture, LogStart, Stop, Tier,
     formats::{Dialogue, NativePrefix, Target, appender, encoder},
 };
+use contexture_capture::{Capture, Homes, ImportSettings, ResumeRequest, ResumedSession, Runtime, Verified};
 use contexture_core::{CommitId, Entry, EntryPart, Format, HeadName, Machine, Principal, Provenance, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -44,10 +44,16 @@ impl Desk {
         (text.concat(), store.head(&head("session/old")).await.unwrap().unwrap())
     }
 
-    async fn resume(&self, store: &Contexture, commit: CommitId, name: Option<HeadName>, runtime: Runtime) -> Resumed {
+    async fn resume(
+        &self,
+        store: &Contexture,
+        commit: CommitId,
+        name: Option<HeadName>,
+        runtime: Runtime,
+    ) -> ResumedSession {
         let directory = PathBuf::from("/home/ada/project");
-        let request = Resume { commit, head: name, runtime, session: SESSION.to_owned(), directory };
-        store.resume(&request, &self.homes(), &settings(runtime)).await.unwrap()
+        let request = ResumeRequest { commit, head: name, runtime, session: SESSION.to_owned(), directory };
+        Capture::new(store).resume(&request, &self.homes(), &settings(runtime)).await.unwrap()
     }
 }
 
@@ -71,7 +77,7 @@ fn settings(runtime: Runtime) -> ImportSettings {
 }
 
 async fn import(store: &Contexture, path: &Path, runtime: Runtime) -> u64 {
-    let imported = store.import_session(path, runtime.format(), &settings(runtime), &mut |_| {}).await;
+    let imported = Capture::new(store).import_session(path, runtime.format(), &settings(runtime), &mut |_| {}).await;
     imported.unwrap().new_commits
 }
 
@@ -100,14 +106,14 @@ pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
     let (_, tip) = desk.session(&store).await;
     let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
     fs::write(&resumed.path, "mine").unwrap();
-    let request = Resume {
+    let request = ResumeRequest {
         commit: tip,
         head: None,
         runtime: Runtime::ClaudeCode,
         session: SESSION.to_owned(),
         directory: "/home/ada/project".into(),
     };
-    store.resume(&request, &desk.homes(), &settings(Runtime::ClaudeCode)).await.unwrap_err();
+    Capture::new(&store).resume(&request, &desk.homes(), &settings(Runtime::ClaudeCode)).await.unwrap_err();
     assert_eq!(fs::read_to_string(&resumed.path).unwrap(), "mine");
 }
 
@@ -126,7 +132,8 @@ pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
     assert_eq!(store.show(new).await.unwrap().commit.parent, Some(tip));
     assert_eq!(store.head(&head(&format!("session/{SESSION}"))).await.unwrap(), Some(new));
     assert_eq!(store.head(&head("session/old")).await.unwrap(), Some(tip), "the origin stays where it is");
-    let verified = store.verify_source(&settings(Runtime::ClaudeCode).machine, &resumed.path).await.unwrap();
+    let verified =
+        Capture::new(&store).verify_source(&settings(Runtime::ClaudeCode).machine, &resumed.path).await.unwrap();
     assert!(matches!(verified, Verified::Same { left: 0, .. }), "{verified:?}");
     // Going back to the first turn of the written part starts a branch there.
     append(&resumed.path, &line("user", "u4", "a1", "Otherwise"));
@@ -268,7 +275,7 @@ pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: B
         let chain = walked(&store, LogStart::Commits(vec![branch])).await;
         assert!(chain.contains(&tip) && !chain.contains(&away), "{runtime}: {chain:?}");
         assert_eq!(store.head(&name).await.unwrap(), Some(new), "{runtime}");
-        let verified = store.verify_source(&settings(runtime).machine, &resumed.path).await.unwrap();
+        let verified = Capture::new(&store).verify_source(&settings(runtime).machine, &resumed.path).await.unwrap();
         assert!(matches!(verified, Verified::Same { left: 0, .. }), "{runtime}: {verified:?}");
     }
 }

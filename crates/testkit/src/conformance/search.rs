@@ -5,7 +5,9 @@ use contexture::{
     PassageKind::{self, Label, Summary, Text, Thinking, ToolCall, ToolResult},
     SearchFilter, SearchRequest, Snippet,
 };
-use contexture_core::{Annotation, CommitId, CommitKind, Format, LabelKey, Principal, Role, Session, Tag, Template};
+use contexture_core::{
+    Annotation, CommitId, CommitKind, Format, LabelKey, Principal, Role, RuntimeSessionId, Tag, Template,
+};
 use proptest::{
     prelude::*,
     strategy::ValueTree as _,
@@ -131,7 +133,7 @@ pub async fn each_search_filter_keeps_what_it_names<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let mut draft = message("user", "word").by("ada").at(instant(10));
-    draft.request.provenance.session = Some(Session::new("s").unwrap());
+    draft.request.provenance.session = Some(RuntimeSessionId::new("s").unwrap());
     draft.request.provenance.template = Some(Template::new("codex/1.0").unwrap());
     let root = draft.commit(&store).await;
     let mut draft = message("assistant", "word").by("bob").after(root).at(instant(20));
@@ -149,7 +151,7 @@ pub async fn each_search_filter_keeps_what_it_names<B: Backend>() {
         (SearchFilter { format: Some(Format::new("notes").unwrap()), ..none() }, vec![side]),
         (SearchFilter { runtime: Some("codex".into()), ..none() }, vec![root]),
         (SearchFilter { principal: Some(Principal::new("bob").unwrap()), ..none() }, vec![tip]),
-        (SearchFilter { session: Some(Session::new("s").unwrap()), ..none() }, vec![root]),
+        (SearchFilter { session: Some(RuntimeSessionId::new("s").unwrap()), ..none() }, vec![root]),
         (SearchFilter { since: Some(instant(20)), ..none() }, vec![tip, side]),
         (SearchFilter { since: Some(instant(10)), until: Some(instant(20)), ..none() }, vec![root]),
     ];

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use contexture::{
-    Contexture, Error, LogStart, StoreError,
-    capture::{ImportSettings, Verified},
-};
+use contexture::{Contexture, Error, LogStart, StoreError};
+use contexture_capture::{Capture, ImportSettings, Verified};
 use contexture_core::{Format, Machine, SpaceName};
 use contexture_testkit::{
     Backend as _, assert_whole, head, noise,
@@ -106,8 +104,8 @@ async fn an_imported_file_is_known_whatever_connection_was_lost() {
         std::fs::write(&path, line + "\n").unwrap();
         proxy.cut_after_received(at);
         let format = Format::new("claude-code-v1").unwrap();
-        store.import_session(&path, format, &settings, &mut |_| {}).await.unwrap();
-        let verified = direct.verify_source(&settings.machine, &path).await.unwrap();
+        Capture::new(&store).import_session(&path, format, &settings, &mut |_| {}).await.unwrap();
+        let verified = Capture::new(&direct).verify_source(&settings.machine, &path).await.unwrap();
         assert!(matches!(verified, Verified::Same { left: 0, .. }), "cut after {at} bytes: {verified:?}");
     }
 }

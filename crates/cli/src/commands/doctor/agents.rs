@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use contexture::capture::{self, LiveSession};
+use contexture_capture::{self as capture, LiveSession};
 use serde::Serialize;
 
 use super::problem::{Check, FIX, Problem};

@@ -8,9 +8,9 @@ use std::{
 
 use contexture::{
     Contexture, Error as EngineError, StoreError,
-    capture::{Depth, Unread, Verified},
     core::{Machine, Timestamp},
 };
+use contexture_capture::{Capture, Depth, Error as CaptureError, UnreadTail, Verified};
 use serde::Serialize;
 
 use super::{
@@ -45,7 +45,7 @@ pub(super) struct Tally {
     live: u64,
     behind: u64,
     /// What those that are behind hold that was not taken in.
-    unread: Unread,
+    unread: UnreadTail,
     never: u64,
     different: u64,
     unreadable: u64,
@@ -70,9 +70,9 @@ pub(super) enum State {
     /// All of it is in the store.
     Complete,
     /// An agent is writing it: the rest comes with its next event.
-    Live(Unread),
+    Live(UnreadTail),
     /// It has more than the store.
-    Behind(Unread),
+    Behind(UnreadTail),
     /// Nothing of it was taken in.
     Never,
     /// The store has something else.
@@ -102,7 +102,7 @@ pub(super) async fn compare(
     let paths: Vec<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
     let done = AtomicU64::new(0);
     let advance = |at: usize| bar.set(done.fetch_add(candidates[at].bytes, Ordering::Relaxed) + candidates[at].bytes);
-    let verified = engine.verify_sources(machine, &paths, how.depth, &advance).await;
+    let verified = Capture::new(engine).verify_sources(machine, &paths, how.depth, &advance).await;
     drop(bar);
     let judged = candidates.into_iter().zip(verified).map(|(candidate, verified)| {
         let state = judge(&candidate, verified, how.agents);
@@ -239,7 +239,7 @@ impl Tally {
         match state {
             State::Complete => self.complete += 1,
             State::Live(_) => self.live += 1,
-            State::Behind(Unread { bytes, lines }) => {
+            State::Behind(UnreadTail { bytes, lines }) => {
                 self.behind += 1;
                 self.unread.bytes += bytes;
                 self.unread.lines += lines;
@@ -285,26 +285,29 @@ impl Tally {
 }
 
 /// Decides how a session is.
-fn judge(candidate: &Candidate, verified: contexture::Result<Verified>, agents: &Agents) -> State {
+fn judge(candidate: &Candidate, verified: contexture_capture::Result<Verified>, agents: &Agents) -> State {
     let is_live = agents.write(&candidate.path);
     match verified {
         Ok(Verified::Same { left: 0, .. }) => State::Complete,
-        Ok(Verified::Same { bytes, left }) => match Unread::after(&candidate.path, &candidate.format, bytes) {
+        Ok(Verified::Same { bytes, left }) => match UnreadTail::after(&candidate.path, &candidate.format, bytes) {
             // Somebody is in the middle of writing a line, or was when the machine stopped.
-            Ok(Unread { lines: 0, .. }) => State::Complete,
+            Ok(UnreadTail { lines: 0, .. }) => State::Complete,
             Ok(unread) if is_live => State::Live(unread),
             Ok(unread) => State::Behind(unread),
-            Err(_) => State::Behind(Unread { bytes: left, lines: 0 }),
+            Err(_) => State::Behind(UnreadTail { bytes: left, lines: 0 }),
         },
-        Ok(Verified::Unknown) if is_live => State::Live(Unread { bytes: candidate.bytes, lines: 0 }),
+        Ok(Verified::Unknown) if is_live => State::Live(UnreadTail { bytes: candidate.bytes, lines: 0 }),
         Ok(Verified::Unknown) => State::Never,
         // What is written anew each time differs when it has grown.
-        Ok(Verified::Differs { .. }) if candidate.is_document() => State::Behind(Unread::default()),
+        Ok(Verified::Differs { .. }) if candidate.is_document() => State::Behind(UnreadTail::default()),
         Ok(Verified::Differs { at }) => State::Different { at },
         Err(error) => {
             use StoreError::{Damaged, DamagedArtifact, NoArtifact};
-            let is_damage = matches!(error, EngineError::Store(Damaged { .. } | DamagedArtifact(_) | NoArtifact(_)));
-            State::Unreadable { problem: Error::Engine(error).told(), is_damage }
+            let is_damage = matches!(
+                error,
+                CaptureError::Engine(EngineError::Store(Damaged { .. } | DamagedArtifact(_) | NoArtifact(_)))
+            );
+            State::Unreadable { problem: Error::from(error).told(), is_damage }
         }
     }
 }

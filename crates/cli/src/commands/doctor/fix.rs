@@ -1,6 +1,7 @@
 //! Repairing what can be repaired.
 
-use contexture::{Contexture, capture::FileOutcome};
+use contexture::Contexture;
+use contexture_capture::{Capture, FileOutcome};
 use serde::Serialize;
 
 use super::completeness::Completeness;
@@ -32,7 +33,7 @@ pub(super) async fn fix(
     let mut candidates: Vec<Candidate> = Vec::new();
     for (candidate, is_different) in sessions.to_import() {
         if is_different {
-            engine.doubt_source(&invocation.environment.machine()?, &candidate.path).await?;
+            Capture::new(engine).doubt_source(&invocation.environment.machine()?, &candidate.path).await?;
         }
         candidates.push(candidate.clone());
     }
@@ -48,7 +49,7 @@ pub(super) async fn fix(
         fixed.new_commits += file.new_commits;
     }
     if fixed.new_commits > 0 || rescued != Rescued::default() {
-        engine.link_sessions().await?;
+        Capture::new(engine).link_sessions().await?;
     }
     Ok(fixed)
 }

@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{capture::Runtime, core::Timestamp};
+use contexture::core::Timestamp;
+use contexture_capture::Runtime;
 use serde::Serialize;
 
 use super::problem::{Check, Problem};

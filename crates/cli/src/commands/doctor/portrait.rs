@@ -1,6 +1,6 @@
 //! All of it on one screen.
 
-use contexture::capture::Depth;
+use contexture_capture::Depth;
 
 use super::{
     Examination,

@@ -2,10 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
-use contexture::{
-    capture::{Homes, Runtime},
-    core::Timestamp,
-};
+use contexture::core::Timestamp;
+use contexture_capture::{Homes, Runtime};
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use contexture::{capture::Spool, core::Timestamp};
+use contexture::core::Timestamp;
+use contexture_capture::Spool;
 use serde::Serialize;
 
 use super::problem::{Check, FIX, Problem};

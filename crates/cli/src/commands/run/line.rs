@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture::capture::Runtime;
+use contexture_capture::Runtime;
 
 use crate::live::run::Dialect;
 

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use contexture::capture::{self, Homes};
+use contexture_capture::{self as capture, Homes};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::{
     sync::mpsc,

@@ -6,10 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{
-    capture::{ImportedFile, opencode},
-    core::Timestamp,
-};
+use contexture::core::Timestamp;
+use contexture_capture::{Capture, ImportedFile, opencode};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -136,7 +134,7 @@ impl<'t> Taker<'t> {
         let has_grown = files.iter().flatten().any(|file| file.new_commits > 0) || rescued != Rescued::default();
         let mut is_unlinked = self.is_unlinked || has_grown;
         if is_unlinked && extent == Extent::All {
-            engine.link_sessions().await?;
+            Capture::new(&engine).link_sessions().await?;
             is_unlinked = false;
         }
         Ok(Round { rescued, files, is_unlinked })

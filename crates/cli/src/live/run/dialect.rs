@@ -1,9 +1,7 @@
 //! What agents tell while they work: a line of JSON for each thing that happens.
 
-use contexture::{
-    capture::Runtime,
-    core::{Format, Trigger},
-};
+use contexture::core::{Format, Trigger};
+use contexture_capture::Runtime;
 use serde::Deserialize;
 
 /// Whose lines they are.

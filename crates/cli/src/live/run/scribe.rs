@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use contexture::{
-    capture::{self, Homes, LiveSession, Occasion, Process, Runtime, SessionFile, SessionName},
-    core::{CommitId, Format, Timestamp},
+use contexture::core::{CommitId, Format, Timestamp};
+use contexture_capture::{
+    self as capture, CaptureReason, Homes, LiveSession, Process, Runtime, SessionFile, SessionName,
 };
 use serde::Deserialize;
 
@@ -83,7 +83,7 @@ pub(crate) struct Checkpoint {
     pub(crate) awaited: Option<String>,
     /// How long to wait for that.
     pub(crate) patience: Duration,
-    pub(crate) occasion: Occasion,
+    pub(crate) reason: CaptureReason,
     /// Whether what was printed counts where the runtime's own session may still appear.
     pub(crate) settles: bool,
 }
@@ -194,7 +194,7 @@ impl Scribe {
             sync(&checkpoint.printed)?;
         }
         self.seen = length(&session.file.path);
-        let commit = match self.recorder.record_within(&session, &checkpoint.occasion, STORE_LIMIT)? {
+        let commit = match self.recorder.record_within(&session, &checkpoint.reason, STORE_LIMIT)? {
             Recorded::Stored { tip } => tip.or(from).ok_or(Missing::Nothing),
             Recorded::Spooled { problem } => Err(Missing::Spooled { problem }),
         };
@@ -299,7 +299,7 @@ impl Scribe {
             if self.is_since(file.created()) && self.recorder.registry.find(&id).is_none() {
                 let file = self.recorder.transcript(runtime, &path)?;
                 let session = LiveSession { session: id, file, captured: 0, ..captured.clone() };
-                self.recorder.record_within(&session, &Occasion::default(), STORE_LIMIT)?;
+                self.recorder.record_within(&session, &CaptureReason::default(), STORE_LIMIT)?;
             }
         }
         Ok(())

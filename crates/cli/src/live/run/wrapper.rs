@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use contexture::{capture::Occasion, core::Trigger};
+use contexture::core::Trigger;
+use contexture_capture::CaptureReason;
 use pty_process::OwnedReadPty;
 use rustix::process::{Pid, Signal};
 use tokio::{
@@ -224,12 +225,12 @@ impl Wrapper {
             let awaited = self.tap.take_awaited();
             let trigger = if awaited.is_some() { Trigger::ToolCall } else { Trigger::Explicit };
             self.rhythm.made(now);
-            let checkpoint = self.checkpoint(awaited, ASKED_PATIENCE, Occasion::live(trigger));
+            let checkpoint = self.checkpoint(awaited, ASKED_PATIENCE, CaptureReason::live(trigger));
             self.desk.start(Task::Checkpoint(checkpoint));
         } else if let Some(trigger) = self.rhythm.take_due(now) {
             self.tap.write_lines();
             let awaited = self.tap.take_awaited();
-            let checkpoint = self.checkpoint(awaited, PATIENCE, Occasion::live(trigger));
+            let checkpoint = self.checkpoint(awaited, PATIENCE, CaptureReason::live(trigger));
             self.desk.start(Task::Checkpoint(checkpoint));
         } else if std::mem::take(&mut self.chores.list) {
             self.desk.start(Task::List(self.tap.printed()));
@@ -266,13 +267,13 @@ impl Wrapper {
             self.take_done(done);
         }
         self.tap.finish();
-        let occasion = Occasion { is_live: true, ..Occasion::ended(ending(status)) };
-        let checkpoint = Checkpoint { settles: true, ..self.checkpoint(None, Duration::ZERO, occasion) };
+        let reason = CaptureReason { is_live: true, ..CaptureReason::ended(ending(status)) };
+        let checkpoint = Checkpoint { settles: true, ..self.checkpoint(None, Duration::ZERO, reason) };
         self.desk.finish(checkpoint).await
     }
 
-    fn checkpoint(&self, awaited: Option<String>, patience: Duration, occasion: Occasion) -> Checkpoint {
-        Checkpoint { printed: self.tap.printed(), awaited, patience, occasion, settles: false }
+    fn checkpoint(&self, awaited: Option<String>, patience: Duration, reason: CaptureReason) -> Checkpoint {
+        Checkpoint { printed: self.tap.printed(), awaited, patience, reason, settles: false }
     }
 
     /// Passes a signal on to the program. Who signals again after a while means it.

@@ -7,8 +7,8 @@ mod state;
 mod turns;
 
 use contexture_core::{
-    Annotation, Commit, CommitId, CommitKind, Count, Format, HeadName, Provenance, Session, Template, Timestamp,
-    Trigger,
+    Annotation, Commit, CommitId, CommitKind, Count, Format, HeadName, Provenance, RuntimeSessionId, Template,
+    Timestamp, Trigger,
 };
 use contexture_formats::{
     Framing,
@@ -22,12 +22,12 @@ use self::{
     open::OpenStep,
     said::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
 };
-use super::{
+use crate::{
     adopt::Grafts,
-    import::{ImportSettings, Occasion},
+    import::{CaptureReason, ImportSettings},
 };
 
-pub(super) use self::{
+pub(crate) use self::{
     said::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
 };
@@ -38,7 +38,7 @@ const MAX_STEP_BYTES: usize = 8 * 1024 * 1024;
 const MAX_PROMPT_BYTES: usize = 64 * 1024;
 
 /// Turns records into commits.
-pub(super) struct Steps {
+pub(crate) struct Steps {
     format: Format,
     framing: Framing,
     settings: ImportSettings,
@@ -70,52 +70,52 @@ pub(super) struct Steps {
 
 /// What a session goes on from that holds only a reference to it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Base {
+pub(crate) struct Base {
     /// The last commit that they share.
-    pub(super) tip: Option<CommitId>,
+    pub(crate) tip: Option<CommitId>,
     /// Records of the next one that they share too.
-    pub(super) prefix: Vec<u8>,
+    pub(crate) prefix: Vec<u8>,
 }
 
 /// A commit to be stored.
-pub(super) struct NewCommit {
-    pub(super) id: CommitId,
-    pub(super) commit: Commit,
-    pub(super) content: PreparedContent,
-    pub(super) annotations: Vec<Annotation>,
-    pub(super) head: Option<HeadName>,
+pub(crate) struct NewCommit {
+    pub(crate) id: CommitId,
+    pub(crate) commit: Commit,
+    pub(crate) content: PreparedContent,
+    pub(crate) annotations: Vec<Annotation>,
+    pub(crate) head: Option<HeadName>,
     /// A head that moves here too if it is at the parent.
-    pub(super) follow: Option<HeadName>,
+    pub(crate) follow: Option<HeadName>,
 }
 
 /// What was made of some lines.
 #[derive(Default)]
-pub(super) struct Batch {
-    pub(super) commits: Vec<NewCommit>,
+pub(crate) struct Batch {
+    pub(crate) commits: Vec<NewCommit>,
     /// Bytes that belong to no commit.
-    pub(super) asides: Vec<PreparedContent>,
+    pub(crate) asides: Vec<PreparedContent>,
     /// Heads that move although nothing was added there.
-    pub(super) moved: Vec<(HeadName, CommitId)>,
+    pub(crate) moved: Vec<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.
-    pub(super) notes: Vec<(CommitId, Annotation)>,
+    pub(crate) notes: Vec<(CommitId, Annotation)>,
 }
 
 impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
     }
 
-    /// Adds what an occasion says of the last commit of a session, and the head that moves there with it.
-    pub(super) fn tell_occasion(&mut self, occasion: &Occasion, tip: Option<CommitId>, live_head: Option<HeadName>) {
+    /// Adds what the reason for a capture says of the last commit of a session, and the head that moves there with it.
+    pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>, live_head: Option<HeadName>) {
         let Some(tip) = tip else { return };
-        self.moved.extend(live_head.filter(|_| occasion.is_live).map(|head| (head, tip)));
-        let ending = occasion.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
+        self.moved.extend(live_head.filter(|_| reason.is_live).map(|head| (head, tip)));
+        let ending = reason.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
         self.notes.extend(ending.map(|said| (tip, said)));
     }
 }
 
 impl Steps {
-    pub(super) fn new(
+    pub(crate) fn new(
         format: Format,
         framing: Framing,
         settings: ImportSettings,
@@ -146,22 +146,22 @@ impl Steps {
     }
 
     /// Begins with what another session holds.
-    pub(super) fn go_on_from(&mut self, base: Base) {
+    pub(crate) fn go_on_from(&mut self, base: Base) {
         self.base = Some(base);
     }
 
     /// Names a session that this one continues and that is not here.
-    pub(super) fn continues(&mut self, session: String) {
+    pub(crate) fn continues(&mut self, session: String) {
         self.forked_from = Some(session);
     }
 
     /// Names the call by which the agent of a whole file was started.
-    pub(super) fn started_by(&mut self, call: String) {
+    pub(crate) fn started_by(&mut self, call: String) {
         self.spawn_call = Some(call);
     }
 
     /// Goes on where an earlier import ended.
-    pub(super) fn resume(&mut self, state: State) {
+    pub(crate) fn resume(&mut self, state: State) {
         let State { threads, lanes, last_at, session, version, parent, taken: _ } = state;
         self.threader = Threader::resume(threads);
         self.lanes = lanes.into_iter().map(|state| Lane { state, is_resumed: true, ..Lane::default() }).collect();
@@ -171,7 +171,7 @@ impl Steps {
     }
 
     /// Returns what is needed to go on another time. Every step must be over.
-    pub(super) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         let lanes = self.lanes.iter().map(|lane| {
             let mut state = lane.state.clone();
             state.turns.forget_oldest();
@@ -189,12 +189,12 @@ impl Steps {
     }
 
     /// Takes the records that follow for what commits were made of: nothing is stored of them.
-    pub(super) fn graft(&mut self, grafts: Grafts) {
+    pub(crate) fn graft(&mut self, grafts: Grafts) {
         self.grafts = Some(grafts);
     }
 
     /// Takes a record that the format understands, with where it starts if the source holds it as it is.
-    pub(super) fn take(&mut self, outline: &Outline, bytes: &[u8], start: Option<u64>) {
+    pub(crate) fn take(&mut self, outline: &Outline, bytes: &[u8], start: Option<u64>) {
         self.learn(&outline.facts);
         self.last_at = outline.at.unwrap_or(self.last_at);
         match self.threader.place(outline) {
@@ -204,12 +204,12 @@ impl Steps {
     }
 
     /// Takes a record that nobody understands: it stays where it is.
-    pub(super) fn take_unknown(&mut self, bytes: &[u8], start: Option<u64>) {
+    pub(crate) fn take_unknown(&mut self, bytes: &[u8], start: Option<u64>) {
         self.take(&Outline::default(), bytes, start);
     }
 
     /// Takes a document that is the session as it is now, in the place of what it was before.
-    pub(super) fn take_whole(&mut self, outline: &Outline, bytes: &[u8]) {
+    pub(crate) fn take_whole(&mut self, outline: &Outline, bytes: &[u8]) {
         self.learn(&outline.facts);
         self.last_at = outline.at.unwrap_or(self.last_at);
         if self.lanes.is_empty() {
@@ -230,7 +230,7 @@ impl Steps {
     }
 
     /// Stores what lies between the stretches of a document that are part of commits.
-    pub(super) fn fill_gaps(&mut self, document: &[u8], known: Vec<SourceSegment>) {
+    pub(crate) fn fill_gaps(&mut self, document: &[u8], known: Vec<SourceSegment>) {
         self.segments.extend(known);
         self.segments.sort_unstable_by_key(|segment| segment.start);
         let mut gaps = Vec::new();
@@ -258,7 +258,7 @@ impl Steps {
     }
 
     /// Ends every step, because of something that is not in the session.
-    pub(super) fn finish(&mut self, trigger: Trigger) {
+    pub(crate) fn finish(&mut self, trigger: Trigger) {
         for lane in 0..self.lanes.len() {
             let prompt = self.lanes[lane].step.as_ref().and_then(OpenStep::prompt);
             let prompt = prompt.filter(|prompt| prompt.records.len() <= MAX_PROMPT_BYTES);
@@ -269,14 +269,14 @@ impl Steps {
     }
 
     /// Returns the last commit of the conversation that goes on.
-    pub(super) fn tip(&self) -> Option<CommitId> {
+    pub(crate) fn tip(&self) -> Option<CommitId> {
         let name = self.head_of(&Start::Root, 0);
         let lane = self.lanes.iter().find(|lane| lane.state.head == name).or(self.lanes.first())?;
         lane.state.tip
     }
 
     /// Takes out what was made so far.
-    pub(super) fn batch(&mut self) -> Batch {
+    pub(crate) fn batch(&mut self) -> Batch {
         let mut notes = Vec::new();
         let lanes = &self.lanes;
         self.spawned.retain(|(first, lane, turn)| {
@@ -295,18 +295,18 @@ impl Steps {
     }
 
     /// Takes out where the bytes went.
-    pub(super) fn into_segments(mut self) -> Vec<SourceSegment> {
+    pub(crate) fn into_segments(mut self) -> Vec<SourceSegment> {
         self.segments.sort_unstable_by_key(|segment| segment.start);
         self.segments
     }
 
     /// Returns the session that the records tell of.
-    pub(super) fn session(&self) -> Option<String> {
+    pub(crate) fn session(&self) -> Option<String> {
         self.facts.session.clone()
     }
 
     /// Returns how many conversations there are.
-    pub(super) fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         self.lanes.len()
     }
 
@@ -441,7 +441,7 @@ impl Steps {
                 session: session
                     .or_else(|| self.facts.session.clone())
                     .or_else(|| Some(self.fallback_session.clone()))
-                    .and_then(|id| Session::new(id).ok()),
+                    .and_then(|id| RuntimeSessionId::new(id).ok()),
                 ticket: self.settings.ticket.clone(),
                 thread: self.settings.thread.clone(),
             },
@@ -486,7 +486,7 @@ fn clean(text: &str) -> String {
 
 impl ImportSettings {
     /// Returns the head that tells what the principal does now; agents that work for another one have none.
-    pub(super) fn live_head(&self) -> Option<HeadName> {
+    pub(crate) fn live_head(&self) -> Option<HeadName> {
         let principal = self.principal.as_ref().filter(|_| self.agent.is_none())?;
         HeadName::new(format!("principal/{}", clean(principal.as_str()))).ok()
     }

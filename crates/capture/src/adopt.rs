@@ -16,13 +16,12 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use super::{
-    ImportSettings,
+use crate::{
+    Capture, Error, ImportSettings, Result,
     input::{Input, Tail, id_in_name},
     lines::Lines,
     steps::Steps,
 };
-use crate::{Contexture, Error, Result};
 
 /// Bytes of a session that are stored as one artifact.
 const PIECE_BYTES: u64 = 4 * 1024 * 1024;
@@ -40,7 +39,7 @@ impl Grafts {
     /// Returns the commit that a stretch of bytes was made of: the last that ends there, or else the one around it.
     ///
     /// A runtime notes what belongs to the next turn before that turn begins, so a stretch may reach into the next commit.
-    pub(super) fn commit_at(&self, stretch: Range<u64>) -> Option<CommitId> {
+    pub(crate) fn commit_at(&self, stretch: Range<u64>) -> Option<CommitId> {
         let ended = self.ends.partition_point(|(end, _)| *end <= stretch.end);
         let is_there = |(end, _): &&(u64, CommitId)| *end > stretch.start;
         let last = self.ends[..ended].last().filter(is_there);
@@ -66,11 +65,11 @@ struct Primed {
     tail: [u8; 32],
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Takes a session for known: all of it was made of commits.
-    pub(crate) async fn adopt(&self, draft: Draft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
+    pub(crate) async fn adopt(self, draft: Draft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
         let Draft { written, place, format } = draft;
-        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), String::new(), self.now());
+        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), String::new(), self.engine.now());
         let (path, kind) = (written.to_owned(), format.clone());
         let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
         let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
@@ -83,17 +82,17 @@ impl Contexture {
             size,
             tail,
             state,
-            taken_at: self.now(),
+            taken_at: self.engine.now(),
         };
         let segments = self.keep_pieces(written).await?;
-        let saving = self.store.write(self.scope(), (source, segments), |tx, (source, segments)| {
+        let saving = self.engine.store().write(self.engine.scope(), (source, segments), |tx, (source, segments)| {
             source::save(tx, source, segments).boxed()
         });
         Ok(saving.await?)
     }
 
     /// Stores the bytes of a session as they are, so that it can be given back like any other.
-    async fn keep_pieces(&self, path: &Path) -> Result<Vec<SourceSegment>> {
+    async fn keep_pieces(self, path: &Path) -> Result<Vec<SourceSegment>> {
         let mut file = File::open(path).map_err(unread)?;
         let (mut segments, mut start) = (Vec::new(), 0);
         loop {
@@ -106,8 +105,10 @@ impl Contexture {
             let content = PreparedContent::fine(piece);
             segments.push(SourceSegment { start, length, artifact: *content.id(), part_start: 0 });
             start += length;
-            let storing =
-                self.store.write(self.scope(), content, |tx, content| artifact::put_content(tx, content).boxed());
+            let storing = self
+                .engine
+                .store()
+                .write(self.engine.scope(), content, |tx, content| artifact::put_content(tx, content).boxed());
             storing.await?;
         }
     }

@@ -2,32 +2,32 @@
 
 use std::io::{self, BufRead as _};
 
-use super::input::{BUFFER_BYTES, Input};
+use crate::input::{BUFFER_BYTES, Input};
 
 /// A line of a session.
-pub(super) struct Line<'l> {
+pub(crate) struct Line<'l> {
     /// Its bytes, the line feed included.
-    pub(super) bytes: &'l [u8],
+    pub(crate) bytes: &'l [u8],
     /// Where it starts in the session.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// Whether it ends with a line feed.
-    pub(super) is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// Reads line by line from where the input stands. Memory holds one line.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     input: Input,
     line: Vec<u8>,
     start: u64,
 }
 
 impl Lines {
-    pub(super) fn new(input: Input, start: u64) -> Self {
+    pub(crate) fn new(input: Input, start: u64) -> Self {
         Self { input, line: Vec::new(), start }
     }
 
     /// Returns the next line; nothing at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.start += self.line.len() as u64;
         self.line.clear();
         // A line of unusual length must not keep its memory for the rest of the file.

@@ -15,12 +15,12 @@ use contexture_store::{
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Serialize;
 
-use super::{
+use crate::{
+    Capture, Error, Result,
     input::{Input, TAIL_BYTES},
     lines::Lines,
     steps::State,
 };
-use crate::{Contexture, Error, Result};
 
 /// Stretches that are read at once.
 const SEGMENTS_PER_PAGE: u32 = 1024;
@@ -58,14 +58,14 @@ pub enum Depth {
 
 /// What a session holds that was not taken in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Unread {
+pub struct UnreadTail {
     /// Bytes that an import would take in.
     pub bytes: u64,
     /// Lines in them.
     pub lines: u64,
 }
 
-impl Unread {
+impl UnreadTail {
     /// Counts what an import would take in after the first bytes of a session, without a last line that is still being
     /// written.
     pub fn after(path: &Path, format: &Format, start: u64) -> io::Result<Self> {
@@ -87,11 +87,11 @@ impl Unread {
     }
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Compares files with what the store would write in their places, several at once. Returns what was found of each,
     /// in their order, and tells which are done.
     pub async fn verify_sources(
-        &self,
+        self,
         machine: &Machine,
         paths: &[PathBuf],
         depth: Depth,
@@ -109,15 +109,19 @@ impl Contexture {
     }
 
     /// Has the next import read a file from its first byte, though its end looks as it did.
-    pub async fn doubt_source(&self, machine: &Machine, path: &Path) -> Result<()> {
+    pub async fn doubt_source(self, machine: &Machine, path: &Path) -> Result<()> {
         let Some(known) = self.known_source(machine, path).await? else { return Ok(()) };
         // No end has this digest.
         let doubted = TranscriptSource { tail: [0; 32], ..known };
-        Ok(self.store.write(self.scope(), doubted, |tx, doubted| source::save(tx, doubted, &[]).boxed()).await?)
+        Ok(self
+            .engine
+            .store()
+            .write(self.engine.scope(), doubted, |tx, doubted| source::save(tx, doubted, &[]).boxed())
+            .await?)
     }
 
     /// Compares how long a file is and its end with what was taken in.
-    async fn verify_end(&self, machine: &Machine, path: &Path) -> Result<Verified> {
+    async fn verify_end(self, machine: &Machine, path: &Path) -> Result<Verified> {
         let Some(known) = self.known_source(machine, path).await? else {
             return Ok(Verified::Unknown);
         };
@@ -142,7 +146,7 @@ impl Contexture {
     }
 
     /// Compares a file with what the store would write in its place. Of a compressed file the bytes inside count.
-    pub async fn verify_source(&self, machine: &Machine, path: &Path) -> Result<Verified> {
+    pub async fn verify_source(self, machine: &Machine, path: &Path) -> Result<Verified> {
         let Some(known) = self.known_source(machine, path).await? else {
             return Ok(Verified::Unknown);
         };
@@ -163,7 +167,7 @@ impl Contexture {
     }
 
     /// Tells whether the store holds some bytes as what a file has at a place.
-    pub(super) async fn holds(&self, known: &TranscriptSource, start: u64, bytes: &[u8]) -> Result<bool> {
+    pub(crate) async fn holds(self, known: &TranscriptSource, start: u64, bytes: &[u8]) -> Result<bool> {
         let mut stored = Stored::of(self, known, start);
         let mut left = bytes;
         while !left.is_empty() {
@@ -177,8 +181,8 @@ impl Contexture {
         Ok(true)
     }
 
-    pub(super) async fn whole_artifact(&self, id: ArtifactId) -> Result<Vec<u8>> {
-        let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).await?;
+    pub(crate) async fn whole_artifact(self, id: ArtifactId) -> Result<Vec<u8>> {
+        let mut reader = ArtifactReader::open(self.engine.store(), &self.engine.scope(), id).await?;
         let mut bytes = Vec::new();
         while let Some(piece) = reader.next().await? {
             bytes.extend_from_slice(&piece);
@@ -189,7 +193,7 @@ impl Contexture {
 
 /// What the store holds of a file, stretch by stretch and without a gap, from a place on.
 struct Stored<'s> {
-    engine: &'s Contexture,
+    capture: Capture<'s>,
     source: &'s TranscriptSource,
     /// Where the next stretch starts.
     at: u64,
@@ -205,8 +209,8 @@ struct Stretch<'s> {
 }
 
 impl<'s> Stored<'s> {
-    fn of(engine: &'s Contexture, source: &'s TranscriptSource, at: u64) -> Self {
-        Self { engine, source, at, page: VecDeque::new(), held: None }
+    fn of(capture: Capture<'s>, source: &'s TranscriptSource, at: u64) -> Self {
+        Self { capture, source, at, page: VecDeque::new(), held: None }
     }
 
     async fn next(&mut self) -> Result<Option<Stretch<'_>>> {
@@ -215,9 +219,10 @@ impl<'s> Stored<'s> {
         }
         if self.page.is_empty() {
             let place = (self.source.machine.clone(), self.source.path.clone(), self.at);
-            let paging = self.engine.store.read(self.engine.scope(), place, |tx, (machine, path, from)| {
-                source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
-            });
+            let paging =
+                self.capture.engine.store().read(self.capture.engine.scope(), place, |tx, (machine, path, from)| {
+                    source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
+                });
             self.page = paging.await?.into();
         }
         let Some(segment) = self.page.pop_front().filter(|segment| segment.start <= self.at) else {
@@ -225,7 +230,7 @@ impl<'s> Stored<'s> {
         };
         let bytes = match self.held.take() {
             Some((id, bytes)) if id == segment.artifact => bytes,
-            _ => self.engine.whole_artifact(segment.artifact).await?,
+            _ => self.capture.whole_artifact(segment.artifact).await?,
         };
         let (_, bytes) = self.held.insert((segment.artifact, bytes));
         let start = self.at;

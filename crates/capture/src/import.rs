@@ -16,13 +16,13 @@ use futures_util::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::{
+use crate::{
+    Capture, Error, Result,
     input::{Piece, id_in_name, known_as},
     many::SessionFile,
     reading::{Done, Job, Known, Message, Report, read},
     steps::Batch,
 };
-use crate::{Contexture, Error, Result};
 
 /// Batches that may wait for the store.
 const BATCHES_WAITING: usize = 2;
@@ -57,7 +57,7 @@ impl ImportSettings {
 
 /// Why a session is looked at, and how much of it counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Occasion {
+pub struct CaptureReason {
     /// What ends the last step that is taken in.
     pub trigger: Trigger,
     /// Bytes of the session that count, when not all do.
@@ -70,7 +70,7 @@ pub struct Occasion {
     pub ending: Option<String>,
 }
 
-impl Occasion {
+impl CaptureReason {
     /// Something happens in a session that the principal is in.
     pub fn live(trigger: Trigger) -> Self {
         Self { trigger, is_live: true, goes_on: true, ..Self::default() }
@@ -82,7 +82,7 @@ impl Occasion {
     }
 }
 
-impl Default for Occasion {
+impl Default for CaptureReason {
     /// Somebody takes in what is there.
     fn default() -> Self {
         Self { trigger: Trigger::TurnBoundary, until: None, is_live: false, goes_on: false, ending: None }
@@ -148,37 +148,37 @@ pub struct BadLine {
     pub reason: String,
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Takes in a session file as far as it is not here yet. The file is only read.
     ///
     /// A line that a live session is still writing is left for the next time.
     pub async fn import_session(
-        &self,
+        self,
         path: &Path,
         format: Format,
         settings: &ImportSettings,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let file = SessionFile { path: path.to_owned(), format, settings: settings.clone() };
-        self.capture_from(&file, &Occasion::default(), None, progress).await
+        self.capture_from(&file, &CaptureReason::default(), None, progress).await
     }
 
     /// Takes in what a session has come to hold since the last time.
-    pub async fn capture(&self, file: &SessionFile, occasion: &Occasion) -> Result<ImportedFile> {
-        self.capture_from(file, occasion, None, &mut |_| {}).await
+    pub async fn capture(self, file: &SessionFile, reason: &CaptureReason) -> Result<ImportedFile> {
+        self.capture_from(file, reason, None, &mut |_| {}).await
     }
 
     /// Takes in a session, from its file or from a piece of it, once nobody else does so at the same moment.
-    pub(super) async fn capture_from(
-        &self,
+    pub(crate) async fn capture_from(
+        self,
         file: &SessionFile,
-        occasion: &Occasion,
+        reason: &CaptureReason,
         piece: Option<&Piece>,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let mut tries = 1;
         loop {
-            match self.capture_once(file, occasion, piece, progress).await {
+            match self.capture_once(file, reason, piece, progress).await {
                 Err(Error::Overtaken { .. }) if tries < MAX_TRIES => tries += 1,
                 captured => return captured,
             }
@@ -186,9 +186,9 @@ impl Contexture {
     }
 
     async fn capture_once(
-        &self,
+        self,
         file: &SessionFile,
-        occasion: &Occasion,
+        reason: &CaptureReason,
         piece: Option<&Piece>,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
@@ -212,12 +212,12 @@ impl Contexture {
             segments,
             base,
             forked_from: forked_from.clone(),
-            occasion: occasion.clone(),
+            reason: reason.clone(),
             piece: piece.cloned(),
         };
-        let mut taking = Taking { engine: self, expected, occasion, new: 0, known: 0, done: None };
+        let mut taking = Taking { capture: self, expected, reason, new: 0, known: 0, done: None };
         let unread = |source| Error::Io { attempt: "read the session", source };
-        if self.store.is_alone() && job.is_short() {
+        if self.engine.store().is_alone() && job.is_short() {
             let mut messages = Vec::new();
             read(job, &mut |message| {
                 messages.push(message);
@@ -259,15 +259,17 @@ impl Contexture {
         })
     }
 
-    pub(super) async fn known_source(&self, machine: &Machine, path: &Path) -> Result<Option<TranscriptSource>> {
+    pub(crate) async fn known_source(self, machine: &Machine, path: &Path) -> Result<Option<TranscriptSource>> {
         let place = (machine.clone(), known_as(path).to_string_lossy().into_owned());
-        let finding =
-            self.store.glance(self.scope(), place, |tx, (machine, path)| source::find(tx, machine, path).boxed());
+        let finding = self
+            .engine
+            .store()
+            .glance(self.engine.scope(), place, |tx, (machine, path)| source::find(tx, machine, path).boxed());
         Ok(finding.await?)
     }
 
     /// Returns the stretches of a document that are records.
-    async fn record_segments(&self, known: &Known) -> Result<Vec<SourceSegment>> {
+    async fn record_segments(self, known: &Known) -> Result<Vec<SourceSegment>> {
         let taken = known.state.as_ref().and_then(|state| state.taken.as_ref());
         let Some(taken) = taken else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -277,7 +279,7 @@ impl Contexture {
                 return Ok(found);
             }
             let place = (known.source.machine.clone(), known.source.path.clone(), from);
-            let paging = self.store.read(self.scope(), place, |tx, (machine, path, from)| {
+            let paging = self.engine.store().read(self.engine.scope(), place, |tx, (machine, path, from)| {
                 source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
             });
             let page = paging.await?;
@@ -293,12 +295,12 @@ impl Contexture {
     }
 
     /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
-    async fn store_steps(&self, expected: &Expected, batch: Batch, saved: Option<Saved>) -> Result<(u64, u64)> {
+    async fn store_steps(self, expected: &Expected, batch: Batch, saved: Option<Saved>) -> Result<(u64, u64)> {
         if batch.is_empty() && saved.is_none() {
             return Ok((0, 0));
         }
         let taken = (expected.clone(), batch, saved);
-        let storing = self.store.write(self.scope(), taken, |tx, (expected, batch, saved)| {
+        let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (expected, batch, saved)| {
             let store = async move {
                 expected.check(tx).await?;
                 let counts = store(tx, batch).await?;
@@ -318,9 +320,9 @@ impl Contexture {
 
 /// Stores what a session becomes, message by message.
 struct Taking<'t> {
-    engine: &'t Contexture,
+    capture: Capture<'t>,
     expected: Expected,
-    occasion: &'t Occasion,
+    reason: &'t CaptureReason,
     /// Commits that were not here before.
     new: u64,
     /// Commits that were.
@@ -335,7 +337,7 @@ impl Taking<'_> {
             Message::Batch(batch, at) => (batch, None, at),
             Message::Done(last) => self.finish(*last),
         };
-        let (new, known) = self.engine.store_steps(&self.expected, batch, saved).await?;
+        let (new, known) = self.capture.store_steps(&self.expected, batch, saved).await?;
         self.new += new;
         self.known += known;
         Ok(at)
@@ -352,10 +354,10 @@ impl Taking<'_> {
             size,
             tail,
             state,
-            taken_at: self.engine.now(),
+            taken_at: self.capture.engine.now(),
         };
         let is_new = outcome != FileOutcome::Unchanged;
-        batch.tell_occasion(self.occasion, tip, settings.live_head().filter(|_| is_new));
+        batch.tell_reason(self.reason, tip, settings.live_head().filter(|_| is_new));
         self.done = Some((outcome, size, tip, report));
         (batch, is_new.then_some(Saved { source, segments, replaces }), size)
     }
@@ -429,7 +431,7 @@ async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
 }
 
 /// Says something of a commit unless its label is there.
-pub(super) async fn note_once(tx: &mut Tx<'_>, commit: &CommitId, said: &Annotation) -> Result<()> {
+pub(crate) async fn note_once(tx: &mut Tx<'_>, commit: &CommitId, said: &Annotation) -> Result<()> {
     let Annotation::Label { key, .. } = said else { return Ok(()) };
     if !commit::show(tx, commit).await?.annotations.labels.contains_key(key) {
         annotation::add(tx, commit, said.clone()).await?;

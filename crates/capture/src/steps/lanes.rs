@@ -4,7 +4,7 @@ use contexture_core::HeadName;
 use contexture_formats::{Framing, codec, thread::Start};
 
 use super::{Base, Steps, clean, open::OpenStep, state::LaneState, turns::Turns};
-use crate::capture::fork::says_nothing;
+use crate::fork::says_nothing;
 
 /// Most lines that are looked at for whether they say anything.
 const MAX_NOTES: u64 = 64;

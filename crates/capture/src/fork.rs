@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{ArtifactId, CommitId, Format, Session};
+use contexture_core::{ArtifactId, CommitId, Format, RuntimeSessionId};
 use contexture_formats::{Codec, codec, codec::Effect};
 use contexture_store::{
     commit::{self, Filter},
@@ -14,11 +14,11 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use serde::Deserialize;
 
-use super::{
+use crate::{
+    Capture, Error, Result,
     input::Input,
     steps::{Base, State},
 };
-use crate::{Contexture, Error, Result};
 
 /// Longest first line that is looked at.
 const MAX_FIRST_LINE: u64 = 4 * 1024 * 1024;
@@ -43,9 +43,9 @@ struct Cut {
     after: Vec<u8>,
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Returns what a session goes on from, and the session's id when that is not here.
-    pub(super) async fn base_of(&self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<String>)> {
+    pub(crate) async fn base_of(self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<String>)> {
         let reading = |source| Error::Io { attempt: "read the session", source };
         let Some(base) = history_base(path, format).map_err(reading)? else {
             return Ok((None, None));
@@ -54,7 +54,7 @@ impl Contexture {
         let Some(parent) = self.source_of(&base.thread_id, format).await? else { return missing };
         let Some(cut) = self.cut(&parent, &base).await? else { return missing };
         let session = serde_json::from_str::<State>(&parent.state).ok().and_then(|state| state.session);
-        let Some(session) = session.and_then(|session| Session::new(session).ok()) else { return missing };
+        let Some(session) = session.and_then(|session| RuntimeSessionId::new(session).ok()) else { return missing };
         let Some((id, before)) = self.commit_with(session, cut.artifact).await? else { return missing };
         let decoder = codec(format).expect("a format with forks is understood");
         // What the runtime wrote for the next turn before anybody spoke changes nothing.
@@ -67,19 +67,21 @@ impl Contexture {
     }
 
     /// Finds the rollout with an id.
-    async fn source_of(&self, id: &str, format: &Format) -> Result<Option<TranscriptSource>> {
-        let finding =
-            self.store.read(self.scope(), id.to_owned(), |tx, id| source::of_session(tx, id, PER_PAGE).boxed());
+    async fn source_of(self, id: &str, format: &Format) -> Result<Option<TranscriptSource>> {
+        let finding = self
+            .engine
+            .store()
+            .read(self.engine.scope(), id.to_owned(), |tx, id| source::of_session(tx, id, PER_PAGE).boxed());
         Ok(finding.await?.into_iter().find(|source| source.format == *format))
     }
 
     /// Finds where a prefix ends in the stored bytes of a rollout: by the numbers of its records, else by its length.
-    async fn cut(&self, parent: &TranscriptSource, base: &HistoryBase) -> Result<Option<Cut>> {
+    async fn cut(self, parent: &TranscriptSource, base: &HistoryBase) -> Result<Option<Cut>> {
         let mut last: Option<(ArtifactId, Vec<u8>)> = None;
         let mut at = 0;
         while at < parent.size {
             let place = (parent.machine.clone(), parent.path.clone(), at);
-            let paging = self.store.read(self.scope(), place, |tx, (machine, path, at)| {
+            let paging = self.engine.store().read(self.engine.scope(), place, |tx, (machine, path, at)| {
                 source::segments(tx, machine, path, *at, PER_PAGE).boxed()
             });
             let page = paging.await?;
@@ -108,14 +110,14 @@ impl Contexture {
 
     /// Returns the commit of a session that holds an artifact, and its parent.
     async fn commit_with(
-        &self,
-        session: Session,
+        self,
+        session: RuntimeSessionId,
         artifact: ArtifactId,
     ) -> Result<Option<(CommitId, Option<CommitId>)>> {
         let filter = Filter { session: Some(session), ..Filter::default() };
         let mut after = None;
         loop {
-            let page = self.list(&filter, after, PER_PAGE).await?;
+            let page = self.engine.list(&filter, after, PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(None) };
             after = Some(commit::PageAfter { created_at: last.commit.created_at, seq: last.seq });
             if let Some(found) = page.iter().find(|found| found.commit.artifact == artifact) {
@@ -150,7 +152,7 @@ impl HistoryBase {
 }
 
 /// Returns the id of the rollout that a file continues, which should be taken in before.
-pub(super) fn continued(path: &Path, format: &Format) -> Option<String> {
+pub(crate) fn continued(path: &Path, format: &Format) -> Option<String> {
     history_base(path, format).ok().flatten().map(|base| base.thread_id)
 }
 
@@ -172,7 +174,7 @@ fn history_base(path: &Path, format: &Format) -> io::Result<Option<HistoryBase>>
     Ok(serde_json::from_slice::<Line>(&line).ok().and_then(|line| line.payload.history_base))
 }
 
-pub(super) fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {
+pub(crate) fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {
     let is_nothing = |line: &[u8]| decoder.step(line).is_ok_and(|step| step.effect == Effect::Nothing);
     lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).all(is_nothing)
 }

@@ -14,7 +14,7 @@ use contexture_core::{SpaceName, Timestamp};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use super::SessionFile;
+use crate::SessionFile;
 
 /// A session that an agent is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ fn read(path: &Path) -> Option<LiveSession> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::ImportSettings;
+    use crate::ImportSettings;
     use contexture_core::{Format, Machine};
 
     fn session(id: &str) -> LiveSession {

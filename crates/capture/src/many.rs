@@ -11,12 +11,11 @@ use contexture_core::Format;
 use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    fork,
+use crate::{
+    Capture, Error, Result, fork,
     import::{ImportSettings, ImportedFile},
     input::{id_in_name, known_as},
 };
-use crate::{Contexture, Error, Result};
 
 /// Small files that are read at the same time: most are, and what is stored at the same time shares a sync.
 const SMALL_AT_ONCE: usize = 64;
@@ -36,11 +35,11 @@ pub struct SessionFile {
     pub settings: ImportSettings,
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Takes in session files, several at once. Returns what became of each, in their order: one that cannot be read
     /// does not keep the others out. Progress is told in bytes of all of them.
     pub async fn import_sessions(
-        &self,
+        self,
         files: Vec<SessionFile>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<io::Result<ImportedFile>>> {

@@ -1,7 +1,10 @@
 //! A session that begins with its runtime's own records: they stay as they were stored, and what was said elsewhere
 //! follows them.
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, Seek as _, Write},
+};
 
 use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{
@@ -11,36 +14,57 @@ use contexture_formats::{
 use contexture_store::commit::StoredCommit;
 
 use crate::{
-    Contexture, Error, Materialized, Result, Stretch, Tier, TranslationLoss,
+    Contexture, Error, Materialized, Result, Stop, Stretch, Tier, Translation, TranslationLoss,
     chain::{Body, Plan},
     entries::Entries,
     translate::{self, Gathered},
 };
 
-/// A session that was written with its runtime's own records first.
-pub(crate) struct Led {
+/// A session that was written for its runtime to go on with.
+#[derive(Debug, Clone)]
+pub struct WrittenSession {
     /// How faithful it is, and what was counted in it.
-    pub(crate) report: Materialized,
+    pub report: Materialized,
     /// Where the bytes of each commit end, in order. What was mapped counts as the last commit's.
-    pub(crate) ends: Vec<(u64, CommitId)>,
+    pub ends: Vec<(u64, CommitId)>,
 }
 
 impl Contexture {
+    /// Writes a chain into an empty file, as a session that the runtime of a format goes on with.
+    ///
+    /// What the runtime has written itself stays as it is, also before a compaction that it made: it keeps what it wants.
+    pub async fn write_session(
+        &self,
+        commit: CommitId,
+        format: &Format,
+        target: &Target,
+        file: &mut File,
+    ) -> Result<WrittenSession> {
+        let plan = self.plan(Some(commit), Stop::Root).await?;
+        if let Some(written) = self.write_native_prefix(&plan, format, target, file).await? {
+            return Ok(written);
+        }
+        let Translation { bytes, report } =
+            self.translate_as(Some(commit), Stop::Compaction, format, target, Tier::Mapped).await?;
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(&bytes)).map_err(unwritten)?;
+        Ok(WrittenSession { report, ends: vec![(bytes.len() as u64, commit)] })
+    }
+
     /// Writes a chain as a session: the commits at its root that hold the runtime's own records as they are, only with
     /// the session's id, and the rest mapped after them.
     ///
     /// Nothing is returned, and what was written is void, when no such commits can stay as they are: there are none, the
     /// session is not described in them, or what comes later changes what they say.
-    pub(crate) async fn write_led(
+    pub(crate) async fn write_native_prefix(
         &self,
         plan: &Plan,
         format: &Format,
         target: &Target,
         sink: &mut (dyn Write + Send),
-    ) -> Result<Option<Led>> {
+    ) -> Result<Option<WrittenSession>> {
         let Some(appender) = formats::appender(format) else { return Ok(None) };
         let mut entries = self.entries_of(&plan.route).with_resets();
-        let mut session = Session::new(format, target, sink);
+        let mut session = PrefixWriter::new(format, target, sink);
         let Some(Border { lead, rest }) = session.begin(plan, &mut entries).await? else {
             return Ok(None);
         };
@@ -73,7 +97,7 @@ struct Border {
 }
 
 /// A session as far as it is written.
-struct Session<'s> {
+struct PrefixWriter<'s> {
     format: &'s Format,
     renamer: Renamer<'s>,
     sink: &'s mut (dyn Write + Send),
@@ -82,7 +106,7 @@ struct Session<'s> {
     ends: Vec<(u64, CommitId)>,
 }
 
-impl<'s> Session<'s> {
+impl<'s> PrefixWriter<'s> {
     fn new(format: &'s Format, target: &'s Target, sink: &'s mut (dyn Write + Send)) -> Self {
         let (renamer, joiner) = (Renamer::new(format, &target.session), Joiner::new(JoinPlan::Lines));
         Self { format, renamer, sink, joiner, written: 0, ends: Vec::new() }
@@ -153,10 +177,10 @@ impl<'s> Session<'s> {
     }
 
     /// Ends the session and returns what was counted in it.
-    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<TranslationLoss>) -> Led {
+    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<TranslationLoss>) -> WrittenSession {
         let measure = self.joiner.finish().expect("lines join whatever they hold").measure;
         let report = Materialized::new(Some(self.format.clone()), plan.route.commits, measure, segments, losses);
-        Led { report, ends: self.ends }
+        WrittenSession { report, ends: self.ends }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Runtime, input::known_as};
+use crate::{Runtime, input::known_as};
 
 /// Directories in which to look.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub struct Homes {
 
 /// A file that may be a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct DiscoveredFile {
     /// The file.
     pub path: PathBuf,
     /// The runtime in whose place it lies.
@@ -30,7 +30,7 @@ pub struct Found {
 
 /// A directory below which a runtime keeps sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionPlace {
     /// The directory, or a database.
     pub path: PathBuf,
     /// The runtime.
@@ -41,26 +41,26 @@ pub struct Place {
 const OPENCODE: &str = "opencode";
 
 /// Lists the usual places, be there anything or not.
-pub fn places(homes: &Homes) -> Vec<Place> {
+pub fn places(homes: &Homes) -> Vec<SessionPlace> {
     let sessions = Runtime::ALL.iter().map(|runtime| (runtime.as_str(), runtime.sessions(homes)));
     let archived = ("codex", homes.codex.as_ref().map(|home| home.join("archived_sessions")));
     let all = sessions.chain([archived, (OPENCODE, homes.opencode.clone())]);
-    all.filter_map(|(runtime, path)| Some(Place { path: path?, runtime })).collect()
+    all.filter_map(|(runtime, path)| Some(SessionPlace { path: path?, runtime })).collect()
 }
 
 /// Lists the files in the usual places, by path.
-pub fn discover(homes: &Homes) -> Vec<Found> {
+pub fn discover(homes: &Homes) -> Vec<DiscoveredFile> {
     let mut found = Vec::new();
-    for Place { path: place, runtime } in places(homes) {
+    for SessionPlace { path: place, runtime } in places(homes) {
         if runtime == OPENCODE {
             let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
             let databases = entries.filter(|path| is_database(path)).chain(place.is_file().then(|| place.clone()));
-            found.extend(databases.map(|path| Found { path, runtime }));
+            found.extend(databases.map(|path| DiscoveredFile { path, runtime }));
             continue;
         }
         walk(&place, &mut |path| {
             if is_session(runtime, path) {
-                found.push(Found { path: path.to_owned(), runtime });
+                found.push(DiscoveredFile { path: path.to_owned(), runtime });
             }
         });
     }
@@ -70,16 +70,16 @@ pub fn discover(homes: &Homes) -> Vec<Found> {
 
 /// Returns the file that may be a session when something has happened to a path in one of the usual places: it, or the
 /// database whose log it is.
-pub fn touched(homes: &Homes, path: &Path) -> Option<Found> {
+pub fn touched(homes: &Homes, path: &Path) -> Option<DiscoveredFile> {
     // SQLite appends to a log beside the database first.
     let database = path.to_str().map_or(path, |text| Path::new(text.strip_suffix("-wal").unwrap_or(text)));
-    places(homes).into_iter().find_map(|Place { path: place, runtime }| {
+    places(homes).into_iter().find_map(|SessionPlace { path: place, runtime }| {
         let (file, is_wanted) = if runtime == OPENCODE {
             (database, is_database(database) || database == place)
         } else {
             (path, is_session(runtime, path))
         };
-        (is_wanted && file.starts_with(&place)).then(|| Found { path: file.to_owned(), runtime })
+        (is_wanted && file.starts_with(&place)).then(|| DiscoveredFile { path: file.to_owned(), runtime })
     })
 }
 

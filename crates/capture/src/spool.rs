@@ -14,11 +14,10 @@ use contexture_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use super::{
-    Occasion, SessionFile,
+use crate::{
+    Capture, CaptureReason, Error, Result, SessionFile,
     input::{Piece, TAIL_BYTES},
 };
-use crate::{Contexture, Error, Result};
 
 /// Most bytes of a session that an entry holds. Whatever comes after them is in the session's own file only.
 const MAX_PIECE_BYTES: u64 = 256 * 1024 * 1024;
@@ -44,7 +43,8 @@ pub struct Drained {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Header {
     file: SessionFile,
-    occasion: Occasion,
+    #[serde(rename = "occasion")]
+    reason: CaptureReason,
     /// Where its bytes start in the session.
     start: u64,
     at: Timestamp,
@@ -64,7 +64,7 @@ impl Spool {
     /// Keeps what a session holds after its first `captured` bytes, durably.
     ///
     /// Returns how far the session is kept now.
-    pub fn add(&self, file: &SessionFile, occasion: &Occasion, captured: u64, at: Timestamp) -> io::Result<u64> {
+    pub fn add(&self, file: &SessionFile, reason: &CaptureReason, captured: u64, at: Timestamp) -> io::Result<u64> {
         let mut session = File::open(&file.path)?;
         // A session that has shrunk is another one.
         let captured = if session.metadata()?.len() < captured { 0 } else { captured };
@@ -72,7 +72,7 @@ impl Spool {
         session.seek(SeekFrom::Start(start))?;
         fs::create_dir_all(&self.directory)?;
         let mut draft = NamedTempFile::new_in(&self.directory)?;
-        let header = Header { file: file.clone(), occasion: occasion.clone(), start, at };
+        let header = Header { file: file.clone(), reason: reason.clone(), start, at };
         serde_json::to_writer(&mut draft, &header)?;
         draft.write_all(b"\n")?;
         let copied = io::copy(&mut session.take(MAX_PIECE_BYTES), &mut draft)?;
@@ -138,9 +138,9 @@ impl Entry {
     }
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Takes in what a spool holds, in order. What was taken in leaves the spool.
-    pub async fn drain(&self, spool: &Spool) -> Result<Drained> {
+    pub async fn drain(self, spool: &Spool) -> Result<Drained> {
         let unread = |source| Error::Io { attempt: "read the spool", source };
         let mut drained = Drained::default();
         for path in spool.entries() {
@@ -171,18 +171,18 @@ impl Contexture {
 
     /// Takes in the bytes of an entry, from the entry or from the session where it still is as it was. Tells whether the
     /// store holds them now.
-    async fn take_entry(&self, entry: &Entry) -> Result<bool> {
-        let Entry { header: Header { file, occasion, start, .. }, piece } = entry;
+    async fn take_entry(self, entry: &Entry) -> Result<bool> {
+        let Entry { header: Header { file, reason, start, .. }, piece } = entry;
         let end = start + piece.bytes.len() as u64;
-        let occasion = Occasion { until: Some(end), ..occasion.clone() };
+        let reason = CaptureReason { until: Some(end), ..reason.clone() };
         let taken = if *start == 0 || self.known_source(&file.settings.machine, &file.path).await?.is_some() {
-            self.capture_from(file, &occasion, Some(piece), &mut |_| {}).await
+            self.capture_from(file, &reason, Some(piece), &mut |_| {}).await
         } else {
-            self.capture(file, &occasion).await
+            self.capture(file, &reason).await
         };
         match taken {
             Ok(_) => {}
-            Err(Error::Io { .. }) => match self.capture(file, &occasion).await {
+            Err(Error::Io { .. }) => match self.capture(file, &reason).await {
                 Ok(_) | Err(Error::Io { .. }) => {}
                 Err(error) => return Err(error),
             },

@@ -11,14 +11,14 @@ use contexture_formats::{Framing, RecordProblem, Splitter, codec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{input::Input, steps::Taken};
+use crate::{input::Input, steps::Taken};
 
 /// Largest document that is taken in, because it must be held whole.
 pub const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A document that is held whole.
-pub(super) struct Document {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Document {
+    pub(crate) bytes: Vec<u8>,
     layout: Layout,
 }
 
@@ -33,19 +33,19 @@ enum Layout {
 }
 
 /// A record of a document.
-pub(super) struct Record<'d> {
+pub(crate) struct Record<'d> {
     /// What goes into a commit.
-    pub(super) bytes: Cow<'d, [u8]>,
+    pub(crate) bytes: Cow<'d, [u8]>,
     /// Where it starts in the document, if it is there as it is.
-    pub(super) start: Option<u64>,
+    pub(crate) start: Option<u64>,
     /// Where it ends in the document.
     end: usize,
 }
 
 /// The records of a document, and why there may be more that cannot be told apart.
-pub(super) struct Records<'d> {
-    pub(super) records: Vec<Record<'d>>,
-    pub(super) damage: Option<RecordProblem>,
+pub(crate) struct Records<'d> {
+    pub(crate) records: Vec<Record<'d>>,
+    pub(crate) damage: Option<RecordProblem>,
 }
 
 /// A document around a list of messages, in the fields that matter.
@@ -70,7 +70,7 @@ struct Around<'d> {
 
 impl Document {
     /// Reads a document; nothing when the format's sessions are lines and this is one of them.
-    pub(super) fn read(input: &mut Input, format: &Format) -> io::Result<Option<Self>> {
+    pub(crate) fn read(input: &mut Input, format: &Format) -> io::Result<Option<Self>> {
         let framing = codec(format).map_or(Framing::Lines, contexture_formats::Codec::framing);
         let is_gemini = format.as_str() == "gemini-v1";
         if framing == Framing::Lines && !is_gemini {
@@ -93,12 +93,12 @@ impl Document {
     }
 
     /// Tells whether the document is one record, so that a newer version takes the place of an older one.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         matches!(self.layout, Layout::Whole)
     }
 
     /// Returns how the records make up the content of a commit.
-    pub(super) fn framing(&self) -> Framing {
+    pub(crate) fn framing(&self) -> Framing {
         match self.layout {
             Layout::Whole => Framing::Document,
             Layout::Elements { framing, .. } => framing,
@@ -106,7 +106,7 @@ impl Document {
         }
     }
 
-    pub(super) fn records(&self) -> Records<'_> {
+    pub(crate) fn records(&self) -> Records<'_> {
         let mut records = Vec::new();
         let (framing, array, is_line) = match &self.layout {
             Layout::Whole => {
@@ -137,7 +137,7 @@ impl Document {
     }
 
     /// Says what must be there again for records that follow the first ones to be new.
-    pub(super) fn taken(&self, records: &[Record<'_>], count: usize) -> Option<Taken> {
+    pub(crate) fn taken(&self, records: &[Record<'_>], count: usize) -> Option<Taken> {
         let first = records.get(..count)?;
         let end = first.last()?.end;
         let mut digest = blake3::Hasher::new();

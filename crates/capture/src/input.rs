@@ -9,17 +9,17 @@ use std::{
 
 use contexture_core::Timestamp;
 
-use super::opencode;
+use crate::opencode;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
-pub(super) const TAIL_BYTES: usize = 64 * 1024;
+pub(crate) const TAIL_BYTES: usize = 64 * 1024;
 /// Read at once.
-pub(super) const BUFFER_BYTES: usize = 256 * 1024;
+pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
 /// What compressed files begin with.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// A session's bytes from the first to the last; those of a compressed file are the ones inside.
-pub(super) enum Input {
+pub(crate) enum Input {
     /// A file as it is.
     Plain(BufReader<File>),
     /// A compressed file.
@@ -32,13 +32,13 @@ pub(super) enum Input {
 
 /// A stretch of a file that somebody has kept.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// Where it starts in the file.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// What it holds.
-    pub(super) bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<[u8]>,
     /// When it was kept.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -54,7 +54,7 @@ impl From<Piece> for Input {
 }
 
 impl Input {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         if let Some((database, session)) = opencode::in_database(path) {
             let export = opencode::export(&database, &session).map_err(io::Error::other)?;
             return Ok(Self::Held(Cursor::new(export)));
@@ -72,12 +72,12 @@ impl Input {
     }
 
     /// Tells whether damage in the middle leaves what comes before it whole.
-    pub(super) fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         matches!(self, Self::Compressed(_))
     }
 
     /// Goes to a place and returns the last bytes before it; nothing when there are not so many bytes.
-    pub(super) fn skip_to(&mut self, place: u64) -> io::Result<Option<Tail>> {
+    pub(crate) fn skip_to(&mut self, place: u64) -> io::Result<Option<Tail>> {
         let mut tail = Tail::default();
         let start = match self {
             Self::Compressed(_) | Self::Held(_) => 0,
@@ -144,23 +144,23 @@ impl BufRead for Input {
 
 /// The last bytes of what was read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tail(Vec<u8>);
+pub(crate) struct Tail(Vec<u8>);
 
 impl Tail {
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.0.len() > 2 * TAIL_BYTES {
             self.0.drain(..self.0.len() - TAIL_BYTES);
         }
         self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
     }
 
-    pub(super) fn digest(&self) -> [u8; 32] {
+    pub(crate) fn digest(&self) -> [u8; 32] {
         *blake3::hash(&self.0[self.0.len().saturating_sub(TAIL_BYTES)..]).as_bytes()
     }
 }
 
 /// Returns the path under which a session is known, which stays the same when its runtime compresses the file.
-pub(super) fn known_as(path: &Path) -> PathBuf {
+pub(crate) fn known_as(path: &Path) -> PathBuf {
     match path.extension() {
         Some(extension) if extension == "zst" => path.with_extension(""),
         _ => path.to_owned(),
@@ -168,7 +168,7 @@ pub(super) fn known_as(path: &Path) -> PathBuf {
 }
 
 /// Returns the id that a file's name ends with, by which other files refer to it.
-pub(super) fn id_in_name(path: &Path) -> Option<String> {
+pub(crate) fn id_in_name(path: &Path) -> Option<String> {
     const UUID_LENGTH: usize = 36;
     let path = known_as(path);
     let stem = path.file_stem()?.to_str()?;

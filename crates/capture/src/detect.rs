@@ -10,7 +10,7 @@ use contexture_formats::{Framing, Splitter, codec};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{document::MAX_DOCUMENT_BYTES, input::Input};
+use crate::{document::MAX_DOCUMENT_BYTES, input::Input};
 
 /// Records that are looked at before a file is taken for something else.
 const MAX_RECORDS: usize = 64;

@@ -4,7 +4,7 @@ use contexture_core::{Annotation, LabelKey, SummaryText};
 use serde::{Deserialize, Serialize};
 
 /// Label of the first commit of a sub-agent: the commit of the turn that started it.
-pub(in crate::capture) const SPAWNED_BY: &str = "spawned-by";
+pub(crate) const SPAWNED_BY: &str = "spawned-by";
 /// Label of the same commit: the session of that turn.
 pub(super) const PARENT_SESSION: &str = "parent-session";
 /// Label of the first commit of a session that continues one that is not here: that session.
@@ -35,7 +35,7 @@ impl Labels {
     }
 }
 
-pub(in crate::capture) fn label(key: &str, value: &str) -> Option<Annotation> {
+pub(crate) fn label(key: &str, value: &str) -> Option<Annotation> {
     Some(Annotation::Label { key: LabelKey::new(key).ok()?, value: SummaryText::new(value).ok()? })
 }
 

@@ -8,44 +8,44 @@ use super::{said::Labels, turns::Turns};
 
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(in crate::capture) struct State {
+pub(crate) struct State {
     pub(super) threads: ThreadState,
     pub(super) lanes: Vec<LaneState>,
     pub(super) last_at: Option<Timestamp>,
-    pub(in crate::capture) session: Option<String>,
+    pub(crate) session: Option<String>,
     pub(super) version: Option<String>,
     /// The session that started this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::capture) parent: Option<Parent>,
+    pub(crate) parent: Option<Parent>,
     /// How far a document was taken in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::capture) taken: Option<Taken>,
+    pub(crate) taken: Option<Taken>,
 }
 
 /// The session that started another one, and what was found there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::capture) struct Parent {
+pub(crate) struct Parent {
     /// The session.
-    pub(in crate::capture) session: String,
+    pub(crate) session: String,
     /// What the turn that did it says, best first.
-    pub(in crate::capture) said: Vec<String>,
+    pub(crate) said: Vec<String>,
     /// The first commit of the one that was started.
-    pub(in crate::capture) first: Option<CommitId>,
+    pub(crate) first: Option<CommitId>,
     /// Whether the turn was found.
-    pub(in crate::capture) is_found: bool,
+    pub(crate) is_found: bool,
     /// How many commits were searched in vain.
-    pub(in crate::capture) searched: u64,
+    pub(crate) searched: u64,
 }
 
 /// The records of a document that were taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::capture) struct Taken {
+pub(crate) struct Taken {
     /// How many.
-    pub(in crate::capture) records: u64,
+    pub(crate) records: u64,
     /// Where the last ends.
-    pub(in crate::capture) end: u64,
+    pub(crate) end: u64,
     /// Digest of what must not have changed for the next ones to follow them.
-    pub(in crate::capture) digest: [u8; 32],
+    pub(crate) digest: [u8; 32],
 }
 
 /// What is needed to go on with a conversation.
@@ -75,7 +75,7 @@ pub(super) struct Prompt {
 
 impl State {
     /// Returns the last commit of each conversation.
-    pub(in crate::capture) fn tips(&self) -> Vec<CommitId> {
+    pub(crate) fn tips(&self) -> Vec<CommitId> {
         self.lanes.iter().filter_map(|lane| lane.tip).collect()
     }
 }

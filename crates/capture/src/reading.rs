@@ -6,9 +6,9 @@ use contexture_core::{CommitId, Format, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 
-use super::{
+use crate::{
     document::{Document, Records},
-    import::{BadLine, FileOutcome, ImportSettings, Occasion},
+    import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{Input, Piece, Tail, known_as},
     lines::Lines,
     links, opencode,
@@ -23,57 +23,57 @@ const MAX_BAD_LINES: usize = 20;
 const SHORT_BYTES: u64 = 1024 * 1024;
 
 /// What is handed over, in order.
-pub(super) enum Message {
+pub(crate) enum Message {
     Batch(Batch, u64),
     Done(Box<Done>),
 }
 
-pub(super) struct Done {
-    pub(super) batch: Batch,
-    pub(super) outcome: FileOutcome,
+pub(crate) struct Done {
+    pub(crate) batch: Batch,
+    pub(crate) outcome: FileOutcome,
     /// Whether the stretches take the place of those that are known.
-    pub(super) replaces: bool,
-    pub(super) session: Option<String>,
-    pub(super) state: String,
-    pub(super) size: u64,
-    pub(super) tail: [u8; 32],
-    pub(super) segments: Vec<SourceSegment>,
-    pub(super) tip: Option<CommitId>,
-    pub(super) report: Report,
+    pub(crate) replaces: bool,
+    pub(crate) session: Option<String>,
+    pub(crate) state: String,
+    pub(crate) size: u64,
+    pub(crate) tail: [u8; 32],
+    pub(crate) segments: Vec<SourceSegment>,
+    pub(crate) tip: Option<CommitId>,
+    pub(crate) report: Report,
 }
 
 #[derive(Default)]
-pub(super) struct Report {
-    pub(super) lanes: u64,
-    pub(super) lines: u64,
-    pub(super) bytes: u64,
-    pub(super) bad_lines: Vec<BadLine>,
-    pub(super) bad_lines_left_out: u64,
-    pub(super) damage: Option<String>,
+pub(crate) struct Report {
+    pub(crate) lanes: u64,
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) bad_lines: Vec<BadLine>,
+    pub(crate) bad_lines_left_out: u64,
+    pub(crate) damage: Option<String>,
 }
 
 /// What is to be read.
-pub(super) struct Job {
-    pub(super) path: PathBuf,
-    pub(super) format: Format,
-    pub(super) settings: ImportSettings,
-    pub(super) known: Option<Known>,
+pub(crate) struct Job {
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) settings: ImportSettings,
+    pub(crate) known: Option<Known>,
     /// The stretches of a document that was taken in before, as far as its records go.
-    pub(super) segments: Vec<SourceSegment>,
+    pub(crate) segments: Vec<SourceSegment>,
     /// What the session goes on from, if it holds only a reference to it.
-    pub(super) base: Option<Base>,
+    pub(crate) base: Option<Base>,
     /// The session that this one continues and that is not here.
-    pub(super) forked_from: Option<String>,
-    pub(super) occasion: Occasion,
+    pub(crate) forked_from: Option<String>,
+    pub(crate) reason: CaptureReason,
     /// The bytes of the file that are at hand, when the file is not what is read.
-    pub(super) piece: Option<Piece>,
+    pub(crate) piece: Option<Piece>,
 }
 
 /// What is known of a file that was taken in before.
-pub(super) struct Known {
-    pub(super) source: TranscriptSource,
+pub(crate) struct Known {
+    pub(crate) source: TranscriptSource,
     /// What is needed to go on; nothing when it cannot be read, and then the file is read anew.
-    pub(super) state: Option<State>,
+    pub(crate) state: Option<State>,
 }
 
 impl From<TranscriptSource> for Known {
@@ -87,10 +87,10 @@ impl From<TranscriptSource> for Known {
 type Sink<'s> = dyn FnMut(Message) -> io::Result<()> + 's;
 
 /// Reads a file and hands over what becomes of it.
-pub(super) fn read(job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+pub(crate) fn read(job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
     let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
     // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
-    if job.piece.is_some() || job.occasion.goes_on && framing == Framing::Lines {
+    if job.piece.is_some() || job.reason.goes_on && framing == Framing::Lines {
         return read_lines(job, messages);
     }
     match Document::read(&mut Input::open(&job.path)?, &job.format)? {
@@ -120,10 +120,10 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
             }
             Err(error) => return Err(error),
         };
-        if job.occasion.until.is_some_and(|until| line.start >= until) {
+        if job.reason.until.is_some_and(|until| line.start >= until) {
             break;
         }
-        if !line.is_whole && job.occasion.goes_on {
+        if !line.is_whole && job.reason.goes_on {
             break;
         }
         report.lines += 1;
@@ -149,7 +149,7 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
             messages(Message::Batch(steps.batch(), size))?;
         }
     }
-    steps.finish(job.occasion.trigger);
+    steps.finish(job.reason.trigger);
     report.bytes = size - from;
     report.lanes = steps.lanes() as u64;
     let tip = steps.tip();
@@ -215,7 +215,7 @@ fn read_document(document: &Document, job: Job, messages: &mut Sink<'_>) -> io::
             messages(Message::Batch(steps.batch(), batched))?;
         }
     }
-    steps.finish(job.occasion.trigger);
+    steps.finish(job.reason.trigger);
     report.damage = damage.map(|problem| problem.to_string());
     report.lanes = steps.lanes() as u64;
     let session = steps.session();
@@ -256,7 +256,7 @@ impl Job {
     }
 
     /// Tells whether little is to be read.
-    pub(super) fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         let known = self.known.as_ref().map_or(0, |known| known.source.size);
         let size = match &self.piece {
             Some(piece) => piece.bytes.len() as u64,

@@ -10,7 +10,7 @@ use contexture_core::{Format, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Homes;
+use crate::Homes;
 
 /// An agent that can go on with a session that was written for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{CommitId, Machine, Session};
+use contexture::LogStart;
+use contexture_core::{CommitId, Machine, RuntimeSessionId};
 use contexture_store::{
     commit::{self, Filter, StoredCommit},
     source::{self, TranscriptSource},
@@ -15,11 +16,11 @@ use futures_util::FutureExt as _;
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::{
+    Capture, Result,
     import::note_once,
     steps::{Parent, SPAWNED_BY, State, label},
 };
-use crate::{Contexture, LogStart, Result};
 
 /// Sources that are read at once.
 const SOURCES_PER_PAGE: u32 = 256;
@@ -43,16 +44,16 @@ struct Loose {
     first: CommitId,
 }
 
-impl Contexture {
+impl Capture<'_> {
     /// Names, on the first commit of each chain that another session has started, the commit of the turn that did.
     ///
     /// Parents come before their agents or after them, so this is done when all files are in. Sessions that were
     /// searched before are searched again only when they have grown.
-    pub async fn link_sessions(&self) -> Result<Linked> {
+    pub async fn link_sessions(self) -> Result<Linked> {
         let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
         let mut after: Option<(String, String)> = None;
         loop {
-            let paging = self.store.read(self.scope(), after, |tx, from| {
+            let paging = self.engine.store().read(self.engine.scope(), after, |tx, from| {
                 let list = async move {
                     let after = from.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
                     source::list(tx, after, SOURCES_PER_PAGE).await
@@ -70,7 +71,7 @@ impl Contexture {
     }
 
     /// Does the same for the chains of some files only.
-    pub async fn link_files(&self, machine: &Machine, paths: impl Iterator<Item = &Path>) -> Result<Linked> {
+    pub async fn link_files(self, machine: &Machine, paths: impl Iterator<Item = &Path>) -> Result<Linked> {
         let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
         for path in paths {
             if let Some(loose) = self.known_source(machine, path).await?.and_then(Loose::of) {
@@ -80,7 +81,7 @@ impl Contexture {
         self.link_all(by_parent).await
     }
 
-    async fn link_all(&self, by_parent: BTreeMap<String, Vec<Loose>>) -> Result<Linked> {
+    async fn link_all(self, by_parent: BTreeMap<String, Vec<Loose>>) -> Result<Linked> {
         let mut linked = Linked::default();
         for (session, loose) in by_parent {
             self.link_to(&session, loose, &mut linked).await?;
@@ -89,8 +90,8 @@ impl Contexture {
     }
 
     /// Searches one session for the turns that started some agents.
-    async fn link_to(&self, session: &str, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
-        let commits = match Session::new(session) {
+    async fn link_to(self, session: &str, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
+        let commits = match RuntimeSessionId::new(session) {
             Ok(session) => self.commits_of(session).await?,
             Err(_) => Vec::new(),
         };
@@ -125,11 +126,11 @@ impl Contexture {
     }
 
     /// Returns the commits of a session, oldest first.
-    async fn commits_of(&self, session: Session) -> Result<Vec<StoredCommit>> {
+    async fn commits_of(self, session: RuntimeSessionId) -> Result<Vec<StoredCommit>> {
         let filter = Filter { session: Some(session), ..Filter::default() };
         let (mut commits, mut after) = (Vec::new(), None);
         loop {
-            let page = self.list(&filter, after, COMMITS_PER_PAGE).await?;
+            let page = self.engine.list(&filter, after, COMMITS_PER_PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Some(commit::PageAfter { created_at: last.commit.created_at, seq: last.seq });
             commits.extend(page);
@@ -139,8 +140,8 @@ impl Contexture {
     }
 
     /// Returns the commits that a file has become.
-    async fn chain_of(&self, state: &State) -> Result<HashSet<CommitId>> {
-        let mut walk = self.walk(LogStart::Commits(state.tips())).await?;
+    async fn chain_of(self, state: &State) -> Result<HashSet<CommitId>> {
+        let mut walk = self.engine.walk(LogStart::Commits(state.tips())).await?;
         let mut chain = HashSet::new();
         loop {
             let page = walk.next(COMMITS_PER_PAGE).await?;
@@ -151,25 +152,29 @@ impl Contexture {
         }
     }
 
-    async fn save_link(&self, chain: &Loose, spawner: Option<CommitId>) -> Result<()> {
+    async fn save_link(self, chain: &Loose, spawner: Option<CommitId>) -> Result<()> {
         let mut state = chain.state.clone();
         state.parent = Some(chain.parent.clone());
         let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
         let (source, mark) = (TranscriptSource { state, ..chain.source.clone() }, chain.source.mark());
         let said = (chain.first, spawner.and_then(|spawner| label(SPAWNED_BY, &spawner.to_string())));
-        let saving = self.store.write(self.scope(), (source, mark, said), |tx, (source, mark, (first, said))| {
-            let save = async move {
-                if let Some(said) = said {
-                    note_once(tx, first, said).await?;
-                }
-                // Who took in more of it meanwhile knows better; the next search will see.
-                if source::mark(tx, &source.machine, &source.path).await? == Some(*mark) {
-                    source::save(tx, source, &[]).await?;
-                }
-                Ok(())
-            };
-            save.boxed()
-        });
+        let saving = self.engine.store().write(
+            self.engine.scope(),
+            (source, mark, said),
+            |tx, (source, mark, (first, said))| {
+                let save = async move {
+                    if let Some(said) = said {
+                        note_once(tx, first, said).await?;
+                    }
+                    // Who took in more of it meanwhile knows better; the next search will see.
+                    if source::mark(tx, &source.machine, &source.path).await? == Some(*mark) {
+                        source::save(tx, source, &[]).await?;
+                    }
+                    Ok(())
+                };
+                save.boxed()
+            },
+        );
         saving.await
     }
 }
@@ -184,7 +189,7 @@ impl Loose {
 }
 
 /// Returns the call by which Claude Code has started the agent of a file, which lies beside it.
-pub(super) fn spawn_call(path: &Path) -> Option<String> {
+pub(crate) fn spawn_call(path: &Path) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Meta {

@@ -1,0 +1,42 @@
+//! Capture: from the files that runtimes write to chains of commits, and from chains to sessions that a runtime goes on with.
+//!
+//! [`Capture`] is to session files what [`contexture::Contexture`] is to a store; every operation is one of its methods.
+
+mod error;
+mod handle;
+
+mod adopt;
+mod detect;
+mod discover;
+mod document;
+mod fork;
+mod import;
+mod input;
+mod lines;
+mod links;
+mod many;
+pub mod opencode;
+mod reading;
+mod registry;
+mod resume;
+mod runtime;
+mod spool;
+mod steps;
+mod verify;
+
+pub use detect::{NotASession, by_start as detect_start, detect};
+pub use discover::{
+    DiscoveredFile, Homes, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
+    session_files, touched,
+};
+pub use document::MAX_DOCUMENT_BYTES;
+pub use error::{Error, Result};
+pub use handle::Capture;
+pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
+pub use links::Linked;
+pub use many::SessionFile;
+pub use registry::{LiveSession, OpenCall, Process, Registry};
+pub use resume::{ResumeRequest, ResumedSession};
+pub use runtime::{Runtime, SessionName};
+pub use spool::{Drained, Spool};
+pub use verify::{Depth, UnreadTail, Verified};
