@@ -27,7 +27,7 @@ pub use replay::{Replayed, ReplayedTarget};
 pub use source::{GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
-use crate::{Contexture, Error, Result};
+use crate::{AssemblyProblem, Contexture, Error, Result};
 use source::Gathering;
 
 /// What to assemble.
@@ -89,7 +89,7 @@ impl Contexture {
     ///
     /// Where the recipe rejects what does not fit, nothing is assembled, and that is kept as missing context.
     pub async fn assemble(&self, request: &Assemble) -> Result<AssembledContext> {
-        let tokens = counter(&request.recipe.counter).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
+        let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
         let (inputs, gaps) = self.gather_inputs(request, &counts).await?;
         self.learn(&counts, &inputs).await?;

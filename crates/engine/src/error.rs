@@ -1,10 +1,16 @@
 //! What can go wrong in an operation, by what the caller can do about it.
 
+mod assembly;
+mod bundle;
+
 use std::io;
 
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
 use contexture_store as store;
+
+pub use assembly::{AssemblyProblem, GivenItemsProblem};
+pub use bundle::{BundleProblem, FrameProblem};
 
 /// Result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -79,8 +85,8 @@ pub enum Error {
         found: ArtifactId,
     },
     /// Something that was given for an assembly cannot be used.
-    #[error("{0}")]
-    Assembly(String),
+    #[error(transparent)]
+    Assembly(#[from] AssemblyProblem),
     /// Something was given that the recipe has no source for.
     #[error("the recipe {recipe:?} has no source {name:?}, so what was given for it would be lost")]
     NoSource {
@@ -153,37 +159,15 @@ pub enum Error {
     },
 }
 
-/// What is wrong with a bundle.
-#[derive(Debug, thiserror::Error)]
-pub enum BundleProblem {
-    /// It does not start as bundles do.
-    #[error("does not start like a Contexture bundle")]
-    Magic,
-    /// A newer program wrote it.
-    #[error("has version {found}; this program knows versions up to {known}")]
-    Newer {
-        /// Its version.
-        found: u8,
-        /// The newest known.
-        known: u8,
-    },
-    /// It ends too early.
-    #[error("is cut off")]
-    Truncated,
-    /// Its digest does not fit its content.
-    #[error("is damaged: its content does not have the digest at its end")]
-    Digest,
-    /// A frame makes no sense.
-    #[error("is damaged: {0}")]
-    Frame(String),
-    /// A record in it cannot be read.
-    #[error("holds a record that cannot be read: {0}")]
-    Record(RecordError),
-}
-
 impl From<BundleProblem> for Error {
     fn from(problem: BundleProblem) -> Self {
         Self::Bundle { problem }
+    }
+}
+
+impl From<FrameProblem> for Error {
+    fn from(problem: FrameProblem) -> Self {
+        BundleProblem::from(problem).into()
     }
 }
 

@@ -10,7 +10,7 @@ use contexture_core::{ArtifactId, EnvelopeId, EventKind};
 use serde::de::DeserializeOwned;
 
 use super::keep::{EventDraft, new_event, stored};
-use crate::{Contexture, Error, Result};
+use crate::{AssemblyProblem, Contexture, Result};
 
 /// Records that are read at once.
 const PER_PAGE: u32 = 1000;
@@ -61,7 +61,7 @@ impl Contexture {
                 let injection: standard::ContextInjection = read(stored.injection.document.as_str())?;
                 if let Some(artifact) = injection.metadata.get("artifact").and_then(|artifact| artifact.as_str()) {
                     let artifact: ArtifactId =
-                        artifact.parse().map_err(|_| Error::Assembly(format!("{artifact} is no artifact")))?;
+                        artifact.parse().map_err(|_| AssemblyProblem::NoArtifactId { text: artifact.to_owned() })?;
                     let mut bytes = Vec::new();
                     self.get_artifact(artifact, &mut bytes).await?;
                     sent.push(bytes);
@@ -91,5 +91,5 @@ impl Contexture {
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
-    serde_json::from_str(json).map_err(|error| Error::Assembly(format!("a record cannot be read: {error}")))
+    Ok(serde_json::from_str(json).map_err(AssemblyProblem::Record)?)
 }

@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 
 use super::keep::{EventDraft, json_text, new_event, stored, value};
 use crate::{
-    Contexture, Error, Result,
+    AssemblyProblem, Contexture, Result,
     reference::{MAX_CANDIDATES, only},
 };
 
@@ -24,9 +24,9 @@ impl Contexture {
 
     /// Reads what is known of a gap.
     pub fn missing_record(&self, stored: &StoredMissing) -> Result<MissingContext> {
-        let id = stored.missing.id;
-        serde_json::from_str(stored.missing.document.as_str())
-            .map_err(|error| Error::Assembly(format!("{id} cannot be read: {error}")))
+        let missing = stored.missing.id;
+        let read = serde_json::from_str(stored.missing.document.as_str());
+        Ok(read.map_err(|source| AssemblyProblem::Missing { missing, source })?)
     }
 
     /// Says what became of a gap, and what answers it.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::keep::{EventDraft, json_text, new_event, value};
-use crate::{Contexture, Error, Result};
+use crate::{AssemblyProblem, Contexture, Result};
 
 /// An injection that is recorded.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,7 +39,7 @@ impl Contexture {
     ) -> Result<Injected> {
         let document = self.envelope_document(envelope).await?;
         let made = document.targets.iter().find(|made| made.outcome.target == target);
-        let made = made.ok_or_else(|| Error::Assembly(format!("{envelope} was not made for {target}")))?;
+        let made = made.ok_or(AssemblyProblem::NotMadeFor { envelope, target })?;
         let assembled = made.outcome.rendering.digest;
         let (hash, artifact) = match sent {
             None => (assembled, made.artifact),

@@ -16,7 +16,7 @@ use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
 
 use super::{Assemble, AssembledContext, renderings, stream, turn_of};
-use crate::{Attachment, Contexture, Error, NewEnvelope, NewEvent, NewMissing, Result};
+use crate::{AssemblyProblem, Attachment, Contexture, NewEnvelope, NewEvent, NewMissing, Result};
 
 /// What makes envelopes.
 const PRODUCER: &str = "contexture";
@@ -139,7 +139,7 @@ impl Contexture {
         let stored = self.envelope(id).await?;
         let mut bytes = Vec::new();
         self.get_artifact(stored.document, &mut bytes).await?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::Assembly(format!("{id} cannot be read: {error}")))
+        Ok(serde_json::from_slice(&bytes).map_err(|source| AssemblyProblem::Envelope { envelope: id, source })?)
     }
 
     /// Says where events happen.

@@ -8,7 +8,7 @@ use contexture_assembly::{
 };
 use contexture_core::{ArtifactId, EnvelopeId};
 
-use crate::{Contexture, Error, Result};
+use crate::{AssemblyProblem, Contexture, Error, Result};
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +50,7 @@ impl Contexture {
         for target in &document.targets {
             let TargetOutcome { target: spec, .. } = target.outcome;
             let made = assembled.iter().find(|made| made.outcome.target == spec);
-            let made = made.ok_or_else(|| Error::Assembly(format!("{id} has no target {spec} in its recipe")))?;
+            let made = made.ok_or(AssemblyProblem::NotInRecipe { envelope: id, target: spec })?;
             let mut stored = Vec::new();
             self.get_artifact(target.artifact, &mut stored).await?;
             let common = stored.iter().zip(&made.bytes).take_while(|(stored, made)| stored == made).count();
@@ -73,14 +73,11 @@ impl Contexture {
         document: &Envelope,
     ) -> Result<(Inputs, Vec<AssembledTarget>)> {
         let inputs = self.envelope_inputs(document.inputs).await?;
-        let tokens = counter(&document.counter.name).map_err(|unknown| Error::Assembly(unknown.to_string()))?;
+        let tokens = counter(&document.counter.name).map_err(AssemblyProblem::Counter)?;
         if tokens.version() != document.counter.version {
-            return Err(Error::Assembly(format!(
-                "{id} was counted by {} {}; this program has version {}",
-                document.counter.name,
-                document.counter.version,
-                tokens.version()
-            )));
+            let (name, counted) = (document.counter.name.clone(), document.counter.version);
+            let problem = AssemblyProblem::CounterVersion { envelope: id, name, counted, known: tokens.version() };
+            return Err(problem.into());
         }
         let counts = TokenCounts::new(tokens);
         self.learn(&counts, &inputs).await?;
@@ -92,7 +89,6 @@ impl Contexture {
     pub async fn envelope_inputs(&self, artifact: ArtifactId) -> Result<Inputs> {
         let mut bytes = Vec::new();
         self.get_artifact(artifact, &mut bytes).await?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| Error::Assembly(format!("the inputs {artifact} cannot be read: {error}")))
+        Ok(serde_json::from_slice(&bytes).map_err(|source| AssemblyProblem::Inputs { artifact, source })?)
     }
 }

@@ -6,7 +6,7 @@ use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
 use contexture_store::{envelope::EnvelopeRecord, event::Event, injection::Injection, missing::Missing};
 use serde::{Deserialize, Serialize};
 
-use crate::{BundleProblem, Error, Result};
+use crate::{BundleProblem, Error, FrameProblem, Result};
 
 const MAGIC: &[u8; 7] = b"CTXBNDL";
 /// The newest version.
@@ -189,7 +189,7 @@ impl<R: Read> FrameReader<R> {
         read_exact(&mut self.source, &mut start, BundleProblem::Truncated)?;
         let length = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
         if length > MAX_PAYLOAD {
-            return Err(BundleProblem::Frame(format!("a frame claims {length} bytes")).into());
+            return Err(FrameProblem::TooLong { length }.into());
         }
         let mut payload = vec![0; length as usize];
         read_exact(&mut self.source, &mut payload, BundleProblem::Truncated)?;
@@ -206,19 +206,17 @@ impl<R: Read> FrameReader<R> {
         }
         match self.source.read(&mut [0]).map_err(reading)? {
             0 => Ok(()),
-            _ => Err(BundleProblem::Frame("something follows its end".to_owned()).into()),
+            _ => Err(FrameProblem::AfterEnd.into()),
         }
     }
 }
 
 fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
-    let garbled = |what: &str| Error::from(BundleProblem::Frame(what.to_owned()));
     match kind {
         ARTIFACT => {
-            let (id, size) =
-                payload.split_at_checked(ArtifactId::LEN).ok_or_else(|| garbled("a short artifact frame"))?;
-            let size = size.try_into().map_err(|_| garbled("an artifact frame of the wrong length"))?;
-            let id = ArtifactId::try_from(id).map_err(|_| garbled("a short artifact id"))?;
+            let (id, size) = payload.split_at_checked(ArtifactId::LEN).ok_or(FrameProblem::ShortArtifact)?;
+            let size = size.try_into().map_err(|_| FrameProblem::ArtifactLength)?;
+            let id = ArtifactId::try_from(id).map_err(|_| FrameProblem::ShortArtifact)?;
             Ok(Frame::Artifact { id, size: u64::from_le_bytes(size) })
         }
         BYTES => Ok(Frame::Bytes(payload)),
@@ -232,19 +230,19 @@ fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
         INJECTION => json(&payload).map(Frame::Injection),
         MISSING => json(&payload).map(Frame::Missing),
         EVENT => json(&payload).map(Frame::Event),
-        other => Err(garbled(&format!("a frame of unknown kind {other}"))),
+        kind => Err(FrameProblem::UnknownKind { kind }.into()),
     }
 }
 
 fn json<'p, T: Deserialize<'p>>(payload: &'p [u8]) -> Result<T> {
-    serde_json::from_slice(payload).map_err(|error| BundleProblem::Frame(error.to_string()).into())
+    serde_json::from_slice(payload).map_err(|error| FrameProblem::Json(error).into())
 }
 
 fn reading(source: io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => BundleProblem::Truncated.into(),
         // The decompressor reports damage as an error of no particular kind.
-        io::ErrorKind::Other | io::ErrorKind::InvalidData => BundleProblem::Frame(source.to_string()).into(),
+        io::ErrorKind::Other | io::ErrorKind::InvalidData => FrameProblem::Compression(source).into(),
         _ => Error::Io { attempt: "read the bundle", source },
     }
 }

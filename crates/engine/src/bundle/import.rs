@@ -20,7 +20,7 @@ use super::{
     frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
     verify_bundle,
 };
-use crate::{BundleProblem, Contexture, Error, Result, pieces::PieceReader};
+use crate::{Contexture, Error, FrameProblem, Result, pieces::PieceReader};
 
 /// Bytes and records that are stored in one transaction.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -75,13 +75,13 @@ impl Contexture {
                 Frame::Artifact { id, size } if size <= MAX_HOT_BYTES as u64 => {
                     let hot = Hot::encode(collect(waiting, size).await?);
                     if *hot.id() != id {
-                        return Err(BundleProblem::Frame(format!("{id} has other bytes")).into());
+                        return Err(FrameProblem::OtherBytes(id).into());
                     }
                     batch.bytes += size;
                     batch.records.push(Record::Artifact(hot));
                 }
                 Frame::Artifact { id, size } => self.store_large(&scope, waiting, id, size).await?,
-                Frame::Bytes(_) => return Err(BundleProblem::Frame("bytes of no artifact".to_owned()).into()),
+                Frame::Bytes(_) => return Err(FrameProblem::StrayBytes.into()),
                 Frame::Commit(commit) => batch.records.push(Record::Commit(commit)),
                 Frame::Annotation(annotation) => batch.annotate(annotation),
                 Frame::Head(head) => batch.records.push(Record::Head(head)),
@@ -122,7 +122,7 @@ impl Contexture {
         let storing = artifact::put_stream(&self.store, scope, PieceReader::new(receiver));
         let (fed, stored) = tokio::join!(feeding, storing);
         fed?;
-        if stored?.id == id { Ok(()) } else { Err(BundleProblem::Frame(format!("{id} has other bytes")).into()) }
+        if stored?.id == id { Ok(()) } else { Err(FrameProblem::OtherBytes(id).into()) }
     }
 
     async fn store_batch(&self, scope: &Scope, batch: Batch, summary: &mut ImportSummary) -> Result<()> {
@@ -179,7 +179,7 @@ impl Batch {
     fn kept(&mut self, envelope: Option<EnvelopeId>) -> Result<&mut Kept> {
         match self.records.last_mut() {
             Some(Record::Envelope(kept)) if Some(kept.id()) == envelope => Ok(kept),
-            _ => Err(BundleProblem::Frame("a record of another envelope than came before it".to_owned()).into()),
+            _ => Err(FrameProblem::OtherEnvelope.into()),
         }
     }
 }
@@ -259,7 +259,7 @@ async fn collect(waiting: &mut mpsc::Receiver<Frame>, size: u64) -> Result<Vec<u
 async fn piece(waiting: &mut mpsc::Receiver<Frame>, left: u64) -> Result<Vec<u8>> {
     match waiting.recv().await {
         Some(Frame::Bytes(bytes)) if bytes.len() as u64 <= left && !bytes.is_empty() => Ok(bytes),
-        _ => Err(BundleProblem::Frame("an artifact does not have the size it claims".to_owned()).into()),
+        _ => Err(FrameProblem::ArtifactSize.into()),
     }
 }
 
@@ -269,6 +269,7 @@ mod tests {
     use contexture_store::envelope::EnvelopeRecord;
 
     use super::*;
+    use crate::BundleProblem;
 
     #[test]
     fn a_record_belongs_to_the_envelope_before_it() {
@@ -287,6 +288,9 @@ mod tests {
         assert_eq!(batch.kept(Some(id)).unwrap().id(), id);
         batch.records.push(Record::Envelope(Box::new(Kept::new(envelope(b"two")))));
         let error = batch.kept(Some(id)).map(drop).unwrap_err();
-        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Frame(_) }), "{error:?}");
+        assert!(
+            matches!(error, Error::Bundle { problem: BundleProblem::Frame(FrameProblem::OtherEnvelope) }),
+            "{error:?}"
+        );
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Gathering, Placed, origin};
-use crate::{Error, Result, assemble::pretty};
+use crate::{AssemblyProblem, Error, GivenItemsProblem, Result, assemble::pretty};
 
 /// An item of the caller's own. Records of the standard are understood too.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -89,26 +89,29 @@ pub struct GivenItems(pub Vec<GivenItem>);
 impl GivenItems {
     /// Reads an array of items, an object with one in `items`, or a single item.
     pub fn parse(json: &[u8]) -> Result<Self> {
-        let invalid = |why: String| Error::Assembly(format!("the items are not usable: {why}"));
-        let value: Value = serde_json::from_slice(json).map_err(|error| invalid(error.to_string()))?;
+        Ok(Self::read(json).map_err(AssemblyProblem::Items)?)
+    }
+
+    fn read(json: &[u8]) -> Result<Self, GivenItemsProblem> {
+        let value: Value = serde_json::from_slice(json)?;
         let list = match value {
             Value::Array(list) => list,
             Value::Object(mut object) if object.get("items").is_some_and(Value::is_array) => {
                 object.remove("items").and_then(|items| items.as_array().cloned()).unwrap_or_default()
             }
             single @ Value::Object(_) => vec![single],
-            _ => return Err(invalid("they are neither an array nor an object".to_owned())),
+            _ => return Err(GivenItemsProblem::Scalar),
         };
-        let read = |(n, item): (usize, Value)| {
+        let read = |(index, item): (usize, Value)| {
             let item: GivenItem =
-                serde_json::from_value(item).map_err(|error| invalid(format!("items[{n}]: {error}")))?;
+                serde_json::from_value(item).map_err(|source| GivenItemsProblem::Item { index, source })?;
             match (&item.content, &item.artifact) {
-                (None, None) => Err(invalid(format!("items[{n}] has neither `content` nor `artifact`"))),
-                (Some(_), Some(_)) => Err(invalid(format!("items[{n}] has both `content` and `artifact`"))),
+                (None, None) => Err(GivenItemsProblem::NoContent { index }),
+                (Some(_), Some(_)) => Err(GivenItemsProblem::TwoContents { index }),
                 _ => Ok(item),
             }
         };
-        Ok(Self(list.into_iter().enumerate().map(read).collect::<Result<_>>()?))
+        Ok(Self(list.into_iter().enumerate().map(read).collect::<Result<_, _>>()?))
     }
 }
 
@@ -118,13 +121,13 @@ impl Gathering<'_> {
         for (n, given) in self.request.items.iter().enumerate() {
             let id = given.id.clone().unwrap_or_else(|| format!("items[{n}]"));
             if items.iter().any(|item| item.id.as_str() == id) {
-                return Err(Error::Assembly(format!("two items are called {id:?}")));
+                return Err(AssemblyProblem::SameItem { id }.into());
             }
             let segment = match &given.segment {
                 None => placed.segment,
                 Some(name) => {
                     let found = self.request.recipe.segments.iter().position(|segment| segment.name == *name);
-                    found.ok_or_else(|| Error::Assembly(format!("item {id:?}: the recipe has no segment {name:?}")))?
+                    found.ok_or_else(|| AssemblyProblem::NoSegment { item: id.clone(), segment: name.clone() })?
                 }
             };
             let Some(text) = self.text_of(&id, given).await? else { continue };
@@ -133,7 +136,7 @@ impl Gathering<'_> {
             let uri = given.uri.clone().unwrap_or_else(|| format!("caller:{id}"));
             let priority = given.priority.unwrap_or(source.priority);
             items.push(Item {
-                id: ItemId::new(id).map_err(|empty| Error::Assembly(empty.to_string()))?,
+                id: ItemId::new(id).map_err(AssemblyProblem::ItemId)?,
                 kind: given.kind.or(source.kind).unwrap_or(ContextKind::ManualNote),
                 segment,
                 place: placed.place(i64::try_from(n).unwrap_or(i64::MAX)),
