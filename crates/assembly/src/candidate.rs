@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use contexture_core::vocabulary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     counter::TokenCounter,
     measure::{CharCount, Size, TokenCount},
-    vocabulary::vocabulary,
 };
 
 /// Something that may become part of a prompt, in one or two lengths.

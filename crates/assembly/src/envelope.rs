@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MissingId, Timestamp};
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MissingId, Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,6 @@ use crate::{
     recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
     render::TranscriptSession,
     standard::{Audience, ContextKind, ContextScope, ItemId, OmissionReason, OverflowStrategy, Severity},
-    vocabulary::vocabulary,
 };
 
 /// Everything that an assembly is made of. The same inputs give the same assembly.

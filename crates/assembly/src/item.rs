@@ -1,6 +1,6 @@
 //! Items: what sources yield, frozen, and all that an assembly is made of.
 
-use contexture_core::{CommitId, Entry, Timestamp};
+use contexture_core::{CommitId, Entry, Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,6 @@ use crate::{
     candidate::{Priority, PromptPlace, RunPart},
     digest::Digest,
     standard::{Audience, ContextKind, ItemId, RedactionState},
-    vocabulary::vocabulary,
 };
 
 /// Something that a source yields.

@@ -7,7 +7,6 @@ mod measure;
 mod mistake;
 mod nearest;
 mod reader;
-mod vocabulary;
 
 mod budget;
 mod candidate;

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use contexture_core::{NameError, TimeError};
+use contexture_core::{NameError, TimeError, Word};
 use serde_json::Value;
 
 use crate::{
     counter::UnknownCounter,
     nearest::nearest,
     recipe::{Rule, UnknownTarget},
-    vocabulary::Word,
 };
 
 /// Something in a document that is not what it should be.

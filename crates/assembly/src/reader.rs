@@ -5,12 +5,12 @@ use std::{
     hash::Hash,
 };
 
+use contexture_core::Word;
 use serde_json::{Map, Value};
 
 use crate::{
     mistake::{Mistake, MistakeKind},
     nearest::nearest,
-    vocabulary::Word,
 };
 
 /// The mistakes so far.

@@ -13,6 +13,7 @@ mod built_in;
 
 use std::collections::BTreeMap;
 
+use contexture_core::vocabulary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,6 @@ pub use topic::{Since, TopicEnd, TopicMark};
 use crate::{
     candidate::Priority,
     standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
-    vocabulary::vocabulary,
 };
 
 /// How to assemble a context.

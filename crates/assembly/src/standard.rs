@@ -30,7 +30,7 @@ pub use budget::{ContextBudget, ContextWindow, Truncation, WindowSegment};
 pub use compaction::{ContextCompaction, ContextSummary};
 pub use digest::{ContentDigest, NotADigest};
 pub use envelope::ContextEnvelope;
-pub use event::ContextEvent;
+pub use event::{ContextEvent, EventType, NoEventType};
 pub use export::{Export, ExportVersion, ExportedContent};
 pub use id::{
     AssemblyId, BlockId, BudgetId, CompactionId, ContextEnvelopeId, ContextInjectionId, EmptyId, EventId, ItemId,
@@ -44,8 +44,8 @@ pub use selection::{ContextSelection, Omitted, OmittedRef};
 pub use source::{Binding, Selector, SelectorShape, SourceRef};
 pub use surface::ContextSurface;
 pub use words::{
-    Audience, CompactionMethod, CompactionTrigger, ContentMode, ContextKind, ContextScope, EventType, InjectionPoint,
-    Lifecycle, MissingStatus, OmissionReason, OverflowStrategy, RankingSignal, RedactionState, SelectorKind, Severity,
+    Audience, CompactionMethod, CompactionTrigger, ContentMode, ContextKind, ContextScope, InjectionPoint, Lifecycle,
+    MissingStatus, OmissionReason, OverflowStrategy, RankingSignal, RedactionState, SelectorKind, Severity,
     SurfaceKind,
 };
 

@@ -1,11 +1,11 @@
 //! The commit record and its id.
 
-use std::{fmt, str::FromStr};
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactId, CommitId, Format, Machine, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
+use crate::{
+    ArtifactId, CommitId, Format, Machine, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp, vocabulary,
+};
 
 /// Version of the record that this program writes.
 pub const RECORD_VERSION: u32 = 1;
@@ -90,51 +90,6 @@ pub enum RecordError {
     #[error("a {0} commit needs a parent")]
     NeedsParent(CommitKind),
 }
-
-/// Says that a word is not in a closed vocabulary.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is not one of {known}")]
-pub struct UnknownWord {
-    word: String,
-    known: String,
-}
-
-macro_rules! vocabulary {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),+
-        }
-
-        impl $name {
-            /// Every word of the vocabulary.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// Returns the word.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = $crate::UnknownWord;
-
-            fn from_str(word: &str) -> Result<Self, Self::Err> {
-                Self::ALL.iter().copied().find(|known| known.as_str() == word).ok_or_else(|| {
-                    $crate::UnknownWord::new(word, Self::ALL.iter().map(|known| known.as_str()))
-                })
-            }
-        }
-    };
-}
-pub(crate) use vocabulary;
 
 vocabulary! {
     /// What a commit's artifact is in relation to its parent.
@@ -303,13 +258,6 @@ impl TryFrom<u64> for Count {
 impl From<Count> for u64 {
     fn from(count: Count) -> Self {
         count.0
-    }
-}
-
-impl UnknownWord {
-    /// Names the word and the vocabulary it is not in.
-    pub fn new<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Self {
-        Self { word: word.to_owned(), known: known.collect::<Vec<_>>().join(", ") }
     }
 }
 

@@ -3,13 +3,11 @@
 //! Entries are derived from the bytes that a runtime wrote, and can be derived again by a better decoder. The bytes are
 //! the truth; an entry says what a model and a person would take from them.
 
-use std::{fmt, str::FromStr};
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Timestamp, commit::vocabulary};
+use crate::{Timestamp, vocabulary};
 
 /// One message of one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

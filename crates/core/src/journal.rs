@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Actor, SpaceName, Timestamp, UnknownWord, canonical, commit::vocabulary};
+use crate::{Actor, SpaceName, Timestamp, UnknownWord, canonical, vocabulary};
 
 /// Separates journal hashes from every other use of BLAKE3.
 const CHAIN_CONTEXT: &str = "contexture journal v1";
@@ -84,6 +84,13 @@ vocabulary! {
         RedactionApplied = "context.redaction.applied",
         /// Context was exported.
         Exported = "context.exported",
+    }
+}
+
+impl EventKind {
+    /// Tells whether something could not be done.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::SelectionFailed | Self::AssemblyFailed | Self::CompactionFailed)
     }
 }
 

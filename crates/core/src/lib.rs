@@ -11,9 +11,10 @@ mod journal;
 mod name;
 pub mod packed;
 mod time;
+mod vocabulary;
 
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
-pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger, UnknownWord};
+pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger};
 pub use entry::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput, Usage};
 pub use id::{
     ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, EnvelopeId, EnvelopePrefix, IdError, InjectionId,
@@ -25,3 +26,4 @@ pub use name::{
     Principal, RecipeName, RuntimeSessionId, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
 pub use time::{TimeError, Timestamp};
+pub use vocabulary::{UnknownWord, Word};

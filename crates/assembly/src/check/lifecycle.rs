@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use contexture_core::EventKind;
 use serde_json::Value;
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     references::{Index, id_of},
     report::{FaultKind, Findings, Level},
 };
-use crate::standard::{EventType, Object, RedactionState};
+use crate::standard::{Object, RedactionState};
 
 /// Checks that the life of every record is in the events.
 pub(super) fn check(document: &CheckedDocument, index: &Index, findings: &mut Findings) {
@@ -42,7 +43,7 @@ pub(super) fn check(document: &CheckedDocument, index: &Index, findings: &mut Fi
 }
 
 /// Which ids the events of each type name.
-struct Events<'d>(HashSet<(EventType, &'d str)>);
+struct Events<'d>(HashSet<(EventKind, &'d str)>);
 
 impl<'d> Events<'d> {
     /// An event names its subject, and every id that its data has on top.
@@ -57,24 +58,24 @@ impl<'d> Events<'d> {
         Self(named)
     }
 
-    fn has(&self, kind: EventType, id: &str) -> bool {
+    fn has(&self, kind: EventKind, id: &str) -> bool {
         self.0.contains(&(kind, id))
     }
 }
 
 /// Returns the events that a record cannot be without.
-fn expected(entry: &Entry) -> Vec<EventType> {
+fn expected(entry: &Entry) -> Vec<EventKind> {
     match entry.object {
-        Object::Surface => vec![EventType::SurfaceCreated],
-        Object::Selection => vec![EventType::SelectionCompleted],
-        Object::Budget => vec![EventType::BudgetApplied],
-        Object::Assembly => vec![EventType::AssemblyCreated],
-        Object::Injection => vec![EventType::InjectionApplied],
-        Object::Compaction => vec![EventType::CompactionCompleted],
+        Object::Surface => vec![EventKind::SurfaceCreated],
+        Object::Selection => vec![EventKind::SelectionCompleted],
+        Object::Budget => vec![EventKind::BudgetApplied],
+        Object::Assembly => vec![EventKind::AssemblyCreated],
+        Object::Injection => vec![EventKind::InjectionApplied],
+        Object::Compaction => vec![EventKind::CompactionCompleted],
         Object::MissingContext => match entry.text("status") {
-            Some("requested" | "waiting") => vec![EventType::MissingDetected, EventType::MissingRequested],
-            Some("resolved") => vec![EventType::MissingDetected, EventType::MissingResolved],
-            _ => vec![EventType::MissingDetected],
+            Some("requested" | "waiting") => vec![EventKind::MissingDetected, EventKind::MissingRequested],
+            Some("resolved") => vec![EventKind::MissingDetected, EventKind::MissingResolved],
+            _ => vec![EventKind::MissingDetected],
         },
         Object::Envelope | Object::Item | Object::SourceRef | Object::Window | Object::Summary | Object::Event => {
             Vec::new()
@@ -84,10 +85,10 @@ fn expected(entry: &Entry) -> Vec<EventType> {
 
 /// Checks that every redaction has its event: of an item, of a block or one of its items, of an assembly or what is in it.
 fn redactions(entry: &Entry, events: &Events, findings: &mut Findings) {
-    let is_told = |ids: &[&str]| ids.iter().any(|id| events.has(EventType::RedactionApplied, id));
+    let has_event = |ids: &[&str]| ids.iter().any(|id| events.has(EventKind::RedactionApplied, id));
     let mut demand = |is_redacted: bool, ids: &[&str], path: Path| {
-        if is_redacted && !is_told(ids) {
-            let problem = FaultKind::NoEvent { event: EventType::RedactionApplied };
+        if is_redacted && !has_event(ids) {
+            let problem = FaultKind::NoEvent { event: EventKind::RedactionApplied };
             findings.fault(Level::Lifecycle, path.field("redaction_state"), problem);
         }
     };
@@ -209,7 +210,7 @@ fn declared(name: &str, value: &Value) -> Option<&'static str> {
 /// Says what a type of event declares that is not about context.
 fn declared_event(kind: &str) -> Option<&'static str> {
     let is_about_context =
-        |word: &str| EventType::ALL.iter().any(|known| known.as_str().split('.').nth(1) == Some(word));
+        |word: &str| EventKind::ALL.iter().any(|known| known.as_str().split('.').nth(1) == Some(word));
     let mut words = kind.split('.');
     let last = words.next_back()?;
     if words.any(is_about_context) { None } else { among(last, &DECLARED) }

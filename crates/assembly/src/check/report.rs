@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use contexture_core::UnknownWord;
+use contexture_core::{EventKind, UnknownWord, vocabulary};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{
     mistake::{ActualValue, meant},
-    standard::{ContentDigest, EventType, NotADigest, Object, VERSION},
-    vocabulary::vocabulary,
+    standard::{ContentDigest, NotADigest, Object, VERSION},
 };
 
 /// How many faults of a level, and how many notes, are kept.
@@ -184,7 +183,7 @@ problems! {
     /// A change has no event.
     "no-event", "no event {event} names it" => NoEvent {
         /// The event.
-        event: EventType,
+        event: EventKind,
     };
     /// Nobody knows what was lost.
     "no-loss-notes", "neither the compaction nor its summary says what was lost" => NoLossNotes;

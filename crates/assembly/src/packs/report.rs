@@ -1,5 +1,6 @@
 //! What is reported about packs, in the shape that programs read.
 
+use contexture_core::vocabulary;
 use serde::Serialize;
 
 use super::AssembledPacks;
@@ -7,7 +8,6 @@ use crate::{
     budget::{CandidateOutcome, Decision, Omission, Shortening},
     candidate::{CandidateId, Variant},
     measure::{CharCount, TokenCount},
-    vocabulary::vocabulary,
 };
 
 /// Everything about an assembly of packs.

@@ -1,6 +1,6 @@
 //! Messages of a topic: which of them a source takes.
 
-use contexture_core::Timestamp;
+use contexture_core::{Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +10,6 @@ use crate::{
     candidate::Priority,
     mistake::MistakeKind,
     reader::{Fields, Reader, line, positive, text, word},
-    vocabulary::vocabulary,
 };
 
 vocabulary! {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use contexture_core::Timestamp;
+use contexture_core::{Timestamp, vocabulary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ContentDigest, RecordReference, StandardRecord, VERSION};
-use crate::{digest::Digest, vocabulary::vocabulary};
+use crate::digest::Digest;
 
 /// Records of the standard with the contents that they name, as one JSON document.
 ///

@@ -1,5 +1,6 @@
 //! Records of any kind, with the names that the standard gives their kinds.
 
+use contexture_core::vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +9,6 @@ use super::{
     ContextSelection, ContextSummary, ContextSurface, ContextWindow, MissingContext, SourceRef,
     shape::{Field, Shape, Shaped},
 };
-use crate::vocabulary::vocabulary;
 
 macro_rules! records {
     ($($(#[$doc:meta])* $name:ident($record:ident) = $word:literal, $id:ident, $has_schema:literal;)+) => {

@@ -1,12 +1,11 @@
 //! Source references: where an item comes from.
 
-use contexture_core::Timestamp;
+use contexture_core::{Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{RecordReference, SelectorKind, SourceId, object::object};
-use crate::vocabulary::vocabulary;
 
 object! {
     /// The origin of an item.

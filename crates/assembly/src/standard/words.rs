@@ -3,7 +3,7 @@
 //! The standard leaves most of them open; here they are closed, and what has no word of its own is `custom` where the
 //! vocabulary has that word.
 
-use crate::vocabulary::vocabulary;
+use contexture_core::vocabulary;
 
 vocabulary! {
     /// What an envelope is a snapshot for.
@@ -406,47 +406,5 @@ vocabulary! {
         PolicyBlocked = "policy_blocked",
         /// Nobody knows.
         Unknown = "unknown",
-    }
-}
-
-vocabulary! {
-    /// What happened.
-    EventType {
-        /// A surface was created.
-        SurfaceCreated = "context.surface.created",
-        /// A surface was updated.
-        SurfaceUpdated = "context.surface.updated",
-        /// An item was added.
-        ItemAdded = "context.item.added",
-        /// An item was updated.
-        ItemUpdated = "context.item.updated",
-        /// An item was removed.
-        ItemRemoved = "context.item.removed",
-        /// A selection was started.
-        SelectionStarted = "context.selection.started",
-        /// A selection was completed.
-        SelectionCompleted = "context.selection.completed",
-        /// A budget was applied.
-        BudgetApplied = "context.budget.applied",
-        /// An assembly was created.
-        AssemblyCreated = "context.assembly.created",
-        /// An injection was applied.
-        InjectionApplied = "context.injection.applied",
-        /// A compaction was started.
-        CompactionStarted = "context.compaction.started",
-        /// A compaction was completed.
-        CompactionCompleted = "context.compaction.completed",
-        /// A summary was created.
-        SummaryCreated = "context.summary.created",
-        /// A gap was detected.
-        MissingDetected = "context.missing.detected",
-        /// A gap was requested.
-        MissingRequested = "context.missing.requested",
-        /// A gap was resolved.
-        MissingResolved = "context.missing.resolved",
-        /// A redaction was applied.
-        RedactionApplied = "context.redaction.applied",
-        /// Context was exported.
-        Exported = "context.exported",
     }
 }

@@ -4,12 +4,12 @@ use contexture_assembly::standard::{
     AssemblyBlock, AssemblyId, Audience, Binding, BlockId, BudgetId, CompactionId, CompactionMethod, CompactionTrigger,
     ContentMode, ContextAssembly, ContextBudget, ContextCompaction, ContextEnvelope, ContextEnvelopeId, ContextEvent,
     ContextInjection, ContextInjectionId, ContextItem, ContextKind, ContextScope, ContextSelection, ContextSummary,
-    ContextSurface, ContextWindow, EventId, EventType, Export, InjectionPoint, ItemId, Lifecycle, MissingContext,
+    ContextSurface, ContextWindow, EventId, Export, InjectionPoint, ItemId, Lifecycle, MissingContext,
     MissingContextId, MissingStatus, OmissionReason, Omitted, OmittedRef, OverflowStrategy, RankingSignal,
     RecordReference, RedactionState, SegmentId, SelectionId, Selector, SelectorKind, SelectorShape, Severity, SourceId,
     SourceRef, SummaryId, SurfaceId, SurfaceKind, Truncation, VERSION, WindowId, WindowSegment,
 };
-use contexture_core::Timestamp;
+use contexture_core::{EventKind, Timestamp};
 use serde_json::{Map, Number, Value, json};
 
 /// Returns an export that reaches the highest level, even strictly.
@@ -48,15 +48,15 @@ pub(crate) fn export() -> Export {
     });
     export.add(compaction()).add(summary()).add(missing()).add(envelope());
     for (event, subject) in [
-        (EventType::SurfaceCreated, "sur-1"),
-        (EventType::SelectionCompleted, "sel-1"),
-        (EventType::BudgetApplied, "bud-1"),
-        (EventType::AssemblyCreated, "asm-1"),
-        (EventType::RedactionApplied, "item-key"),
-        (EventType::InjectionApplied, "inj-1"),
-        (EventType::CompactionCompleted, "com-1"),
-        (EventType::MissingDetected, "mis-1"),
-        (EventType::MissingRequested, "mis-1"),
+        (EventKind::SurfaceCreated, "sur-1"),
+        (EventKind::SelectionCompleted, "sel-1"),
+        (EventKind::BudgetApplied, "bud-1"),
+        (EventKind::AssemblyCreated, "asm-1"),
+        (EventKind::RedactionApplied, "item-key"),
+        (EventKind::InjectionApplied, "inj-1"),
+        (EventKind::CompactionCompleted, "com-1"),
+        (EventKind::MissingDetected, "mis-1"),
+        (EventKind::MissingRequested, "mis-1"),
     ] {
         export.add(happened(event, subject));
     }
@@ -360,11 +360,11 @@ fn envelope() -> ContextEnvelope {
     }
 }
 
-fn happened(event_type: EventType, subject: &str) -> ContextEvent {
+fn happened(kind: EventKind, subject: &str) -> ContextEvent {
     ContextEvent {
         schema_version: VERSION.to_owned(),
-        event_id: EventId::new(format!("{event_type}/{subject}")).unwrap(),
-        event_type,
+        event_id: EventId::new(format!("{kind}/{subject}")).unwrap(),
+        event_type: kind.try_into().unwrap(),
         source: "example".to_owned(),
         time: time(),
         subject: Some(subject.to_owned()),

@@ -2,8 +2,8 @@
 
 /// A word of a closed set.
 ///
-/// Implemented by every enum that `vocabulary!` makes, called by readers of documents.
-pub(crate) trait Word: Copy + 'static {
+/// Implemented by every enum that [`vocabulary!`](crate::vocabulary!) makes, called by readers of documents.
+pub trait Word: Copy + 'static {
     /// Every word of the set.
     const ALL: &'static [Self];
 
@@ -11,7 +11,25 @@ pub(crate) trait Word: Copy + 'static {
     fn word(self) -> &'static str;
 }
 
+/// Says that a word is not in a closed vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is not one of {known}")]
+pub struct UnknownWord {
+    word: String,
+    known: String,
+}
+
+impl UnknownWord {
+    /// Names the word and the vocabulary it is not in.
+    pub fn new<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Self {
+        Self { word: word.to_owned(), known: known.collect::<Vec<_>>().join(", ") }
+    }
+}
+
 /// Makes an enum of a closed set of words.
+///
+/// The crate that calls it depends on `serde` and `schemars`.
+#[macro_export]
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -31,7 +49,7 @@ macro_rules! vocabulary {
             }
         }
 
-        impl crate::vocabulary::Word for $name {
+        impl $crate::Word for $name {
             const ALL: &'static [Self] = Self::ALL;
 
             fn word(self) -> &'static str {
@@ -46,14 +64,13 @@ macro_rules! vocabulary {
         }
 
         impl std::str::FromStr for $name {
-            type Err = contexture_core::UnknownWord;
+            type Err = $crate::UnknownWord;
 
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 Self::ALL.iter().copied().find(|known| known.as_str() == word).ok_or_else(|| {
-                    contexture_core::UnknownWord::new(word, Self::ALL.iter().map(|known| known.as_str()))
+                    $crate::UnknownWord::new(word, Self::ALL.iter().map(|known| known.as_str()))
                 })
             }
         }
     };
 }
-pub(crate) use vocabulary;
