@@ -1,66 +1,18 @@
 //! Commits as people read them in a log or a list.
 
-use std::collections::HashMap;
-
 use contexture::{
-    Contexture, Head, StoredCommit,
-    core::{CommitId, CommitKind, HeadName, Timestamp, Trigger},
-    wire::CommitDocument,
+    StoredCommit,
+    core::{CommitId, CommitKind, Timestamp, Trigger},
+    wire::HeadsByCommit,
 };
 
-use crate::{
-    error::Result,
-    output::{self, Palette},
-};
-
-/// Heads that are read at once.
-const HEADS_PER_PAGE: u32 = 1000;
-
-/// The heads of a space by the commits they point to.
-#[derive(Debug, Default)]
-pub(crate) struct HeadLabels {
-    by_commit: HashMap<CommitId, Vec<HeadName>>,
-}
+use crate::output::{self, Palette};
 
 /// How commits are told.
 pub(crate) struct CommitText<'a> {
     pub(crate) palette: &'a Palette,
-    pub(crate) labels: &'a HeadLabels,
+    pub(crate) labels: &'a HeadsByCommit,
     pub(crate) now: Timestamp,
-}
-
-impl HeadLabels {
-    /// Reads every head of the space.
-    pub(crate) async fn load(engine: &Contexture) -> Result<Self> {
-        let mut labels = Self::default();
-        let mut after: Option<HeadName> = None;
-        loop {
-            let page = engine.heads("", after.as_ref(), HEADS_PER_PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok(labels);
-            };
-            after = Some(last.name.clone());
-            for Head { name, commit, .. } in page {
-                labels.by_commit.entry(commit).or_default().push(name);
-            }
-        }
-    }
-
-    /// Returns the heads that point to a commit, in name order.
-    pub(crate) fn of(&self, commit: &CommitId) -> &[HeadName] {
-        self.by_commit.get(commit).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns every commit that a head points to.
-    pub(crate) fn commits(&self) -> Vec<CommitId> {
-        self.by_commit.keys().copied().collect()
-    }
-
-    /// Returns the document of a commit with its heads.
-    pub(crate) fn document(&self, stored: StoredCommit) -> CommitDocument {
-        let heads = self.of(&stored.id).to_vec();
-        CommitDocument { heads, ..stored.into() }
-    }
 }
 
 /// Returns the first line of what a commit was summed up as.

@@ -12,7 +12,6 @@ use std::{
 };
 
 use contexture::core::Timestamp;
-use serde::{Serialize, Serializer};
 
 pub(crate) use self::{blame::BlamedLine, changes::FileChange};
 use crate::error::{Error, Result, Untraced};
@@ -34,7 +33,7 @@ pub(crate) struct Repository {
 pub(crate) struct GitId(String);
 
 /// A commit of git.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GitCommit {
     pub(crate) id: GitId,
     pub(crate) author: String,
@@ -45,7 +44,6 @@ pub(crate) struct GitCommit {
     /// How many commits it follows; a merge follows several.
     pub(crate) parents: usize,
     /// What its trailers say of contexts, as it is written there.
-    #[serde(skip)]
     pub(crate) context: Vec<String>,
 }
 
@@ -71,12 +69,6 @@ impl GitId {
 impl fmt::Display for GitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl Serialize for GitId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

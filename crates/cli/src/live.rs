@@ -10,7 +10,7 @@ mod recorder;
 pub(crate) mod run;
 
 pub(crate) use self::{
-    bound::{Bound, By},
+    bound::Bound,
     event::{Event, Moment},
     fired::Fired,
     log::{Log, Trouble},

@@ -12,11 +12,11 @@ use contexture::{
     Contexture, Error as EngineError, Filter, FoundEdit, Occasion, PageAfter, Reasoning, Reference, Request,
     StoreError, StoredCommit, Trace, TracedFile, TracedLine, Within,
     core::{CommitId, Principal, Timestamp},
+    wire::Certainty,
 };
-use serde::Serialize;
 
 pub(crate) use self::{
-    document::{GitDocument, StoryDocument},
+    document::git_document,
     tell::{Teller, told_range},
 };
 use crate::{
@@ -37,18 +37,6 @@ const MAX_GUESS_AGE_MICROS: i64 = 60 * 60 * 1_000_000;
 const GIT_SECOND_MICROS: i64 = 1_000_000;
 /// Commits that are considered for a guess.
 const MAX_GUESSES: u32 = 256;
-
-/// How sure it is that a context made something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Certainty {
-    /// The git commit names it.
-    Recorded,
-    /// A tool call in it wrote this very text into the file.
-    EditFound,
-    /// Its author worked on it at that time.
-    Guess,
-}
 
 /// The context that made something.
 #[derive(Debug, Clone)]

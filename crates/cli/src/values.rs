@@ -1,17 +1,16 @@
 //! Values of flags that the library has no single type for.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
-    Contexture, Expect, PageAfter, Reference, Stop, Tier,
+    Contexture, Expect, Reference, Stop, Tier,
     core::{
         Annotation, AnnotationError, CommitId, CommitKind, Count, EnvelopePrefix, HeadName, LabelKey, NameError,
-        Stream, SummaryText, Timestamp, Trigger,
+        Stream, SummaryText, Trigger,
     },
 };
 use contexture_capture::Runtime;
-use serde::{Serialize, Serializer};
 
 use crate::error::Result;
 
@@ -123,15 +122,6 @@ impl FromStr for Correlation {
     }
 }
 
-/// Where the next page of a list starts, as one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cursor(pub(crate) PageAfter);
-
-/// Says that a text is no cursor.
-#[derive(Debug, thiserror::Error)]
-#[error("a cursor is what an earlier list ended with")]
-pub(crate) struct CursorError;
-
 impl FromStr for Start {
     type Err = contexture::Error;
 
@@ -203,28 +193,6 @@ impl From<Label> for Annotation {
     }
 }
 
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0.created_at.as_micros(), self.0.seq)
-    }
-}
-
-impl FromStr for Cursor {
-    type Err = CursorError;
-
-    fn from_str(text: &str) -> Result<Self, CursorError> {
-        let (micros, seq) = text.split_once('.').ok_or(CursorError)?;
-        let created_at = micros.parse().ok().and_then(Timestamp::from_micros).ok_or(CursorError)?;
-        Ok(Self(PageAfter { created_at, seq: seq.parse().map_err(|_| CursorError)? }))
-    }
-}
-
-impl Serialize for Cursor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// Reads a text that is kept as an annotation.
 pub(crate) fn text(text: &str) -> Result<SummaryText, AnnotationError> {
     SummaryText::new(text)
@@ -270,15 +238,6 @@ pub(crate) async fn find(engine: &Contexture, reference: &Reference) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cursor_survives_its_text_and_others_are_refused() {
-        let cursor = Cursor(PageAfter { created_at: "2026-11-15T20:10:00Z".parse().unwrap(), seq: 7 });
-        assert_eq!(cursor.to_string().parse::<Cursor>().unwrap(), cursor);
-        for text in ["", "1", "x.1", "1.x", "1.-1", "9223372036854775807.1"] {
-            assert!(text.parse::<Cursor>().is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_label_needs_a_key_and_may_hold_further_equals_signs() {

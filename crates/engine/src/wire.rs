@@ -3,19 +3,41 @@
 //! A document is printed and read by the same type, and its JSON schema is made from that type too.
 
 mod artifact;
+mod check;
 mod commit;
+mod current;
 mod entry;
+mod envelope;
 mod failure;
+mod format;
 mod head;
+mod origin;
+mod recipe;
+mod search;
+mod store;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use artifact::MeasuredArtifact;
-pub use commit::{CommitDocument, MadeCommit, ResolvedCommit, ShownCommit};
+pub use check::{CheckedRecords, FaultDocument};
+pub use commit::{CommitDocument, ListCursor, ListCursorError, ListedCommit, MadeCommit, ResolvedCommit, ShownCommit};
+pub use current::{CurrentCommit, FoundBy};
 pub use entry::{EntryBody, EntryDocument};
+pub use envelope::{AssembledEnvelope, EnvelopeDifference, RemovedItem, ReplayedRendering, ShownEnvelope};
 pub use failure::{FailureBody, FailureDocument};
-pub use head::MovedHead;
+pub use format::FormatDocument;
+pub use head::{HeadsByCommit, MovedHead};
+pub use origin::{
+    BlamedLines, Certainty, ChangedFile, CommitContribution, CommitOrigin, EditDocument, GitCommitDocument,
+    StoryDocument,
+};
+pub use recipe::{
+    CheckedRecipe, ListedRecipe, MistakePlace, RecipeMistake, RecipeOrigin, RecipeProvenance, RecipeSummary,
+    ShownRecipe,
+};
+pub use search::{SearchHit, SearchIndex};
+pub use store::{InspectedStore, SpaceStats, StorePath};
 
 /// Version of every document's shape.
 pub const SCHEMA: &str = "contexture/1";

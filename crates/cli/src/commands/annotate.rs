@@ -4,10 +4,10 @@ use clap::{ArgGroup, Args};
 use contexture::{
     Reference,
     core::{Annotation, SummaryText, Tag},
+    wire::HeadsByCommit,
 };
 
 use crate::{
-    commit_text::HeadLabels,
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
@@ -64,7 +64,7 @@ impl Annotate {
         engine.annotate(id, annotations).await?;
         if output.shape() == Shape::Json {
             let stored = engine.show(id).await?;
-            return output.document(HeadLabels::load(&engine).await?.document(stored));
+            return output.document(HeadsByCommit::load(&engine).await?.document(stored));
         }
         output.status(format_args!("Annotated {} with {}.", id.short(), output::counted(statements, "statement")));
         Ok(())

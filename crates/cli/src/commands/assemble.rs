@@ -2,7 +2,7 @@
 
 mod packs;
 
-use std::{collections::BTreeMap, ffi::OsStr, path::PathBuf};
+use std::{ffi::OsStr, path::PathBuf};
 
 use clap::{
     Arg, Args, Command,
@@ -11,10 +11,10 @@ use clap::{
 use contexture::{
     AssembledContext, Contexture, GivenItems, Reference, TriggerMessage,
     assembly::recipe::{Recipe, TargetSpec},
-    core::{CommitId, EnvelopeId, HeadName, Stream},
+    core::{CommitId, HeadName, Stream},
+    wire::AssembledEnvelope,
 };
-use contexture_assembly::{TokenCounter, counter, counters, envelope::Envelope};
-use serde::Serialize;
+use contexture_assembly::{TokenCounter, counter, counters};
 
 use crate::{
     commands::envelope::render,
@@ -107,18 +107,6 @@ pub(crate) struct Assemble {
     /// How tokens are counted, if not as the recipe says
     #[arg(long, value_name = "NAME", value_parser = CounterName)]
     counter: Option<&'static dyn TokenCounter>,
-}
-
-/// What was assembled, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct AssembledDocument<'d> {
-    envelope: EnvelopeId,
-    texts_counted: u64,
-    #[serde(flatten)]
-    document: &'d Envelope,
-    /// What each target is given, where that is text and did not go to a file.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    renderings: BTreeMap<String, String>,
 }
 
 impl Assemble {
@@ -216,7 +204,7 @@ fn read(input: &Input) -> Result<Vec<u8>> {
 
 /// Hands out what was assembled, and tells how the budget was spent.
 fn publish(assembled: &AssembledContext, destination: Option<&Destination>, output: &mut Output) -> Result<()> {
-    let AssembledContext { envelope, document, renderings, texts_counted } = assembled;
+    let AssembledContext { envelope, document, renderings, .. } = assembled;
     if let Some(Destination::File(path)) = destination {
         for (target, bytes) in renderings {
             let path = match renderings.len() {
@@ -230,18 +218,8 @@ fn publish(assembled: &AssembledContext, destination: Option<&Destination>, outp
     }
     let to_stdout = !matches!(destination, Some(Destination::File(_)));
     match output.shape() {
-        Shape::Json => {
-            let text = |(target, bytes): &(TargetSpec, Vec<u8>)| {
-                Some((target.to_string(), String::from_utf8(bytes.clone()).ok()?))
-            };
-            let renderings = if to_stdout { renderings.iter().filter_map(text).collect() } else { BTreeMap::new() };
-            output.document(AssembledDocument {
-                envelope: *envelope,
-                texts_counted: *texts_counted,
-                document,
-                renderings,
-            })
-        }
+        Shape::Json if to_stdout => output.document(AssembledEnvelope::from(assembled)),
+        Shape::Json => output.document(AssembledEnvelope::without_renderings(assembled)),
         Shape::Text => {
             if to_stdout {
                 for (_, bytes) in renderings {

@@ -8,8 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use contexture::TracedFile;
-use serde::Serialize;
+use contexture::{TracedFile, wire::BlamedLines};
 
 use crate::{
     conversation::{self, Detail},
@@ -17,7 +16,7 @@ use crate::{
     git::{BlamedLine, Repository},
     input::Input,
     invocation::Invocation,
-    origin::{Finder, GitDocument, Origins, Story, StoryDocument, Teller, WantedLine, told_range},
+    origin::{Finder, Origins, Story, Teller, WantedLine, git_document, told_range},
     output::{self, Output, Palette, Shape},
 };
 
@@ -61,19 +60,6 @@ pub(crate) struct Blame {
 struct Run<'r> {
     lines: &'r [BlamedLine],
     origin: Option<usize>,
-}
-
-/// A run as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct RunDocument<'r> {
-    file: &'r str,
-    first_line: u64,
-    last_line: u64,
-    lines: Vec<&'r str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    git: Option<GitDocument<'r>>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    story: Option<StoryDocument>,
 }
 
 /// A file and what of it is asked for.
@@ -149,12 +135,12 @@ async fn tell_program(
             Some(origin) => Some(finder.story(&found.contexts[origin]).await?.into()),
             None => None,
         };
-        output.document(RunDocument {
-            file,
+        output.document(BlamedLines {
+            file: file.to_owned(),
             first_line: run.first(),
             last_line: run.last(),
-            lines: run.texts(),
-            git: run.git(finder).map(GitDocument::of),
+            lines: run.texts().into_iter().map(str::to_owned).collect(),
+            git: run.git(finder).map(git_document),
             story,
         })?;
     }

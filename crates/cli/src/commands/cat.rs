@@ -3,11 +3,7 @@
 use std::collections::VecDeque;
 
 use clap::Args;
-use contexture::{
-    CommitContent, ContentMeaning, Entries, Reference,
-    formats::{self, DisplayItem},
-    wire::{EntryBody, EntryDocument},
-};
+use contexture::{Entries, Reference, wire::EntryDocument};
 
 use crate::{
     conversation::{Conversation, Detail},
@@ -100,7 +96,7 @@ async fn read_turns(mut entries: Entries, reading: Reading, output: &mut Output)
 async fn read_documents(mut entries: Entries, last: Option<usize>, output: &mut Output) -> Result<()> {
     let mut tail = Tail::new(last);
     while let Some(content) = entries.next().await? {
-        for document in documents(content).into_iter().filter_map(|document| tail.take(document)) {
+        for document in EntryDocument::all_of(content).into_iter().filter_map(|document| tail.take(document)) {
             output.document(document)?;
         }
     }
@@ -108,23 +104,6 @@ async fn read_documents(mut entries: Entries, last: Option<usize>, output: &mut 
         output.document(document)?;
     }
     Ok(())
-}
-
-fn documents(content: CommitContent) -> Vec<EntryDocument> {
-    let CommitContent { commit, size, said } = content;
-    let (format, artifact) = (commit.commit.format, commit.commit.artifact);
-    let bodies = match said {
-        ContentMeaning::Steps { steps, .. } => {
-            let entry = |item| match item {
-                DisplayItem::Entry(entry) => Some(EntryBody::Entry(entry)),
-                DisplayItem::Rewind(_) => None,
-            };
-            formats::display_items(steps).into_iter().filter_map(entry).collect()
-        }
-        ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
-        ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
-    };
-    bodies.into_iter().map(|body| EntryDocument { commit: commit.id, body }).collect()
 }
 
 /// Holds back what may not be among the last.

@@ -4,8 +4,8 @@ use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use contexture::wire::CheckedRecords;
 use contexture_assembly::check::{self, CheckReport, Fault, Level, Strictness};
-use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
@@ -52,14 +52,6 @@ pub(crate) struct Check {
     strict: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct CheckDocument<'r> {
-    strict: bool,
-    demanded: Level,
-    #[serde(flatten)]
-    report: &'r CheckReport,
-}
-
 impl Check {
     pub(crate) fn run(self, output: &mut Output) -> Result<()> {
         let Self { file, level: demanded, strict } = self;
@@ -68,7 +60,7 @@ impl Check {
         };
         let report = check::check(&bytes, if strict { Strictness::Recommended } else { Strictness::Demanded });
         match output.shape() {
-            Shape::Json => output.document(CheckDocument { strict, demanded, report: &report })?,
+            Shape::Json => output.document(CheckedRecords::of(&report, demanded, strict))?,
             Shape::Text => tell_person(&report, output)?,
         }
         if report.level < Some(demanded) {

@@ -1,10 +1,10 @@
 //! `ctx children`: the commits that continue a commit.
 
 use clap::Args;
-use contexture::Reference;
+use contexture::{Reference, wire::HeadsByCommit};
 
 use crate::{
-    commit_text::{CommitText, HeadLabels},
+    commit_text::CommitText,
     conversation,
     error::Result,
     invocation::Invocation,
@@ -32,7 +32,7 @@ impl Children {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
         let parent = engine.find(&self.commit).await?;
-        let labels = HeadLabels::load(&engine).await?;
+        let labels = HeadsByCommit::load(&engine).await?;
         let palette = output.palette;
         let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
         for stored in engine.children(parent, self.limit).await? {

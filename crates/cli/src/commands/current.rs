@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use clap::Args;
-use contexture::{Moment, Reference, core::CommitId};
-use serde::Serialize;
+use contexture::{
+    Moment, Reference,
+    wire::{CurrentCommit, FoundBy},
+};
 
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
-    live::{Bound, By},
+    live::Bound,
     output::{Output, Shape},
 };
 
@@ -38,19 +40,10 @@ pub(crate) struct Current {
     session: Option<String>,
 }
 
-/// The answer.
-#[derive(Debug, Serialize)]
-struct Answer {
-    commit: CommitId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    by: By,
-}
-
 impl Current {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let answer = self.ask(invocation).await?;
-        if answer.by == By::Principal {
+        if answer.by == FoundBy::Principal {
             let principal = invocation.environment.principal()?;
             output.remark(format_args!("No agent has started this program; this is the last commit of {principal}."));
         }
@@ -60,12 +53,12 @@ impl Current {
         }
     }
 
-    async fn ask(&self, invocation: &Invocation) -> Result<Answer> {
+    async fn ask(&self, invocation: &Invocation) -> Result<CurrentCommit> {
         if let Some(bound) = Bound::find(invocation, self.session.as_deref())? {
             let session = bound.session.session.clone();
             let commit = bound.flush(invocation, FLUSH_LIMIT).await?;
             let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
-            return Ok(Answer { commit, session: Some(session), by: bound.by });
+            return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
         }
         let engine = invocation.open().await?;
         if let Some(name) = &self.session {
@@ -73,11 +66,11 @@ impl Current {
             let unknown = || Error::NoSession { name: name.clone() };
             let head: Reference = format!("session/{name}").parse().map_err(|_| unknown())?;
             let commit = engine.find(&head).await.map_err(|_| unknown())?;
-            return Ok(Answer { commit, session: Some(name.clone()), by: By::Name });
+            return Ok(CurrentCommit { commit, session: Some(name.clone()), by: FoundBy::Name });
         }
         let moment = Moment { principal: invocation.environment.principal()?, at: invocation.now()? };
         let known = engine.resolve(&moment).await?;
         let commit = known.ok_or(Error::NothingKnown { principal: moment.principal, at: moment.at })?;
-        Ok(Answer { commit, session: None, by: By::Principal })
+        Ok(CurrentCommit { commit, session: None, by: FoundBy::Principal })
     }
 }

@@ -12,8 +12,8 @@ use contexture::{
         standard::{Audience, InjectionPoint},
     },
     core::{CommitId, EnvelopeId, EnvelopePrefix, RecipeName, Stream},
+    wire::{ReplayedRendering, ShownEnvelope},
 };
-use serde::Serialize;
 
 use crate::{
     destination::{Destination, Draft},
@@ -168,26 +168,6 @@ impl std::str::FromStr for InjectionTarget {
     }
 }
 
-/// An envelope in a list, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct EnvelopeDocument<'d> {
-    envelope: EnvelopeId,
-    #[serde(flatten)]
-    document: &'d envelope::Envelope,
-}
-
-/// What a replay found, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct ReplayDocument {
-    envelope: EnvelopeId,
-    target: TargetSpec,
-    bytes: usize,
-    equal: bool,
-    equal_decisions: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_difference: Option<u64>,
-}
-
 impl Envelope {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
@@ -206,7 +186,7 @@ impl Envelope {
                     return write_bytes(&engine, id, &document, target, output).await;
                 }
                 if output.shape() == Shape::Json {
-                    return output.document(EnvelopeDocument { envelope: id, document: &document });
+                    return output.document(ShownEnvelope { envelope: id, document });
                 }
                 output.page(invocation.environment.pager().as_ref());
                 render::tell(id, &document, target, all, engine.now(), output)
@@ -369,14 +349,7 @@ async fn replay(engine: &Contexture, ids: &[EnvelopeId], output: &mut Output) ->
         different += u64::from(!replayed.is_equal());
         for target in replayed.targets {
             if output.shape() == Shape::Json {
-                output.document(ReplayDocument {
-                    envelope: *id,
-                    target: target.target,
-                    bytes: target.bytes.len(),
-                    equal: target.is_equal,
-                    equal_decisions: target.has_equal_decisions,
-                    first_difference: target.first_difference,
-                })?;
+                output.document(ReplayedRendering::of(*id, &target))?;
                 continue;
             }
             let size = output::size(target.bytes.len() as u64);

@@ -1,8 +1,10 @@
 //! `ctx formats`: the formats that are known by name.
 
 use clap::Args;
-use contexture::formats::{self, KnownFormat};
-use serde::Serialize;
+use contexture::{
+    formats::{self, KnownFormat},
+    wire::FormatDocument,
+};
 
 use crate::{
     error::Result,
@@ -20,21 +22,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Formats {}
 
-/// A format, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Listed {
-    name: &'static str,
-    description: &'static str,
-    joined_as: String,
-}
-
 impl Formats {
     pub(crate) fn run(output: &mut Output) -> Result<()> {
         let width = formats::known().iter().map(|format| format.name.len()).max().unwrap_or(0);
-        for KnownFormat { name, description, rule } in formats::known() {
+        for format in formats::known() {
             match output.shape() {
-                Shape::Json => output.document(Listed { name, description, joined_as: rule.to_string() })?,
+                Shape::Json => output.document(FormatDocument::from(format))?,
                 Shape::Text => {
+                    let KnownFormat { name, description, rule } = format;
                     let strong = output.palette.strong;
                     output.line(format_args!("{strong}{name:<width$}{strong:#}  {rule:<10}  {description}"))?;
                 }

@@ -2,20 +2,18 @@
 
 use clap::Args;
 use contexture::{
-    Filter, PageAfter, StoredCommit,
+    Filter,
     core::{Format, Principal, RuntimeSessionId, Template, Thread, Ticket},
-    wire::CommitDocument,
+    wire::{HeadsByCommit, ListCursor, ListedCommit},
 };
-use serde::Serialize;
 
 use crate::{
-    commit_text::{CommitText, HeadLabels},
+    commit_text::CommitText,
     conversation,
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
     time::When,
-    values::Cursor,
 };
 
 /// Commits that are read at once.
@@ -65,21 +63,13 @@ pub(crate) struct List {
     limit: u64,
     /// Goes on where an earlier list ended
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
-    after: Option<Cursor>,
-}
-
-/// A commit and how to go on behind it.
-#[derive(Debug, Serialize)]
-struct Listed {
-    #[serde(flatten)]
-    commit: CommitDocument,
-    cursor: Cursor,
+    after: Option<ListCursor>,
 }
 
 impl List {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let labels = HeadLabels::load(&engine).await?;
+        let labels = HeadsByCommit::load(&engine).await?;
         let palette = output.palette;
         let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
         let (mut after, mut left) = (self.after.map(|cursor| cursor.0), self.limit);
@@ -90,14 +80,14 @@ impl List {
             let ended = (page.len() as u64) < size;
             left -= page.len() as u64;
             for stored in page {
-                let cursor = cursor(&stored);
+                let cursor = ListCursor::from(&stored);
                 after = Some(cursor.0);
                 match output.shape() {
                     Shape::Text => {
                         let gist = conversation::gist(&engine, &stored).await;
                         output.line(text.line(&stored, gist.as_deref()))?;
                     }
-                    Shape::Json => output.document(Listed { commit: labels.document(stored), cursor })?,
+                    Shape::Json => output.document(ListedCommit { commit: labels.document(stored), cursor })?,
                 }
             }
             if ended {
@@ -107,7 +97,7 @@ impl List {
         if let (Shape::Text, Some(last)) = (output.shape(), after)
             && !engine.list(&filter, after, 1).await?.is_empty()
         {
-            output.status(format_args!("There are more: go on with --after {}", Cursor(last)));
+            output.status(format_args!("There are more: go on with --after {}", ListCursor(last)));
         }
         Ok(())
     }
@@ -126,8 +116,4 @@ impl List {
             missing_summary: self.missing_summary,
         })
     }
-}
-
-fn cursor(stored: &StoredCommit) -> Cursor {
-    Cursor(PageAfter { created_at: stored.commit.created_at, seq: stored.seq })
 }

@@ -1,11 +1,11 @@
 //! `ctx log`: history, newest first, as a list or a graph.
 
 use clap::Args;
-use contexture::{Contexture, LogStart, Reference, StoredCommit, Walk, core::CommitId};
+use contexture::{Contexture, LogStart, Reference, StoredCommit, Walk, core::CommitId, wire::HeadsByCommit};
 use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
 use crate::{
-    commit_text::{CommitText, HeadLabels},
+    commit_text::CommitText,
     conversation,
     error::Result,
     invocation::Invocation,
@@ -50,7 +50,7 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let labels = HeadLabels::load(&engine).await?;
+        let labels = HeadsByCommit::load(&engine).await?;
         let mut walk = engine.walk(self.start(&engine, &labels).await?).await?;
         let mut left = self.limit.unwrap_or(u64::MAX);
         let mut page = walk.next(page_size(left)).await?;
@@ -94,7 +94,7 @@ impl Log {
         Ok(())
     }
 
-    async fn start(&self, engine: &Contexture, labels: &HeadLabels) -> Result<LogStart> {
+    async fn start(&self, engine: &Contexture, labels: &HeadsByCommit) -> Result<LogStart> {
         if self.all {
             return Ok(LogStart::Everything);
         }

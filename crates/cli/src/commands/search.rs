@@ -7,12 +7,12 @@ use clap::{
 use contexture::{
     Contexture, FoundCommit, FoundPassage, Indexed, Indexing, PassageKind, Query, Reference, SearchFilter,
     SearchRequest, Snippet,
-    core::{CommitId, Format, Principal, Role, RuntimeSessionId, Timestamp},
+    core::{Format, Principal, Role, RuntimeSessionId},
+    wire::{HeadsByCommit, SearchHit, SearchIndex},
 };
-use serde::Serialize;
 
 use crate::{
-    commit_text::{self, CommitText, HeadLabels},
+    commit_text::{self, CommitText},
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Palette, Shape},
@@ -89,24 +89,6 @@ pub(crate) struct Search {
     rebuild: bool,
 }
 
-/// A passage as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct HitDocument<'h> {
-    commit: CommitId,
-    created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<&'h RuntimeSessionId>,
-    matching_passages: u64,
-    #[serde(flatten)]
-    passage: &'h FoundPassage,
-}
-
-/// What became of the index, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct IndexDocument {
-    index: Indexed,
-}
-
 impl Search {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         // A query that cannot be understood is refused before anything is done.
@@ -127,7 +109,7 @@ impl Search {
             return Err(Error::NothingFound { text, passages: indexed.passages, bytes: indexed.bytes });
         }
         match output.shape() {
-            Shape::Json => found.iter().try_for_each(|found| tell_program(found, output)),
+            Shape::Json => found.into_iter().flat_map(SearchHit::all_of).try_for_each(|hit| output.document(hit)),
             Shape::Text => tell_person(&engine, &found, output).await,
         }
     }
@@ -182,29 +164,15 @@ fn warn(indexed: Indexed, output: &mut Output) {
 fn tell_index(indexed: Indexed, output: &mut Output) -> Result<()> {
     warn(indexed, output);
     if output.shape() == Shape::Json {
-        return output.document(IndexDocument { index: indexed });
+        return output.document(SearchIndex { index: indexed });
     }
     let (passages, size) = (output::counted(indexed.passages, "passage"), output::size(indexed.bytes));
     output.status(format_args!("Indexed {passages} ({size} of text)."));
     Ok(())
 }
 
-fn tell_program(found: &FoundCommit, output: &mut Output) -> Result<()> {
-    let FoundCommit { commit, passages, matching_passages } = found;
-    for passage in passages {
-        output.document(HitDocument {
-            commit: commit.id,
-            created_at: commit.commit.created_at,
-            session: commit.commit.provenance.session.as_ref(),
-            matching_passages: *matching_passages,
-            passage,
-        })?;
-    }
-    Ok(())
-}
-
 async fn tell_person(engine: &Contexture, found: &[FoundCommit], output: &mut Output) -> Result<()> {
-    let labels = HeadLabels::load(engine).await?;
+    let labels = HeadsByCommit::load(engine).await?;
     let palette = output.palette;
     let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
     for (number, FoundCommit { commit, passages, matching_passages }) in found.iter().enumerate() {

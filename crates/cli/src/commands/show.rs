@@ -2,22 +2,18 @@
 
 use clap::Args;
 use contexture::{
-    Error as EngineError, Reference, Stop, StoreError,
+    Reference, Stop,
     core::{Annotation, CommitId, Coverage, Noted, Timestamp},
     wire::{CommitDocument, ShownCommit},
 };
 
 use crate::{
     commands::cat::{self, Reading},
-    commit_text::HeadLabels,
     conversation::Detail,
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
 };
-
-/// Children that are counted.
-const MAX_CHILDREN: u32 = 1000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,17 +47,7 @@ impl Show {
             let detail = if self.full { Detail::Full } else { Detail::Folded };
             return cat::read(entries, Reading { detail, last: None }, output).await;
         }
-        let stored = engine.show(id).await?;
-        let size = match engine.stat_artifact(stored.commit.artifact).await {
-            Ok(stat) => Some(stat.size),
-            // Whoever looks at a damaged commit wants to see what is left of it.
-            Err(EngineError::Store(StoreError::NoArtifact(_))) => None,
-            Err(error) => return Err(error.into()),
-        };
-        let children = engine.children(id, MAX_CHILDREN).await?.len();
-        let annotation_history = engine.annotation_history(id).await?;
-        let document = HeadLabels::load(&engine).await?.document(stored);
-        let shown = ShownCommit { commit: CommitDocument { annotation_history, ..document }, size, children };
+        let shown = ShownCommit::load(&engine, id).await?;
         if output.shape() == Shape::Json {
             return output.document(shown);
         }
@@ -135,6 +121,7 @@ fn at(now: Timestamp, then: Timestamp) -> String {
 }
 
 fn children(count: usize) -> String {
+    const MAX_CHILDREN: u32 = ShownCommit::MAX_CHILDREN;
     if count >= MAX_CHILDREN as usize { format!("{MAX_CHILDREN} or more") } else { count.to_string() }
 }
 

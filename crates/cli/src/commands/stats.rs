@@ -6,8 +6,8 @@ use clap::Args;
 use contexture::{
     core::Timestamp,
     stats::{Footprint, Stats as Measures, Tally},
+    wire::SpaceStats,
 };
-use serde::Serialize;
 
 use crate::{
     error::Result,
@@ -28,23 +28,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {}
 
-/// Everything that was measured, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Measured {
-    #[serde(flatten)]
-    space: Measures,
-    /// What the store takes on disk, with all its spaces.
-    files: Footprint,
-}
-
 impl Stats {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let measured = Measured { space: engine.stats().await?, files: engine.footprint().await? };
+        let measured = SpaceStats { space: engine.stats().await?, files: engine.footprint().await? };
         if output.shape() == Shape::Json {
             return output.document(measured);
         }
-        for (name, value) in measured.fields(engine.now()) {
+        for (name, value) in fields(&measured, engine.now()) {
             let strong = output.palette.strong;
             output.line(format_args!("{strong}{name:<12}{strong:#} {value}"))?;
         }
@@ -52,50 +43,48 @@ impl Stats {
     }
 }
 
-impl Measured {
-    /// Returns what was measured, each with its name, in reading order.
-    fn fields(&self, now: Timestamp) -> Vec<(&'static str, String)> {
-        let Measures { commits, lines, forks, heads, artifacts, annotations, requests, envelopes, .. } = &self.space;
-        let mut fields = vec![(
-            "commits",
-            format!(
-                "{} ({}, {}, {})",
-                output::count(commits.count),
-                output::counted(commits.deltas, "delta"),
-                output::counted(commits.compactions, "compaction"),
-                output::counted(commits.snapshots, "snapshot"),
-            ),
-        )];
-        if let (Some(first), Some(last)) = (commits.first_at, commits.last_at) {
-            let (first, last) = (output::relative(now, first), output::relative(now, last));
-            fields.push(("made", format!("first {first}, last {last}")));
-        }
-        fields.push(("lines", format!("{} ({})", output::count(*lines), output::counted(*forks, "fork"))));
-        fields.push(("heads", output::count(*heads)));
-        fields.push(("content", output::size(commits.bytes)));
-        fields.push(("distinct", format!("{} in {}", output::size(artifacts.row_bytes), rows(artifacts.rows))));
-        fields.push(("compressed", output::size(artifacts.stored_bytes)));
-        if artifacts.large > 0 {
-            let large = output::counted(artifacts.large, "artifact");
-            let parts = format!("{} of {}", output::count(artifacts.distinct_parts), output::count(artifacts.parts));
-            fields.push(("large", format!("{large} ({}); {parts} parts stored", output::size(artifacts.large_bytes))));
-        }
-        fields.push(("annotations", output::count(*annotations)));
-        fields.push(("keys", output::count(*requests)));
-        if *envelopes > 0 {
-            fields.push(("envelopes", output::count(*envelopes)));
-        }
-        fields.push(("journal", output::counted(self.space.journal_records, "record")));
-        if let Some(index) = &self.space.index {
-            let (passages, size) = (output::counted(index.passages, "passage"), output::size(index.bytes));
-            fields.push(("searchable", format!("{passages} ({size} of text)")));
-        }
-        fields.push(("principals", tallied(&self.space.principals)));
-        fields.push(("sessions", tallied(&self.space.sessions)));
-        fields.push(("formats", tallied(&self.space.formats)));
-        fields.push(("files", files(&self.files)));
-        fields
+/// Returns what was measured, each with its name, in reading order.
+fn fields(measured: &SpaceStats, now: Timestamp) -> Vec<(&'static str, String)> {
+    let Measures { commits, lines, forks, heads, artifacts, annotations, requests, envelopes, .. } = &measured.space;
+    let mut fields = vec![(
+        "commits",
+        format!(
+            "{} ({}, {}, {})",
+            output::count(commits.count),
+            output::counted(commits.deltas, "delta"),
+            output::counted(commits.compactions, "compaction"),
+            output::counted(commits.snapshots, "snapshot"),
+        ),
+    )];
+    if let (Some(first), Some(last)) = (commits.first_at, commits.last_at) {
+        let (first, last) = (output::relative(now, first), output::relative(now, last));
+        fields.push(("made", format!("first {first}, last {last}")));
     }
+    fields.push(("lines", format!("{} ({})", output::count(*lines), output::counted(*forks, "fork"))));
+    fields.push(("heads", output::count(*heads)));
+    fields.push(("content", output::size(commits.bytes)));
+    fields.push(("distinct", format!("{} in {}", output::size(artifacts.row_bytes), rows(artifacts.rows))));
+    fields.push(("compressed", output::size(artifacts.stored_bytes)));
+    if artifacts.large > 0 {
+        let large = output::counted(artifacts.large, "artifact");
+        let parts = format!("{} of {}", output::count(artifacts.distinct_parts), output::count(artifacts.parts));
+        fields.push(("large", format!("{large} ({}); {parts} parts stored", output::size(artifacts.large_bytes))));
+    }
+    fields.push(("annotations", output::count(*annotations)));
+    fields.push(("keys", output::count(*requests)));
+    if *envelopes > 0 {
+        fields.push(("envelopes", output::count(*envelopes)));
+    }
+    fields.push(("journal", output::counted(measured.space.journal_records, "record")));
+    if let Some(index) = &measured.space.index {
+        let (passages, size) = (output::counted(index.passages, "passage"), output::size(index.bytes));
+        fields.push(("searchable", format!("{passages} ({size} of text)")));
+    }
+    fields.push(("principals", tallied(&measured.space.principals)));
+    fields.push(("sessions", tallied(&measured.space.sessions)));
+    fields.push(("formats", tallied(&measured.space.formats)));
+    fields.push(("files", files(&measured.files)));
+    fields
 }
 
 /// Returns what a store takes on disk.

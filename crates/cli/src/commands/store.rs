@@ -3,8 +3,7 @@
 pub(super) mod check;
 
 use clap::{Args, Subcommand};
-use contexture::Location;
-use serde::Serialize;
+use contexture::{Location, wire::StorePath};
 
 use crate::{
     error::{Error, Result},
@@ -62,12 +61,6 @@ enum Action {
     Check(Check),
 }
 
-/// Where the store is, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Place {
-    path: String,
-}
-
 impl Store {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self.action {
@@ -79,7 +72,7 @@ impl Store {
 
 fn path(location: &Location, output: &mut Output) -> Result<()> {
     if output.shape() == Shape::Json {
-        return output.document(Place { path: location.to_string() });
+        return output.document(StorePath { path: location.to_string() });
     }
     let Location::Directory(path) = location else {
         return output.line(location);

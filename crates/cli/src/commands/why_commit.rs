@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use clap::Args;
-use serde::Serialize;
+use contexture::wire::{ChangedFile, CommitContribution, CommitOrigin};
 
 use crate::{
     conversation::{self, Detail},
     error::{Error, Result, Untraced},
     git::{FileChange, GitCommit, GitId, Repository},
     invocation::Invocation,
-    origin::{Finder, GitDocument, Origin, Record, StoryDocument, Teller, WantedLine},
+    origin::{Finder, Origin, Record, Teller, WantedLine, git_document},
     output::{self, Output, Palette, Shape},
 };
 
@@ -55,25 +55,6 @@ struct Contribution {
     texts: Vec<String>,
     /// The files, by their places.
     files: Vec<usize>,
-}
-
-/// A git commit as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct WhyDocument<'w> {
-    git: GitDocument<'w>,
-    files: &'w [FileChange],
-    contexts: Vec<ContextDocument<'w>>,
-}
-
-/// A context of a git commit.
-#[derive(Debug, Serialize)]
-struct ContextDocument<'w> {
-    /// The files that it made lines of.
-    files: Vec<&'w str>,
-    /// How many lines of the commit it made, as far as its edits are known.
-    lines: u64,
-    #[serde(flatten)]
-    story: StoryDocument,
 }
 
 impl WhyCommit {
@@ -161,11 +142,12 @@ async fn tell_program(
 ) -> Result<()> {
     let mut contexts = Vec::new();
     for Contribution { origin, lines, files, .. } in contributions {
-        let files = files.iter().map(|number| changes[*number].path.as_str()).collect();
+        let files = files.iter().map(|number| changes[*number].path.clone()).collect();
         let story = finder.story(origin).await?.into();
-        contexts.push(ContextDocument { files, lines: *lines, story });
+        contexts.push(CommitContribution { files, lines: *lines, story });
     }
-    output.document(WhyDocument { git: GitDocument::of(git), files: changes, contexts })
+    let files = changes.iter().map(ChangedFile::from).collect();
+    output.document(CommitOrigin { git: git_document(git), files, contexts })
 }
 
 async fn tell_person(

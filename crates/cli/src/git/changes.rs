@@ -1,7 +1,5 @@
 //! What a commit changes.
 
-use serde::Serialize;
-
 use super::{GitId, Repository, ask};
 use crate::error::Result;
 
@@ -9,17 +7,14 @@ use crate::error::Result;
 const MAX_ADDED_LINES: u64 = 50_000;
 
 /// What a commit does to a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileChange {
     /// From the top of the working tree.
     pub(crate) path: String,
     /// How many lines come in; nothing for a file without lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) added: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) removed: Option<u64>,
     /// The lines that come in; none when the commit has too many.
-    #[serde(skip)]
     pub(crate) lines: Vec<String>,
 }
 

@@ -5,9 +5,9 @@ use std::{env, path::PathBuf, time::Duration};
 use contexture::{
     Contexture,
     core::{CommitId, Trigger},
+    wire::FoundBy,
 };
 use contexture_capture::{self as capture, Capture, CaptureReason, ImportSettings, LiveSession, SessionFile};
-use serde::Serialize;
 
 use super::{
     Recorded, Recorder, process,
@@ -24,29 +24,11 @@ const MIN_PREFIX: usize = 4;
 /// How long the wrapper of an agent may take to answer.
 const WRAPPER_LIMIT: Duration = Duration::from_secs(2);
 
-/// How a session was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum By {
-    /// It was named.
-    Name,
-    /// `CTX_SESSION` names it.
-    Variable,
-    /// The same, and the wrapper of its agent can be asked.
-    Socket,
-    /// Its agent has started this program.
-    Process,
-    /// Its agent works in this directory.
-    Directory,
-    /// It is the last that the principal did.
-    Principal,
-}
-
 /// A session that a program belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     pub(crate) session: LiveSession,
-    pub(crate) by: By,
+    pub(crate) by: FoundBy,
 }
 
 impl Bound {
@@ -58,25 +40,25 @@ impl Bound {
             sessions.retain(|session| recorder.is_own(session));
         }
         if let Some(name) = named {
-            return Ok(by_name(&sessions, name).map(|session| Self { session, by: By::Name }));
+            return Ok(by_name(&sessions, name).map(|session| Self { session, by: FoundBy::Name }));
         }
         if let Some(run) = &invocation.environment.session
             && let Some(session) = by_name(&sessions, &run.to_string_lossy())
         {
-            let by = if invocation.environment.socket.is_some() { By::Socket } else { By::Variable };
+            let by = if invocation.environment.socket.is_some() { FoundBy::Socket } else { FoundBy::Variable };
             return Ok(Some(Self { session, by }));
         }
         for ancestor in process::ancestors() {
             let is_own = |session: &&LiveSession| session.agent.as_ref() == Some(&ancestor);
             if let Some(session) = sessions.iter().find(is_own) {
-                return Ok(Some(Self { session: session.clone(), by: By::Process }));
+                return Ok(Some(Self { session: session.clone(), by: FoundBy::Process }));
             }
         }
         let Ok(here) = env::current_dir() else { return Ok(None) };
         let is_here = |session: &&LiveSession| {
             here.starts_with(&session.directory) && session.agent.as_ref().is_some_and(process::is_alive)
         };
-        Ok(sessions.iter().find(is_here).map(|session| Self { session: session.clone(), by: By::Directory }))
+        Ok(sessions.iter().find(is_here).map(|session| Self { session: session.clone(), by: FoundBy::Directory }))
     }
 
     /// Takes in what the session holds now, up to the call that is under way, and returns the commit that this is.
@@ -107,7 +89,7 @@ impl Bound {
     /// Asks the wrapper of the agent, which knows what it has printed. One that does not answer is done without.
     fn ask_wrapper(&self, invocation: &Invocation) -> Option<CommitId> {
         let Environment { session: run, socket, .. } = &invocation.environment;
-        let socket = socket.as_ref().filter(|_| self.by == By::Socket)?;
+        let socket = socket.as_ref().filter(|_| self.by == FoundBy::Socket)?;
         let answer = run::ask(socket, WRAPPER_LIMIT).ok()?;
         // Agents that the wrapped one has started are listed for the same run, and the wrapper does not know them.
         let is_of_run = run.as_ref().is_some_and(|run| run == self.session.session.as_str());

@@ -9,10 +9,11 @@ use contexture::{
     FoundEdit, Reasoning, Thought,
     core::{CommitId, Timestamp},
     formats::edit::Line,
+    wire::Certainty,
 };
 use contexture_capture::Runtime;
 
-use super::{Certainty, Record, Story};
+use super::{Record, Story};
 use crate::{
     conversation::{self, Conversation, Detail, clean, clip, wrap},
     git::GitCommit,
@@ -34,17 +35,6 @@ pub(crate) struct Teller {
     pub(crate) columns: usize,
     pub(crate) now: Timestamp,
     pub(crate) detail: Detail,
-}
-
-impl Certainty {
-    /// Returns one word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::EditFound => "edit found",
-            Self::Guess => "guess",
-        }
-    }
 }
 
 impl Story {

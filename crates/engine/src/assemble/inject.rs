@@ -6,14 +6,15 @@ use contexture_assembly::{
     standard::{self, InjectionPoint, RecordReference},
 };
 use contexture_core::{ArtifactId, EnvelopeId, EventKind, InjectionId, Timestamp};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use super::keep::{EventDraft, json_text, new_event, value};
 use crate::{AssemblyProblem, Contexture, Result};
 
 /// An injection that is recorded.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Injected {
     /// Its id.
     pub injection: InjectionId,

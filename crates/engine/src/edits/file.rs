@@ -1,7 +1,8 @@
 //! Which paths in tool calls name a file.
 
 use contexture_store::search::Query;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A file whose edits are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct TracedFile {
 }
 
 /// How sure it is that a path names the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nearness {
     /// It is the file.

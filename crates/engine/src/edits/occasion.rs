@@ -3,7 +3,8 @@
 use contexture_core::{CommitId, Entry, EntryPart, Role, Timestamp};
 use contexture_formats::{DisplayItem, display_items};
 use contexture_store::commit::StoredCommit;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Contexture, LogStart, Result};
 
@@ -24,7 +25,7 @@ pub struct Occasion {
 }
 
 /// What somebody asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// The commit that holds it.
     pub commit: CommitId,
@@ -35,7 +36,7 @@ pub struct Request {
 }
 
 /// What a model said or thought.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reasoning {
     /// Whether it was said.
     pub kind: Thought,
@@ -44,7 +45,7 @@ pub struct Reasoning {
 }
 
 /// Whether something was said or only thought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Thought {
     /// To the user.

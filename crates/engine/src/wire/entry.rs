@@ -1,8 +1,11 @@
 //! What commits say, as programs read it.
 
 use contexture_core::{ArtifactId, CommitId, Entry, Format};
+use contexture_formats::{DisplayItem, display_items};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::{CommitContent, ContentMeaning};
 
 /// Something that a commit says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,4 +41,24 @@ pub enum EntryBody {
         /// How many bytes it has.
         size: u64,
     },
+}
+
+impl EntryDocument {
+    /// Tells what a commit says, entry by entry.
+    pub fn all_of(content: CommitContent) -> Vec<Self> {
+        let CommitContent { commit, size, said } = content;
+        let (format, artifact) = (commit.commit.format, commit.commit.artifact);
+        let bodies = match said {
+            ContentMeaning::Steps { steps, .. } => {
+                let entry = |item| match item {
+                    DisplayItem::Entry(entry) => Some(EntryBody::Entry(entry)),
+                    DisplayItem::Rewind(_) => None,
+                };
+                display_items(steps).into_iter().filter_map(entry).collect()
+            }
+            ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
+            ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
+        };
+        bodies.into_iter().map(|body| Self { commit: commit.id, body }).collect()
+    }
 }

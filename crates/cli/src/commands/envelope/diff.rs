@@ -9,40 +9,14 @@ use contexture::{
         recipe::TargetSpec,
     },
     core::EnvelopeId,
+    wire::{EnvelopeDifference, RemovedItem},
 };
-use serde::Serialize;
 
 use super::chosen;
 use crate::{
     error::Result,
     output::{self, Output, Shape},
 };
-
-/// What is different for one target.
-#[derive(Debug, Serialize)]
-struct Difference {
-    before: EnvelopeId,
-    after: EnvelopeId,
-    target: TargetSpec,
-    tokens_before: u64,
-    tokens_after: u64,
-    /// How much both begin with, and which item ends that.
-    prefix: Prefix,
-    /// Items that came in.
-    added: Vec<String>,
-    /// Items that went out, and why.
-    removed: Vec<Removed>,
-    /// Items that are in both, otherwise.
-    changed: Vec<String>,
-    /// What else is not the same: the recipe, the counter, the commit.
-    settings: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Removed {
-    item: String,
-    reason: String,
-}
 
 pub(super) async fn tell(
     engine: &Contexture,
@@ -70,7 +44,7 @@ pub(super) async fn tell(
 fn difference(
     (before, old, was): (EnvelopeId, &Envelope, &TargetRecord),
     (after, new, made): (EnvelopeId, &Envelope, &TargetRecord),
-) -> Difference {
+) -> EnvelopeDifference {
     let inside = |record: &TargetRecord| -> BTreeMap<String, String> {
         let blocks = record.outcome.blocks.iter();
         blocks.filter_map(|block| Some((block.item.as_ref()?.as_str().to_owned(), block.digest.to_string()))).collect()
@@ -99,7 +73,7 @@ fn difference(
     compare("commit", commit(old), commit(new));
     let limit = |record: &TargetRecord| record.outcome.limits.max_tokens.map_or("none".to_owned(), output::count);
     compare("budget", limit(was), limit(made));
-    Difference {
+    EnvelopeDifference {
         before,
         after,
         target: made.outcome.target,
@@ -110,7 +84,7 @@ fn difference(
         removed: then
             .keys()
             .filter(|item| !now.contains_key(*item))
-            .map(|item| Removed { item: item.clone(), reason: reason(item) })
+            .map(|item| RemovedItem { item: item.clone(), reason: reason(item) })
             .collect(),
         changed: now
             .iter()
@@ -121,9 +95,19 @@ fn difference(
     }
 }
 
-fn tell_person(difference: &Difference, output: &mut Output) -> Result<()> {
-    let Difference { before, after, target, tokens_before, tokens_after, prefix, added, removed, changed, settings } =
-        difference;
+fn tell_person(difference: &EnvelopeDifference, output: &mut Output) -> Result<()> {
+    let EnvelopeDifference {
+        before,
+        after,
+        target,
+        tokens_before,
+        tokens_after,
+        prefix,
+        added,
+        removed,
+        changed,
+        settings,
+    } = difference;
     let strong = output.palette.strong;
     output.line(format_args!(
         "{strong}{target}{strong:#}  {} {} → {} {}",
@@ -152,7 +136,7 @@ fn tell_person(difference: &Difference, output: &mut Output) -> Result<()> {
     for item in added {
         output.line(format_args!("{plus}+ {item}{plus:#}"))?;
     }
-    for Removed { item, reason } in removed {
+    for RemovedItem { item, reason } in removed {
         output.line(format_args!("{minus}- {item}{minus:#}  {reason}"))?;
     }
     changed.iter().try_for_each(|item| output.line(format_args!("~ {item}")))

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use contexture::core::ArtifactId;
-use serde::Serialize;
+use contexture::wire::{ListedRecipe, RecipeOrigin, RecipeProvenance, RecipeSummary};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
@@ -24,38 +23,13 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {}
 
-/// A recipe, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Listed {
-    name: String,
-    #[serde(flatten)]
-    provenance: Provenance,
-    #[serde(flatten)]
-    content: Content,
-}
-
-/// Where a recipe comes from, as `--json` tells it.
-#[derive(Debug, Serialize)]
-pub(super) struct Provenance {
-    origin: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Content {
-    Good { description: String, digest: ArtifactId },
-    Bad { error: String },
-}
-
 impl List {
     pub(crate) fn run(invocation: &Invocation, output: &mut Output) -> Result<()> {
         let located = Recipes::of(invocation)?.list()?;
         if output.shape() == Shape::Json {
             for located in located {
-                let (content, provenance) = (Content::of(&located), Provenance::of(&located.origin));
-                output.document(Listed { name: located.name, provenance, content })?;
+                let (summary, provenance) = (summary(&located), provenance(&located.origin));
+                output.document(ListedRecipe { name: located.name, provenance, summary })?;
             }
             return Ok(());
         }
@@ -66,9 +40,9 @@ impl List {
             let name_pad = " ".repeat(name_width - located.name.width());
             let origin_pad = " ".repeat(origin_width - origin.width());
             let strong = output.palette.strong;
-            let about = match Content::of(located) {
-                Content::Good { description, .. } => output::first_line(&description).into_owned(),
-                Content::Bad { error } => format!("not good: {error}"),
+            let about = match summary(located) {
+                RecipeSummary::Good { description, .. } => output::first_line(&description).into_owned(),
+                RecipeSummary::Bad { error } => format!("not good: {error}"),
             };
             let line = format!(
                 "{strong}{}{strong:#}{name_pad}  {}{origin_pad}  {about}",
@@ -81,27 +55,25 @@ impl List {
     }
 }
 
-impl Content {
-    /// Reads a recipe; one that is not good is listed too.
-    fn of(located: &Located) -> Self {
-        match located.read() {
-            Ok(Ok(recipe)) => Self::Good { digest: recipe.digest(), description: recipe.description },
-            Ok(Err(refusal)) => Self::Bad { error: refusal.to_string() },
-            Err(error) => Self::Bad { error: error.to_string() },
-        }
+/// Reads a recipe; one that is not good is listed too.
+fn summary(located: &Located) -> RecipeSummary {
+    match located.read() {
+        Ok(Ok(recipe)) => RecipeSummary::Good { digest: recipe.digest(), description: recipe.description },
+        Ok(Err(refusal)) => RecipeSummary::Bad { error: refusal.to_string() },
+        Err(error) => RecipeSummary::Bad { error: error.to_string() },
     }
 }
 
-impl Provenance {
-    pub(super) fn of(origin: &Origin) -> Self {
-        let word = match origin {
-            Origin::Project(_) => "project",
-            Origin::User(_) => "user",
-            Origin::BuiltIn(_) => "built-in",
-            Origin::Given(_) => "given",
-        };
-        Self { origin: word, path: origin.path().map(|path| path.display().to_string()) }
-    }
+/// Says where a recipe comes from.
+pub(super) fn provenance(origin: &Origin) -> RecipeProvenance {
+    let path = origin.path().map(|path| path.display().to_string());
+    let origin = match origin {
+        Origin::Project(_) => RecipeOrigin::Project,
+        Origin::User(_) => RecipeOrigin::User,
+        Origin::BuiltIn(_) => RecipeOrigin::BuiltIn,
+        Origin::Given(_) => RecipeOrigin::Given,
+    };
+    RecipeProvenance { origin, path }
 }
 
 /// Tells a person where a recipe comes from.

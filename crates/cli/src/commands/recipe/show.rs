@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use contexture::core::ArtifactId;
-use contexture_assembly::recipe::Recipe;
-use serde::Serialize;
+use contexture::wire::ShownRecipe;
 
-use super::list::{self, Provenance};
+use super::list;
 use crate::{
     error::Result,
     invocation::Invocation,
@@ -33,22 +31,13 @@ pub(crate) struct Show {
     recipe: PathBuf,
 }
 
-/// A recipe, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    provenance: Provenance,
-    digest: ArtifactId,
-    recipe: Recipe,
-}
-
 impl Show {
     pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let (located, recipe) = Recipes::of(invocation)?.find(&self.recipe)?;
         match output.shape() {
             Shape::Json => {
-                let provenance = Provenance::of(&located.origin);
-                output.document(Shown { provenance, digest: recipe.digest(), recipe })
+                let provenance = list::provenance(&located.origin);
+                output.document(ShownRecipe { provenance, digest: recipe.digest(), recipe })
             }
             Shape::Text => {
                 output.remark(format_args!("From {}, {}.", list::told(&located.origin), recipe.digest().short()));

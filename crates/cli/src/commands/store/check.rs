@@ -9,8 +9,8 @@ use contexture::{
         Access, Connections, Database, Durability, Encryption, Inspection, Measures, Obstacle, Presence,
         StoreCondition, Timings,
     },
+    wire::InspectedStore,
 };
-use serde::Serialize;
 
 use crate::{
     commands::stats,
@@ -43,14 +43,6 @@ pub(crate) struct Check {
     place: Option<OsString>,
 }
 
-/// What was found, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Checked<'c> {
-    path: String,
-    #[serde(flatten)]
-    inspection: &'c Inspection,
-}
-
 /// A name and what there is to say under it.
 type Field = (&'static str, String);
 
@@ -62,7 +54,9 @@ impl Check {
         };
         let inspection = Contexture::inspect(&location, &invocation.environment.clock()?).await?;
         match output.shape() {
-            Shape::Json => output.document(Checked { path: location.to_string(), inspection: &inspection })?,
+            Shape::Json => {
+                output.document(InspectedStore { path: location.to_string(), inspection: inspection.clone() })?;
+            }
             Shape::Text => tell(&location, &inspection, output)?,
         }
         let place = inspection.place();

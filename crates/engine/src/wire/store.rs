@@ -1,0 +1,35 @@
+//! Stores as programs read of them.
+
+use contexture_store::{
+    inspect::Inspection,
+    stats::{Footprint, Stats},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a store is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StorePath {
+    /// A directory, or a URL without its password.
+    pub path: String,
+}
+
+/// What a look at a store found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectedStore {
+    /// A directory, or a URL without its password.
+    pub path: String,
+    /// What is there.
+    #[serde(flatten)]
+    pub inspection: Inspection,
+}
+
+/// How much a space holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpaceStats {
+    /// What it holds.
+    #[serde(flatten)]
+    pub space: Stats,
+    /// What the store takes on disk, with all its spaces.
+    pub files: Footprint,
+}
