@@ -167,7 +167,13 @@ impl Contexture {
     pub async fn checkpoint(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
         let mut prepared = self.prepare(&request, content).await?;
         prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
-        let foresight = Foresight { head: request.head.clone(), parent: request.parent };
+        let mut foresight = Foresight::default();
+        if let Some(head) = &request.head {
+            foresight = foresight.head(head.clone());
+        }
+        if let Some(parent) = request.parent {
+            foresight = foresight.commit(parent);
+        }
         let writing =
             self.store.write_foreseen(self.scope(), foresight, (request, prepared), |tx, (request, prepared)| {
                 write(tx, request, prepared).boxed()

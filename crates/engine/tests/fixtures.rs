@@ -2,10 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use contexture::{Contexture, EnvelopeFilter, Stop};
+use contexture::{Contexture, EnvelopeFilter, Expect, Stop};
 use contexture_core::{ArtifactId, CommitId, HeadName, MissingId, SpaceName};
 use contexture_testkit::{
-    Harness, SqliteBackend, artifact, assert_whole, block_on, materialized, postgres::PostgresBackend,
+    Backend, Harness, SqliteBackend, artifact, assert_whole, block_on, materialized, postgres::PostgresBackend,
 };
 
 /// The tips of the two chains.
@@ -72,11 +72,11 @@ async fn assert_envelopes(store: &Contexture) {
 #[test]
 fn stores_of_earlier_versions_open_whole() {
     block_on(async {
-        for version in ["v1", "v3", "v4"] {
+        for version in ["v1", "v3", "v4", "v5"] {
             let harness = Harness::<SqliteBackend>::new().await;
             let store = open(&harness, version).await;
             assert_chains(&store).await;
-            if version == "v4" {
+            if ["v4", "v5"].contains(&version) {
                 assert_envelopes(&store).await;
             }
         }
@@ -102,8 +102,9 @@ fn a_store_of_version_3_on_postgresql_goes_to_the_newest() {
         let store = harness.open().await;
         store.import_bundle(fs::File::open(fixture("v1/chain.bundle")).unwrap()).await.unwrap();
         drop(store);
-        // What version 4 added is taken away again.
         let (server, schema) = (harness.backend.server(), harness.backend.schema());
+        server.psql(&format!("SET search_path = {schema}; {}", back_to_version_4(["BIGINT", "TEXT", "BYTEA"])));
+        // What version 4 added is taken away again.
         let tables = ["envelopes", "envelope_artifacts", "injections", "missing", "events", "token_counts"];
         let tables = tables.map(|table| format!("{schema}.{table}")).join(", ");
         server.psql(&format!("DROP TABLE {tables}; UPDATE {schema}.contexture_store SET version = 3"));
@@ -112,6 +113,81 @@ fn a_store_of_version_3_on_postgresql_goes_to_the_newest() {
         store.import_bundle(fs::File::open(fixture("v4/chain.bundle")).unwrap()).await.unwrap();
         assert_envelopes(&store).await;
         assert_chains(&store).await;
+    });
+}
+
+/// Returns statements that bring heads and their log to where version 4 had them, with the engine's names of number, text
+/// and bytes.
+fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
+    format!(
+        "CREATE TABLE old_reflog (space {number} NOT NULL, head {text} NOT NULL, seq {number} NOT NULL, \
+             from_commit {bytes}, to_commit {bytes}, actor {text} NOT NULL, at {number} NOT NULL, \
+             PRIMARY KEY (space, head, seq)); \
+         INSERT INTO old_reflog SELECT space, head, seq, from_commit, to_commit, actor, at FROM reflog; \
+         CREATE TABLE old_heads (space {number} NOT NULL, name {text} NOT NULL, commit_id {bytes} NOT NULL, \
+             moved_at {number} NOT NULL, PRIMARY KEY (space, name)); \
+         INSERT INTO old_heads SELECT space, name, commit_id, moved_at FROM heads WHERE commit_id IS NOT NULL; \
+         DROP TABLE reflog; DROP TABLE heads; \
+         ALTER TABLE old_reflog RENAME TO reflog; ALTER TABLE old_heads RENAME TO heads;"
+    )
+}
+
+/// Makes heads that are moved and deleted, one of them again.
+async fn move_heads_about(store: &Contexture) {
+    let [main, review] = HEADS.map(|(_, tip)| tip.parse::<CommitId>().unwrap());
+    let (gone, back) = (HeadName::new("gone").unwrap(), HeadName::new("back").unwrap());
+    for head in [&gone, &back] {
+        store.set_head(head, main, Expect::Absent).await.unwrap();
+        store.set_head(head, review, Expect::At(main)).await.unwrap();
+        store.delete_head(head, Expect::At(review)).await.unwrap();
+    }
+    store.set_head(&back, main, Expect::Absent).await.unwrap();
+}
+
+/// Checks that a store whose heads were brought back to version 4 is as it was, and can be gone on with.
+async fn assert_heads_come_back<B: Backend>(harness: &Harness<B>, bring_back: impl Fn()) {
+    let store = harness.open().await;
+    store.import_bundle(fs::File::open(fixture("v4/chain.bundle")).unwrap()).await.unwrap();
+    move_heads_about(&store).await;
+    let space = SpaceName::new("default").unwrap();
+    let before = assert_whole(&store, &space).await;
+    drop(store);
+    bring_back();
+    let store = harness.open().await;
+    assert_eq!(assert_whole(&store, &space).await, before);
+    let gone = HeadName::new("gone").unwrap();
+    assert_eq!(store.head(&gone).await.unwrap(), None);
+    store.set_head(&gone, HEADS[0].1.parse().unwrap(), Expect::Absent).await.unwrap();
+    let log = store.head_log(&gone, u64::MAX, 10).await.unwrap();
+    assert_eq!(log[1..], before.moves[&gone]);
+    assert_whole(&store, &space).await;
+}
+
+#[test]
+fn heads_and_their_logs_come_through_to_version_5() {
+    block_on(async {
+        let harness = Harness::<SqliteBackend>::new().await;
+        let database = harness.backend.directory().join("contexture.db");
+        assert_heads_come_back(&harness, || {
+            let connection = rusqlite::Connection::open(&database).unwrap();
+            let back = back_to_version_4(["INTEGER", "TEXT", "BLOB"]);
+            connection.execute_batch(&format!("{back} PRAGMA user_version = 4")).unwrap();
+        })
+        .await;
+    });
+}
+
+#[test]
+fn heads_and_their_logs_come_through_to_version_5_on_postgresql() {
+    block_on(async {
+        let harness = Harness::<PostgresBackend>::new().await;
+        let (server, schema) = (harness.backend.server(), harness.backend.schema());
+        assert_heads_come_back(&harness, || {
+            let back = back_to_version_4(["BIGINT", "TEXT", "BYTEA"]);
+            let mark = "UPDATE contexture_store SET version = 4";
+            server.psql(&format!("SET search_path = {schema}; {back} {mark}"));
+        })
+        .await;
     });
 }
 

@@ -18,6 +18,7 @@ use crate::{
     Error, Result,
     commit::{Inserted, LineSegment, commit_id},
     journal,
+    known::Noun,
     space::stored,
     sql::{Param, Row, Tx},
 };
@@ -50,6 +51,18 @@ pub struct CommitArtifact {
     pub content: Option<EncodedArtifact>,
 }
 
+/// The artifacts that a transaction has made sure of.
+pub(crate) struct Artifacts;
+
+/// An artifact that is stored.
+pub(crate) struct Stored;
+
+impl Noun for Artifacts {
+    type Key = ArtifactId;
+    type State = Stored;
+    const IS_JOURNALED: bool = false;
+}
+
 /// Stores a small artifact. Tells whether it is new.
 pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
     insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await
@@ -59,7 +72,7 @@ pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
 pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
     let space = tx.space;
     tx.post(INSERT, &columns(space, hot.id(), hot.size(), hot.encoding(), Some(hot.body()))).await?;
-    tx.known.ensured(*hot.id());
+    tx.known.learn::<Artifacts>(*hot.id(), Stored);
     Ok(())
 }
 

@@ -20,7 +20,10 @@ pub use walk::{
 };
 
 use crate::{
-    Error, Result, journal,
+    Error, Result,
+    artifact::Artifacts,
+    journal,
+    known::Noun,
     sql::{Param, Row, Tx},
 };
 pub(crate) use row::{COLUMNS, commit_id, decode, place};
@@ -67,7 +70,7 @@ pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inser
     if survey.already_there {
         return Ok((id, Inserted::AlreadyThere));
     }
-    if survey.artifact_key.is_none() && !tx.known.has_artifact(&commit.artifact) {
+    if survey.artifact_key.is_none() && tx.known.get::<Artifacts>(&commit.artifact).is_none() {
         return Err(Error::NoArtifact(commit.artifact));
     }
     for merged in &commit.merges {
@@ -77,7 +80,11 @@ pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inser
     let mutation = Mutation { kind: JournalKind::CommitCreated, subject: id.to_string(), digest: ChainDigest(encoded) };
     let seq = journal::append(tx, mutation).await?;
     row::insert(tx, row::NewRow { id: &id, commit, site, artifact_key: survey.artifact_key, seq }).await?;
-    tx.known.stored(id, commit.parent.as_ref(), Tip { site, is_continued: false });
+    if let Some(parent) = &commit.parent {
+        // It has a child now. Few go on from it, so it is not worth keeping in mind.
+        tx.known.forget::<Commits>(parent);
+    }
+    tx.known.learn::<Commits>(id, Tip { site, is_continued: false });
     Ok((id, Inserted::New))
 }
 
@@ -114,6 +121,15 @@ pub(crate) struct Tip {
     pub(crate) is_continued: bool,
 }
 
+/// The commits that a transaction knows as something to go on from.
+pub(crate) struct Commits;
+
+impl Noun for Commits {
+    type Key = CommitId;
+    type State = Tip;
+    const IS_JOURNALED: bool = true;
+}
+
 /// The columns that [`Tip::decode`] reads, in its order, of the commit `p`.
 pub(crate) const TIP_COLUMNS: &str = "p.line, p.position, p.depth, p.reset_line, p.reset_position, \
      (SELECT 1 FROM commits n WHERE n.line = p.line AND n.position = p.position + 1)";
@@ -131,9 +147,9 @@ impl Tip {
 
 async fn survey(tx: &mut Tx<'_>, id: &CommitId, commit: &Commit) -> Result<Survey> {
     // What has no children is not the parent of this commit.
-    let parent = commit.parent.as_ref().and_then(|parent| tx.known.tip(parent));
-    if let Some(parent) = parent.filter(|tip| !tip.is_continued)
-        && tx.known.has_artifact(&commit.artifact)
+    let parent = commit.parent.as_ref().and_then(|parent| tx.known.get::<Commits>(parent));
+    if let Some(&parent) = parent.filter(|tip| !tip.is_continued)
+        && tx.known.get::<Artifacts>(&commit.artifact).is_some()
     {
         return Ok(Survey { already_there: false, artifact_key: None, parent: Some(parent) });
     }
@@ -183,13 +199,20 @@ async fn open_line(tx: &mut Tx<'_>, fork: Option<CommitPlace>) -> Result<i64> {
 
 /// Returns where a commit lies.
 pub async fn find_place(tx: &mut Tx<'_>, id: &CommitId) -> Result<Option<CommitPlace>> {
-    if let Some(tip) = tx.known.tip(id) {
+    if let Some(tip) = tx.known.get::<Commits>(id) {
         return Ok(Some(tip.site.place));
     }
     let space = tx.space;
     let sql = "SELECT line, position FROM commits WHERE space = ?1 AND id = ?2";
     let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
     row.map(|row| Ok(CommitPlace { line: row.integer(0)?, position: row.integer(1)? })).transpose()
+}
+
+/// Tells whether a commit is stored. An index knows, so this reads no row.
+pub(crate) async fn exists(tx: &mut Tx<'_>, id: &CommitId) -> Result<bool> {
+    let space = tx.space;
+    let sql = "SELECT 1 FROM commits WHERE space = ?1 AND id = ?2";
+    Ok(tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?.is_some())
 }
 
 /// Returns where a commit lies, or the error that says there is none.

@@ -8,6 +8,7 @@ use crate::{
     Error, Result,
     commit::{commit_id, require},
     journal,
+    known::Noun,
     space::{stored, time},
     sql::{Param, Row, Tx},
 };
@@ -64,22 +65,58 @@ impl Expect {
     }
 }
 
+/// The heads that a transaction knows.
+pub(crate) struct Heads;
+
+/// How a head is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HeadState {
+    /// Where it points; nothing when it was never made or was deleted.
+    pub(crate) target: Option<CommitId>,
+    /// Sequence number of its last move.
+    pub(crate) moved_seq: Option<i64>,
+}
+
+impl Noun for Heads {
+    type Key = HeadName;
+    type State = HeadState;
+    const IS_JOURNALED: bool = true;
+}
+
+/// The columns that [`HeadState::decode`] reads, in its order, of the head `h`.
+pub(crate) const STATE_COLUMNS: &str = "h.commit_id, h.moved_seq";
+
+impl HeadState {
+    /// Reads [`STATE_COLUMNS`] from a column on.
+    pub(crate) fn decode(row: &Row, column: usize) -> Result<Self> {
+        let target = row.optional_blob(column)?.map(commit_id).transpose()?;
+        Ok(Self { target, moved_seq: row.optional_integer(column + 1)? })
+    }
+}
+
 /// Returns where a head points.
 pub async fn find(tx: &mut Tx<'_>, name: &HeadName) -> Result<Option<CommitId>> {
-    if let Some(target) = tx.known.head(name) {
-        return Ok(*target);
+    Ok(state(tx, name).await?.target)
+}
+
+async fn state(tx: &mut Tx<'_>, name: &HeadName) -> Result<HeadState> {
+    if let Some(state) = tx.known.get::<Heads>(name) {
+        return Ok(*state);
     }
     let space = tx.space;
-    let sql = "SELECT commit_id FROM heads WHERE space = ?1 AND name = ?2";
-    let row = tx.row(sql, &[space.into(), name.as_str().into()]).await?;
-    row.map(|row| commit_id(row.blob(0)?)).transpose()
+    let sql = format!("SELECT {STATE_COLUMNS} FROM heads h WHERE h.space = ?1 AND h.name = ?2");
+    let row = tx.row(&sql, &[space.into(), name.as_str().into()]).await?;
+    let state = row.map_or(Ok(HeadState { target: None, moved_seq: None }), |row| HeadState::decode(&row, 0))?;
+    tx.known.learn::<Heads>(name.clone(), state);
+    Ok(state)
 }
 
 /// Returns heads in name order: those after `after` whose name starts with `prefix`, at most `limit`.
 pub async fn list(tx: &mut Tx<'_>, prefix: &str, after: Option<&HeadName>, limit: u32) -> Result<Vec<Head>> {
     let space = tx.space;
     let sql = "SELECT name, commit_id, moved_at FROM heads \
-               WHERE space = ?1 AND name > ?2 AND substr(name, 1, length(?3)) = ?3 ORDER BY name LIMIT ?4";
+               WHERE space = ?1 AND name > ?2 AND substr(name, 1, length(?3)) = ?3 AND commit_id IS NOT NULL \
+               ORDER BY name LIMIT ?4";
     let after = after.map_or("", HeadName::as_str);
     let rows = tx.rows(sql, &[space.into(), after.into(), prefix.into(), i64::from(limit).into()]).await?;
     let decode = |row: &Row| {
@@ -106,12 +143,6 @@ pub async fn advance(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>,
     if origin == Some(target) {
         return Ok(());
     }
-    let (space, now) = (tx.space, tx.scope.now);
-    let sql = "INSERT INTO heads (space, name, commit_id, moved_at) VALUES (?1, ?2, ?3, ?4) \
-               ON CONFLICT (space, name) DO UPDATE SET commit_id = excluded.commit_id, moved_at = excluded.moved_at";
-    let params = [space.into(), name.as_str().into(), Param::Blob(target.as_bytes()), now.as_micros().into()];
-    tx.post(sql, &params).await?;
-    tx.known.moved(name, Some(target));
     record(tx, name, origin, Some(target)).await
 }
 
@@ -119,9 +150,6 @@ pub async fn advance(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>,
 pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<CommitId> {
     let origin = find(tx, name).await?.ok_or_else(|| Error::NoHead(name.clone()))?;
     expect.check(name, Some(origin))?;
-    let space = tx.space;
-    tx.post("DELETE FROM heads WHERE space = ?1 AND name = ?2", &[space.into(), name.as_str().into()]).await?;
-    tx.known.moved(name, None);
     record(tx, name, Some(origin), None).await?;
     Ok(origin)
 }
@@ -129,8 +157,16 @@ pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<
 /// Returns the moves of a head before a sequence number, newest first, at most `limit`.
 pub async fn log(tx: &mut Tx<'_>, name: &HeadName, before: u64, limit: u32) -> Result<Vec<HeadMove>> {
     let space = tx.space;
-    let sql = "SELECT seq, from_commit, to_commit, actor, at FROM reflog \
-               WHERE space = ?1 AND head = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT ?4";
+    // Each move knows the one before it. Whoever reads on begins with the move that was read last.
+    let sql = "WITH RECURSIVE moves (seq, from_commit, to_commit, actor, at, previous) AS (\
+               SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.previous FROM reflog r \
+               WHERE r.space = ?1 AND r.head = ?2 AND r.seq = coalesce(\
+               (SELECT l.seq FROM reflog l WHERE l.space = ?1 AND l.head = ?2 AND l.seq = ?3), \
+               (SELECT h.moved_seq FROM heads h WHERE h.space = ?1 AND h.name = ?2)) \
+               UNION ALL \
+               SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.previous FROM moves m \
+               JOIN reflog r ON r.space = ?1 AND r.seq = m.previous AND r.seq < m.seq AND r.head = ?2) \
+               SELECT seq, from_commit, to_commit, actor, at FROM moves WHERE seq < ?3 LIMIT ?4";
     let before = i64::try_from(before).unwrap_or(i64::MAX);
     let params = [space.into(), name.as_str().into(), before.into(), i64::from(limit).into()];
     tx.rows(sql, &params).await?.iter().map(decode_move).collect()
@@ -159,19 +195,32 @@ pub(crate) fn mutation(name: &HeadName, origin: Option<CommitId>, target: Option
     Mutation::of_bytes(kind, name.as_str(), &change)
 }
 
+/// Writes a move down: in the journal, in the head's log, and where the head is.
+///
+/// A head that is deleted keeps its row, which leads to its log.
 async fn record(tx: &mut Tx<'_>, name: &HeadName, origin: Option<CommitId>, target: Option<CommitId>) -> Result<()> {
-    let seq = journal::append(tx, mutation(name, origin, target)).await?;
+    let previous = state(tx, name).await?.moved_seq;
+    let seq = journal::append(tx, mutation(name, origin, target)).await?.cast_signed();
     let (space, scope) = (tx.space, tx.scope);
-    let sql = "INSERT INTO reflog (space, head, seq, from_commit, to_commit, actor, at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO heads (space, name, commit_id, moved_at, moved_seq) VALUES (?1, ?2, ?3, ?4, ?5) \
+               ON CONFLICT (space, name) DO UPDATE SET commit_id = excluded.commit_id, moved_at = excluded.moved_at, \
+               moved_seq = excluded.moved_seq";
+    let target_bytes = Param::from(target.as_ref().map(|id| id.as_bytes().as_slice()));
+    let params = [space.into(), name.as_str().into(), target_bytes, scope.now.as_micros().into(), seq.into()];
+    tx.post(sql, &params).await?;
+    let sql = "INSERT INTO reflog (space, seq, head, previous, from_commit, to_commit, actor, at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let params = [
         space.into(),
+        seq.into(),
         name.as_str().into(),
-        seq.cast_signed().into(),
+        previous.into(),
         origin.as_ref().map(|id| id.as_bytes().as_slice()).into(),
-        target.as_ref().map(|id| id.as_bytes().as_slice()).into(),
+        target_bytes,
         scope.actor.as_str().into(),
         scope.now.as_micros().into(),
     ];
-    tx.post(sql, &params).await
+    tx.post(sql, &params).await?;
+    tx.known.learn::<Heads>(name.clone(), HeadState { target, moved_seq: Some(seq) });
+    Ok(())
 }

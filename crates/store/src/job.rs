@@ -45,6 +45,8 @@ pub(crate) trait GroupConnection: Connection {
     fn keep_job(&mut self) -> impl Future<Output = Result<()>> + Send;
     /// Forgets what the inner transaction did.
     fn drop_job(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Fails unless what the group was told of its space beforehand still holds.
+    fn make_sure(&mut self) -> impl Future<Output = Result<()>> + Send;
     /// Returns a number that is another one once something was changed.
     fn changes(&self) -> u64;
     /// Returns the failure after which nothing more can be done in this transaction.
@@ -71,45 +73,53 @@ impl Kept {
 /// Runs the jobs of a group in the open transaction, none of which takes anything of the others with it when it fails.
 ///
 /// Jobs fail nearly always before they change anything, so they run bare first; nested transactions, which cost, are
-/// for a group in which one failed after a change. `entrance` is what is known of the space before the first of them.
+/// for a group in which one failed after a change. `entrance` is what is known of the space before the first of them, and
+/// afterwards what is known of it then.
 pub(crate) async fn run_group(
     session: &mut impl GroupConnection,
     group: &mut Group,
-    mut entrance: Option<Entrance>,
+    entrance: &mut Option<Entrance>,
 ) -> Result<Kept> {
     let before = entrance.as_ref().and_then(|entrance| entrance.journal_tip);
     let mut kept = Kept::Nothing;
     for job in &mut *group {
         let changes = session.changes();
-        if job.run(session, &mut entrance).await {
+        if job.run(session, entrance).await {
             kept.add(entrance.as_ref(), before);
             continue;
         }
+        session.make_sure().await?;
         if let Some(failure) = session.failure() {
             return Err(failure);
         }
         if session.changes() != changes {
             session.roll_back().await?;
             session.begin_write().await?;
-            return run_nested(session, group, before).await;
+            return run_nested(session, group, before, entrance).await;
         }
     }
     Ok(kept)
 }
 
 /// Runs each job in a transaction of its own inside the group's.
-async fn run_nested(session: &mut impl GroupConnection, group: &mut Group, before: JournalTip) -> Result<Kept> {
-    let (mut kept, mut entrance) = (Kept::Nothing, None);
+async fn run_nested(
+    session: &mut impl GroupConnection,
+    group: &mut Group,
+    before: JournalTip,
+    entrance: &mut Option<Entrance>,
+) -> Result<Kept> {
+    let mut kept = Kept::Nothing;
+    *entrance = None;
     for job in group {
         session.begin_job().await?;
-        if job.run(session, &mut entrance).await {
+        if job.run(session, entrance).await {
             session.keep_job().await?;
             kept.add(entrance.as_ref(), before);
         } else if let Some(failure) = session.failure() {
             return Err(failure);
         } else {
             session.drop_job().await?;
-            entrance = None;
+            *entrance = None;
         }
     }
     Ok(kept)

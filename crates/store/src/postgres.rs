@@ -2,15 +2,18 @@
 //!
 //! Everything that only PostgreSQL needs is in this module.
 
+mod at_once;
 mod batch;
 mod connection;
 mod foresight;
 pub(crate) mod inspect;
+mod memory;
 mod rights;
 mod schema;
 mod tls;
 mod trouble;
 mod url;
+mod value;
 mod writer;
 
 use std::{
@@ -30,6 +33,7 @@ use crate::{
     stats::Footprint,
 };
 use connection::PgConnection;
+use memory::Memory;
 use trouble::{ABSENCE_LIMIT, OPEN_LIMIT, Patience, Remedy, Trouble};
 use writer::Writers;
 
@@ -57,6 +61,7 @@ struct Server {
     pool: Pool<PgConnection>,
     /// Keys of the spaces seen so far. They never change.
     spaces: Mutex<HashMap<SpaceName, i64>>,
+    memory: Memory,
 }
 
 /// A connection in use, and the turn that lets it be.
@@ -148,7 +153,13 @@ impl Server {
     fn new(url: PostgresUrl) -> Result<Self> {
         let unreachable = |source| Error::Unreachable { server: url.server(), source: Arc::new(source) };
         let tls = tls::connector(&url.encryption).map_err(unreachable)?;
-        Ok(Self { url: Arc::new(url), tls, pool: Pool::new(MAX_CONNECTIONS), spaces: Mutex::default() })
+        Ok(Self {
+            url: Arc::new(url),
+            tls,
+            pool: Pool::new(MAX_CONNECTIONS),
+            spaces: Mutex::default(),
+            memory: Memory::default(),
+        })
     }
 
     /// Runs a job in the open read transaction.
@@ -241,6 +252,7 @@ impl Server {
     fn mend(&self, trouble: &Trouble) {
         if trouble.remedy == Remedy::Reconnect {
             self.pool.clear();
+            self.memory.clear();
             self.spaces.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
     }

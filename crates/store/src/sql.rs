@@ -80,7 +80,6 @@ pub struct Scope {
 }
 
 /// The space that a write transaction is in and what it knows of it.
-#[derive(Debug)]
 pub(crate) struct Entrance {
     pub(crate) name: SpaceName,
     pub(crate) key: i64,

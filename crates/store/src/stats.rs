@@ -124,7 +124,7 @@ pub async fn collect(tx: &mut Tx<'_>) -> Result<Stats> {
         commits: commits(tx).await?,
         lines: count(tx, "SELECT count(*) FROM lines WHERE space = ?1").await?,
         forks: count(tx, "SELECT count(*) FROM lines WHERE space = ?1 AND fork_line IS NOT NULL").await?,
-        heads: count(tx, "SELECT count(*) FROM heads WHERE space = ?1").await?,
+        heads: count(tx, "SELECT count(*) FROM heads WHERE space = ?1 AND commit_id IS NOT NULL").await?,
         artifacts: artifacts(tx).await?,
         annotations: count(tx, "SELECT count(*) FROM annotations WHERE space = ?1").await?,
         requests: count(tx, "SELECT count(*) FROM requests WHERE space = ?1").await?,

@@ -1,25 +1,35 @@
 //! The two engines have the same tables: column for column, in one order, and with the same indexes, except
 //! for the words that searches ask.
 
+use std::collections::HashSet;
+
 const SQLITE: &str = concat!(
     include_str!("../src/sqlite/0001.sql"),
     include_str!("../src/sqlite/0002.sql"),
     include_str!("../src/sqlite/0003.sql"),
     include_str!("../src/sqlite/0004.sql"),
+    include_str!("../src/sqlite/0005.sql"),
 );
 const POSTGRES: &str = concat!(
     include_str!("../src/postgres/0001.sql"),
     include_str!("../src/postgres/0002.sql"),
     include_str!("../src/postgres/0003.sql"),
     include_str!("../src/postgres/0004.sql"),
+    include_str!("../src/postgres/0005.sql"),
 );
 /// What only one engine has. The words of passages are each engine's own: a virtual table here, a column with an index
 /// there.
-const ONLY_HERE: [&str; 4] = [
+///
+/// SQLite's rows lie in the order of a key, so it alone had to move commits to another order.
+const ONLY_HERE: [&str; 8] = [
     "CREATE VIRTUAL TABLE passage_words",
     "CREATE TABLE contexture_store",
     "ALTER TABLE artifacts",
     "CREATE INDEX passages_by_words",
+    "INSERT INTO commits_by_arrival",
+    "DROP TABLE commits",
+    "ALTER TABLE commits_by_arrival",
+    "ALTER INDEX",
 ];
 
 /// A statement without its comments and with what each engine has its own words for taken to the same words.
@@ -45,6 +55,7 @@ fn normal(statement: &str) -> String {
         (" WITH (fillfactor = 50)", ""),
         (" WHERE seq > 0", ""),
         (", words TSVECTOR NOT NULL", ""),
+        ("CREATE TABLE commits_by_arrival", "CREATE TABLE commits"),
     ] {
         text = text.replace(theirs, common);
     }
@@ -60,7 +71,10 @@ fn normal(statement: &str) -> String {
 fn both_engines_have_the_same_tables() {
     let common = |sql| {
         let is_common = |statement: &String| !ONLY_HERE.iter().any(|start| statement.starts_with(start));
-        statements(sql).into_iter().filter(is_common).collect::<Vec<_>>()
+        // A table that was moved has the same columns and indexes again.
+        let mut seen = HashSet::new();
+        let is_new = |statement: &String| seen.insert(statement.clone());
+        statements(sql).into_iter().filter(is_common).filter(is_new).collect::<Vec<_>>()
     };
     assert_eq!(common(SQLITE), common(POSTGRES));
 }

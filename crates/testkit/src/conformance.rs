@@ -296,6 +296,8 @@ macro_rules! conformance {
                 concurrent_checkpoints_are_all_durable_in_one_order,
                 concurrent_checkpoints_onto_one_head_form_one_chain,
                 one_of_many_that_expect_the_same_wins,
+                programs_that_take_turns_go_on_from_each_other,
+                a_refused_checkpoint_is_not_taken_for_known,
                 concurrent_retries_of_one_request_make_one_commit,
                 a_refused_checkpoint_takes_nothing_of_its_neighbours_with_it,
                 everything_is_there_after_reopening;

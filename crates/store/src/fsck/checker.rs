@@ -17,6 +17,8 @@ pub(super) trait Scan: Clone + Send + Sync + 'static {
     const PHASE: Phase;
     /// The table, which has a column `space`.
     const TABLE: &'static str;
+    /// Which of its rows are gone over, as a condition.
+    const ROWS: &'static str = "space = ?1";
     /// Rows in a page.
     const PAGE_ROWS: u32 = 512;
 
@@ -112,7 +114,7 @@ impl<'c> Checker<'c> {
         let counting = self.store.read(self.scope.clone(), (), |tx, ()| {
             let space = tx.space;
             let count = async move {
-                let sql = format!("SELECT count(*) FROM {} WHERE space = ?1", S::TABLE);
+                let sql = format!("SELECT count(*) FROM {} WHERE {}", S::TABLE, S::ROWS);
                 Ok(tx.one(&sql, &[space.into()]).await?.integer(0)?.cast_unsigned())
             };
             count.boxed()

@@ -1,5 +1,7 @@
 //! Checks heads and the log of their moves against each other and the journal.
 
+use std::collections::BTreeSet;
+
 use contexture_core::{CommitId, HeadName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,12 @@ pub enum HeadFault {
         /// What is wrong with the row.
         what: String,
     },
+    /// Its log does not lead to a move, or not from it to the one before.
+    #[error("has a log that is broken at move {seq}")]
+    LogBroken {
+        /// Sequence number of the move in the journal.
+        seq: i64,
+    },
     /// The journal has no record of a move.
     #[error("has a move {seq} that is not in the journal")]
     MoveNotJournaled {
@@ -83,13 +91,13 @@ pub(super) struct Scan {
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Heads;
     const TABLE: &'static str = "heads";
+    const ROWS: &'static str = "space = ?1 AND commit_id IS NOT NULL";
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT h.name, h.commit_id, h.moved_at, c.line, r.to_commit FROM heads h \
                    LEFT JOIN commits c ON c.space = h.space AND c.id = h.commit_id \
-                   LEFT JOIN reflog r ON r.space = h.space AND r.head = h.name \
-                   AND r.seq = (SELECT max(seq) FROM reflog WHERE space = h.space AND head = h.name) \
-                   WHERE h.space = ?1 AND h.name > ?2 ORDER BY h.name LIMIT ?3";
+                   LEFT JOIN reflog r ON r.space = h.space AND r.seq = h.moved_seq AND r.head = h.name \
+                   WHERE h.space = ?1 AND h.name > ?2 AND h.commit_id IS NOT NULL ORDER BY h.name LIMIT ?3";
         let space = tx.space;
         let rows = tx.rows(sql, &[space.into(), self.after.as_str().into(), i64::from(limit).into()]).await?;
         for row in &rows {
@@ -100,16 +108,13 @@ impl checker::Scan for Scan {
             };
             match decode(row) {
                 Ok((commit, logged)) => {
-                    if row.optional_integer(3)?.is_none() {
-                        found
-                            .problems
-                            .push(FsckProblem::Head { head: head.clone(), fault: HeadFault::NoCommit { commit } });
-                    }
-                    if logged != Some(commit) {
-                        found
-                            .problems
-                            .push(FsckProblem::Head { head, fault: HeadFault::NotAsLogged { commit, logged } });
-                    }
+                    let is_lost = row.optional_integer(3)?.is_none();
+                    let faults = [
+                        is_lost.then_some(HeadFault::NoCommit { commit }),
+                        (logged != Some(commit)).then_some(HeadFault::NotAsLogged { commit, logged }),
+                    ];
+                    let problem = |fault| FsckProblem::Head { head: head.clone(), fault };
+                    found.problems.extend(faults.into_iter().flatten().map(problem));
                 }
                 Err(error) => {
                     let fault = HeadFault::Unreadable { what: problem::reason(error) };
@@ -135,11 +140,21 @@ fn decode(row: &Row) -> Result<(CommitId, Option<CommitId>)> {
     Ok((commit_id(row.blob(1)?)?, row.optional_blob(4)?.map(commit_id).transpose()?))
 }
 
-/// Goes over the moves of all heads, those that are deleted too.
-#[derive(Clone, Default)]
+/// Most heads of which it is remembered that they are missing.
+const MOST_MISSING: usize = 1024;
+
+/// Goes over the moves of all heads, those that are deleted too, newest first.
+#[derive(Clone)]
 pub(super) struct MoveScan {
-    head: String,
-    seq: i64,
+    before: i64,
+    /// Heads whose last move was seen and of which there is no row.
+    missing: BTreeSet<HeadName>,
+}
+
+impl Default for MoveScan {
+    fn default() -> Self {
+        Self { before: i64::MAX, missing: BTreeSet::new() }
+    }
 }
 
 impl checker::Scan for MoveScan {
@@ -148,41 +163,54 @@ impl checker::Scan for MoveScan {
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.head, j.kind, j.subject, j.digest, \
-                   CASE WHEN EXISTS (SELECT 1 FROM heads h WHERE h.space = r.space AND h.name = r.head) \
-                   OR EXISTS (SELECT 1 FROM reflog n WHERE n.space = r.space AND n.head = r.head AND n.seq > r.seq) \
-                   THEN 0 ELSE 1 END \
-                   FROM reflog r LEFT JOIN journal j ON j.space = r.space AND j.seq = r.seq \
-                   WHERE r.space = ?1 AND (r.head, r.seq) > (?2, ?3) ORDER BY r.head, r.seq LIMIT ?4";
+                   r.previous, p.head, p.to_commit, h.moved_seq, h.commit_id FROM reflog r \
+                   LEFT JOIN journal j ON j.space = r.space AND j.seq = r.seq \
+                   LEFT JOIN reflog p ON p.space = r.space AND p.seq = r.previous AND p.seq < r.seq \
+                   LEFT JOIN heads h ON h.space = r.space AND h.name = r.head \
+                   WHERE r.space = ?1 AND r.seq < ?2 ORDER BY r.seq DESC LIMIT ?3";
         let space = tx.space;
-        let params = [space.into(), self.head.as_str().into(), self.seq.into(), i64::from(limit).into()];
-        let rows = tx.rows(sql, &params).await?;
+        let rows = tx.rows(sql, &[space.into(), self.before.into(), i64::from(limit).into()]).await?;
         for row in &rows {
             found.checked.head_moves += 1;
-            self.seq = row.integer(0)?;
-            row.text(5)?.clone_into(&mut self.head);
-            let Some(head) = name(&self.head, Self::PHASE, found) else {
+            self.before = row.integer(0)?;
+            let Some(head) = name(row.text(5)?, Self::PHASE, found) else {
                 continue;
             };
-            if let Some(fault) = move_fault(row, &head)? {
-                found.problems.push(FsckProblem::Head { head: head.clone(), fault });
-            }
-            // The last move of a head that is not there must have deleted it.
-            if row.integer(9)? == 1
-                && let Some(logged) = row.optional_blob(2)?
-            {
-                let fault = HeadFault::Missing { logged: commit_id(logged)? };
-                found.problems.push(FsckProblem::Head { head, fault });
-            }
+            let faults = [move_fault(row, &head)?, self.missing_fault(row, &head)?];
+            let problem = |fault| FsckProblem::Head { head: head.clone(), fault };
+            found.problems.extend(faults.into_iter().flatten().map(problem));
         }
         Ok(rows.len())
     }
 
     fn key(&self) -> String {
-        format!("{:?}, record {}", self.head, self.seq)
+        format!("record {}", self.before)
     }
 
     fn stride(&self, doublings: u32) -> Option<Self> {
-        Some(Self { head: self.head.clone(), seq: self.seq.saturating_add(1 << doublings) })
+        let before = self.before.checked_sub(1 << doublings).filter(|before| *before > 0)?;
+        Some(Self { before, missing: self.missing.clone() })
+    }
+}
+
+impl MoveScan {
+    /// Tells what is wrong when the row of a head does not lead to its last move, or says that the move deleted it.
+    fn missing_fault(&mut self, row: &Row, head: &HeadName) -> Result<Option<HeadFault>> {
+        let seq = row.integer(0)?;
+        let last = row.optional_integer(12)?;
+        let is_deleted = row.optional_blob(13)?.is_none();
+        let target = row.optional_blob(2)?.map(commit_id).transpose()?;
+        if let Some(logged) = target.filter(|_| last == Some(seq) && is_deleted) {
+            return Ok(Some(HeadFault::Missing { logged }));
+        }
+        let is_led_to = last.is_some_and(|last| last >= seq);
+        if is_led_to || self.missing.len() >= MOST_MISSING || !self.missing.insert(head.clone()) {
+            return Ok(None);
+        }
+        Ok(Some(match (last, target) {
+            (None, Some(logged)) => HeadFault::Missing { logged },
+            _ => HeadFault::LogBroken { seq },
+        }))
     }
 }
 
@@ -193,9 +221,19 @@ fn move_fault(row: &Row, name: &HeadName) -> Result<Option<HeadFault>> {
         Err(error) => return Ok(Some(HeadFault::MoveUnreadable { seq, what: problem::reason(error) })),
     };
     Ok(match journal::compare(row, 6, &head::mutation(name, moved.origin, moved.target))? {
+        Journaled::Same if !is_linked(row)? => Some(HeadFault::LogBroken { seq }),
         Journaled::Same => None,
         Journaled::Not => Some(HeadFault::MoveNotJournaled { seq }),
         Journaled::Otherwise => Some(HeadFault::MoveJournaledOtherwise { seq }),
+    })
+}
+
+/// Tells whether a move goes on from the one before it in its log.
+fn is_linked(row: &Row) -> Result<bool> {
+    let (origin, head) = (row.optional_blob(1)?, row.text(5)?);
+    Ok(match (row.optional_integer(9)?, row.optional_text(10)?) {
+        (None, _) => origin.is_none(),
+        (Some(_), previous) => previous == Some(head) && row.optional_blob(11)? == origin,
     })
 }
 

@@ -110,7 +110,7 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
     match record.kind {
         JournalKind::SpaceCreated => Ok(subject == tx.scope.space.as_str()),
         JournalKind::CommitCreated => match subject.parse::<CommitId>() {
-            Ok(id) => Ok(commit::find_place(tx, &id).await?.is_some()),
+            Ok(id) => commit::exists(tx, &id).await,
             Err(_) => Ok(false),
         },
         JournalKind::CommitAnnotated => {

@@ -68,6 +68,11 @@ impl Delayed {
         rows.push(row);
     }
 
+    /// Returns everything that waits.
+    pub(super) fn batches(&self) -> &[Batch] {
+        &self.batches
+    }
+
     /// Hands over everything that waits.
     pub(super) fn take(&mut self) -> Vec<Batch> {
         (self.bytes, self.rows) = (0, 0);
@@ -75,7 +80,7 @@ impl Delayed {
     }
 }
 
-const VALUES: &str = " VALUES (";
+pub(super) const VALUES: &str = " VALUES (";
 
 fn size(value: &Value) -> usize {
     match value {
@@ -85,7 +90,8 @@ fn size(value: &Value) -> usize {
     }
 }
 
-fn table(sql: &str) -> &str {
+/// Returns the table that a statement inserts into.
+pub(super) fn table(sql: &str) -> &str {
     sql.strip_prefix("INSERT INTO ").and_then(|rest| rest.split(' ').next()).unwrap_or_default()
 }
 

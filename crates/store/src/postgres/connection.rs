@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    error::Error as StdError,
     sync::Arc,
 };
 
@@ -10,10 +9,11 @@ use contexture_core::SpaceName;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use tokio_postgres::{
     Client, Statement,
-    types::{FromSql, IsNull, ToSql, Type, private::BytesMut},
+    types::{ToSql, Type},
 };
 
 use super::{
+    at_once::{self, Assumption},
     batch::{self, Batch, Delayed},
     trouble::Trouble,
     url::PostgresUrl,
@@ -23,6 +23,9 @@ use crate::{
     job::GroupConnection,
     sql::{Connection, Dialect, Param, Row, Value},
 };
+
+/// Most statements that are whole transactions which a connection keeps.
+const MAX_WHOLE: usize = 64;
 
 /// Makes a server whose operator trades durability for speed wait for its disk all the same.
 const WAIT_FOR_DISK: &str = "SELECT set_config('synchronous_commit', 'on', false) \
@@ -36,6 +39,10 @@ pub(super) struct PgConnection {
     statements: HashMap<Box<str>, Preparation>,
     /// Statements that insert many rows, by the one that inserts one.
     batches: HashMap<Box<str>, Statement>,
+    /// Statements that are whole transactions, by their text.
+    whole: HashMap<Box<str>, Preparation>,
+    /// What the transaction takes for granted, as long as the server has not been told that it began.
+    assumed: Option<Assumption>,
     /// Rows that are not sent yet.
     delayed: Delayed,
     /// Answers that nobody has waited for yet, in the order in which they come.
@@ -59,6 +66,8 @@ impl PgConnection {
             space: None,
             statements: HashMap::new(),
             batches: HashMap::new(),
+            whole: HashMap::new(),
+            assumed: None,
             delayed: Delayed::default(),
             unanswered: VecDeque::new(),
             trouble: None,
@@ -87,12 +96,76 @@ impl PgConnection {
         self.send("ROLLBACK");
     }
 
+    /// Begins a transaction without a word to the server: everything that its jobs need may be known.
+    pub(super) fn begin_assuming(&mut self, assumption: Assumption) {
+        self.trouble = None;
+        drop(self.delayed.take());
+        self.assumed = Some(assumption);
+    }
+
+    /// Tells the server that the transaction began, if it does not know, and has it see to what was assumed.
+    async fn open(&mut self) -> Result<()> {
+        if let Some(assumption) = self.assumed.take() {
+            self.lock().await?;
+            self.transmit(Assumption::CHECK, assumption.values().into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the server that a transaction begins, and to keep others from its space.
+    async fn lock(&mut self) -> Result<()> {
+        self.send("BEGIN");
+        // Each statement sees what was committed before it began, so the lock comes in one of its own.
+        if let Some(space) = &self.space {
+            let sql = "SELECT key FROM spaces WHERE name = ?1 FOR NO KEY UPDATE";
+            let name = Value::Text(space.as_str().to_owned());
+            self.transmit(sql, vec![name]).await?;
+        }
+        Ok(())
+    }
+
     /// Ends the transaction and waits until it is durable.
     pub(super) async fn commit(&mut self) -> Result<(), Trouble> {
-        if self.flush().await.is_ok() {
+        let whole = match self.assumed {
+            Some(assumption) if at_once::suits(self.delayed.batches()) => match self.whole_statement().await {
+                Ok(statement) => statement.map(|statement| (assumption, statement)),
+                // Nothing was sent, and nothing will be.
+                Err(_) => return self.settle("commit").await,
+            },
+            Some(_) | None => None,
+        };
+        if let Some((assumption, statement)) = whole {
+            self.assumed = None;
+            let rows = self.delayed.take().into_iter().flat_map(|batch| batch.rows).flatten();
+            let values: Vec<Value> = assumption.values().into_iter().chain(rows).collect();
+            let client = Arc::clone(&self.client);
+            let request = async move { client.execute_raw(&statement, &values).await };
+            self.enqueue(request.map(|answer| answer.map(drop)).boxed());
+        } else if self.open().await.is_ok() && self.flush().await.is_ok() {
             self.send("COMMIT");
         }
         self.settle("commit").await
+    }
+
+    /// Returns the statement that inserts all rows that wait, if there were such rows before.
+    async fn whole_statement(&mut self) -> Result<Option<Statement>> {
+        let Some(text) = at_once::statement(self.delayed.batches()) else {
+            return Ok(None);
+        };
+        match self.whole.get(text.as_str()) {
+            Some(Preparation::Prepared(statement)) => Ok(Some(statement.clone())),
+            None if self.whole.len() >= MAX_WHOLE => Ok(None),
+            None => {
+                self.whole.insert(text.into(), Preparation::Seen);
+                Ok(None)
+            }
+            Some(Preparation::Seen) => {
+                let (client, sql) = (Arc::clone(&self.client), text.clone());
+                let prepared = self.answer("prepare a statement", async move { client.prepare(&sql).await }).await?;
+                self.whole.insert(text.into(), Preparation::Prepared(prepared.clone()));
+                Ok(Some(prepared))
+            }
+        }
     }
 
     /// Runs statements that take no parameters, and waits for them.
@@ -169,6 +242,7 @@ impl PgConnection {
 
     /// Sends the rows that wait.
     async fn flush(&mut self) -> Result<()> {
+        self.open().await?;
         for Batch { sql, mut rows, .. } in self.delayed.take() {
             match rows.pop() {
                 Some(only) if rows.is_empty() => self.transmit(&sql, only).await?,
@@ -310,19 +384,24 @@ impl Connection for PgConnection {
 impl GroupConnection for PgConnection {
     async fn begin_write(&mut self) -> Result<()> {
         self.trouble = None;
+        self.assumed = None;
         drop(self.delayed.take());
-        self.send("BEGIN");
-        // Each statement sees what was committed before it began, so the lock comes in one of its own.
-        if let Some(space) = self.space.clone() {
-            let sql = "SELECT key FROM spaces WHERE name = ?1 FOR NO KEY UPDATE";
-            self.post(sql, &[space.as_str().into()]).await?;
-        }
-        Ok(())
+        self.lock().await
     }
 
     async fn roll_back(&mut self) -> Result<()> {
         drop(self.delayed.take());
-        self.send("ROLLBACK");
+        if self.assumed.take().is_none() {
+            self.send("ROLLBACK");
+        }
+        Ok(())
+    }
+
+    async fn make_sure(&mut self) -> Result<()> {
+        if self.assumed.is_some() {
+            self.open().await?;
+            self.settle("lock its space").await.map_err(|trouble| trouble.error)?;
+        }
         Ok(())
     }
 
@@ -383,43 +462,4 @@ fn decoded(row: &tokio_postgres::Row) -> Result<Row> {
     let value = |column| row.try_get::<_, Value>(column);
     let values = (0..row.len()).map(value).collect::<Result<Vec<_>, _>>();
     values.map(Row::new).map_err(|error| Error::damaged(format!("a row cannot be read: {error}")))
-}
-
-impl ToSql for Value {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
-        match self {
-            Self::Null => return Ok(IsNull::Yes),
-            // Where a parameter stands beside a small number, the server takes it for one.
-            Self::Integer(number) if *kind == Type::INT4 => return i32::try_from(*number)?.to_sql(kind, out),
-            Self::Integer(number) => return number.to_sql(kind, out),
-            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
-            Self::Blob(bytes) => out.extend_from_slice(bytes),
-        }
-        Ok(IsNull::No)
-    }
-
-    fn accepts(_kind: &Type) -> bool {
-        true
-    }
-
-    tokio_postgres::types::to_sql_checked!();
-}
-
-impl<'a> FromSql<'a> for Value {
-    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn StdError + Sync + Send>> {
-        Ok(match *kind {
-            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
-            Type::INT4 => Self::Integer(i32::from_sql(kind, raw)?.into()),
-            Type::BYTEA => Self::Blob(raw.to_vec()),
-            _ => Self::Text(String::from_sql(kind, raw)?),
-        })
-    }
-
-    fn from_sql_null(_kind: &Type) -> Result<Self, Box<dyn StdError + Sync + Send>> {
-        Ok(Self::Null)
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        matches!(*kind, Type::INT8 | Type::INT4 | Type::BYTEA | Type::TEXT)
-    }
 }

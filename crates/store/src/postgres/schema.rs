@@ -7,8 +7,13 @@ use crate::{
 };
 
 /// The migrations in order; the schema's version is how many have run.
-const MIGRATIONS: &[&str] =
-    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("0001.sql"),
+    include_str!("0002.sql"),
+    include_str!("0003.sql"),
+    include_str!("0004.sql"),
+    include_str!("0005.sql"),
+];
 
 /// The newest version.
 pub(super) const NEWEST: usize = MIGRATIONS.len();

@@ -10,12 +10,15 @@ use contexture_core::{ChainDigest, SpaceName};
 
 use super::{
     Server,
+    at_once::Assumption,
+    connection::PgConnection,
+    memory::Recalled,
     trouble::{Patience, Remedy, Trouble},
 };
 use crate::{
     Error, Foresight, Result,
     job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
-    sql::{Connection as _, Param, Scope},
+    sql::{Connection as _, Entrance, Param, Scope},
 };
 
 /// Most jobs in one transaction. Bounds how long the first of them waits for the last.
@@ -34,8 +37,13 @@ enum Failure {
     /// Nothing was kept.
     Nothing(Trouble),
     /// The connection broke while the server was told to commit. If it did, its journal has this record.
-    Unknown(Trouble, (u64, ChainDigest)),
+    Unknown(Trouble, JournalEnd),
+    /// Nothing was kept, because what was remembered of the space does not hold any more.
+    Stale,
 }
+
+/// The last journal record of a transaction.
+type JournalEnd = (u64, ChainDigest);
 
 impl Writers {
     pub(super) async fn submit<A, T, E>(
@@ -111,9 +119,12 @@ impl Server {
     /// Commits a group, again when that may help. An error means that nothing of the group was acknowledged.
     async fn commit(&self, space: &SpaceName, group: &mut Group) -> Result<()> {
         let mut patience = Patience::new(self.url.retry);
+        let mut lost = None;
         loop {
-            let trouble = match self.try_commit(space, group).await {
+            let trouble = match self.try_commit(space, group, lost).await {
                 Ok(()) => return Ok(()),
+                // What did not hold is forgotten, so this happens once.
+                Err(Failure::Stale) => continue,
                 Err(Failure::Nothing(trouble)) => trouble,
                 Err(Failure::Unknown(trouble, tip)) => {
                     self.mend(&trouble);
@@ -121,7 +132,12 @@ impl Server {
                     match self.was_committed(space, tip, &mut patience).await {
                         Err(_) => return Err(trouble.error),
                         Ok(true) => return Ok(()),
-                        Ok(false) => trouble,
+                        Ok(false) => {
+                            // A server that had not read it yet when it was asked may still do so. Whoever commits next
+                            // looks again under the lock, and takes the number in the journal that it needs.
+                            lost = Some(tip);
+                            trouble
+                        }
                     }
                 }
             };
@@ -138,43 +154,83 @@ impl Server {
         }
     }
 
-    async fn try_commit(&self, space: &SpaceName, group: &mut Group) -> Result<(), Failure> {
+    /// Commits a group once. `lost` is the last journal record of a transaction of the same group whose end was not heard
+    /// of: when it turns up after all, nothing is left to do.
+    async fn try_commit(&self, space: &SpaceName, group: &mut Group, lost: Option<JournalEnd>) -> Result<(), Failure> {
         let mut lease = self.lease().await.map_err(Failure::Nothing)?;
         let session = &mut lease.connection;
         session.write_to(space);
-        let foresight = group.iter().map(|job| job.foresight().clone()).collect();
+        let earlier = match self.memory.recall(space, group) {
+            Recalled::All(entrance) if lost.is_none() => {
+                return match self.commit_assuming(session, entrance, group).await {
+                    Err(Failure::Stale) => {
+                        // The transaction is rolled back or never began, and the connection is as good as before.
+                        drop(session.roll_back().await);
+                        lease.give_back();
+                        Err(Failure::Stale)
+                    }
+                    Err(failure) => Err(failure),
+                    Ok(()) => {
+                        lease.give_back();
+                        Ok(())
+                    }
+                };
+            }
+            Recalled::All(entrance) | Recalled::Some(entrance) => Some(entrance),
+            Recalled::Nothing => None,
+        };
+        let look_ups = group.iter().flat_map(|job| job.foresight().look_ups()).cloned().collect();
         let run = async {
             session.begin_write().await?;
-            let entrance = session.foresee(space, foresight).await?;
-            job::run_group(session, group, entrance).await
+            let mut entrance = session.foresee(space, look_ups, earlier).await?;
+            self.memory.compare(space, entrance.as_ref().and_then(|entrance| entrance.journal_tip));
+            if let Some(lost) = lost
+                && session.has_record(space, lost).await? == Some(true)
+            {
+                return Ok((Kept::Nothing, None));
+            }
+            Ok((job::run_group(session, group, &mut entrance).await?, entrance))
         };
-        let kept = run.await;
-        let kept = match kept {
-            Ok(kept) => kept,
-            Err(error) => {
-                return Err(Failure::Nothing(session.trouble().unwrap_or_else(|| Trouble::hopeless(error))));
-            }
-        };
-        match kept {
-            Kept::Nothing => {
-                // Nobody waits for this answer; a connection that fails here is found out when it is used next.
-                drop(session.roll_back().await);
-            }
-            Kept::Something(journal_tip) => {
-                if let Err(trouble) = session.commit().await {
-                    return Err(match (trouble.remedy, journal_tip) {
-                        (Remedy::Reconnect, Some(tip)) => Failure::Unknown(trouble, tip),
-                        _ => Failure::Nothing(trouble),
-                    });
-                }
-            }
-        }
+        let (kept, entrance) = run.await.map_err(|error| Failure::Nothing(session.trouble_or(error)))?;
+        session.end(kept).await?;
+        self.memory.remember(space, entrance);
         lease.give_back();
         Ok(())
     }
 
+    /// Commits a group that goes on from what is remembered of its space. Whatever fails then may only mean that somebody
+    /// else has written there.
+    async fn commit_assuming(
+        &self,
+        session: &mut PgConnection,
+        entrance: Entrance,
+        group: &mut Group,
+    ) -> Result<(), Failure> {
+        let Some((seq, chain)) = entrance.journal_tip else {
+            return Err(Failure::Stale);
+        };
+        let space = entrance.name.clone();
+        session.begin_assuming(Assumption { space: entrance.key, seq: seq.cast_signed(), chain: chain.0 });
+        let mut entrance = Some(entrance);
+        let stale_unless_lost = |trouble: Trouble| match trouble.remedy {
+            Remedy::Reconnect => Failure::Nothing(trouble),
+            // Whoever waited in vain for others to leave the space need not do so again.
+            Remedy::None if matches!(trouble.error, Error::Busy(_)) => Failure::Nothing(trouble),
+            Remedy::Rerun | Remedy::Wait | Remedy::None => Failure::Stale,
+        };
+        let kept = job::run_group(session, group, &mut entrance).await;
+        let kept = kept.map_err(|error| stale_unless_lost(session.trouble_or(error)))?;
+        let ended = session.end(kept).await;
+        ended.map_err(|failure| match failure {
+            Failure::Nothing(trouble) => stale_unless_lost(trouble),
+            unknown @ (Failure::Unknown(..) | Failure::Stale) => unknown,
+        })?;
+        self.memory.remember(&space, entrance);
+        Ok(())
+    }
+
     /// Finds out whether a transaction whose end was not heard of was committed.
-    async fn was_committed(&self, space: &SpaceName, tip: (u64, ChainDigest), patience: &mut Patience) -> Result<bool> {
+    async fn was_committed(&self, space: &SpaceName, tip: JournalEnd, patience: &mut Patience) -> Result<bool> {
         loop {
             match self.has_record(space, tip).await {
                 Ok(answer) => return Ok(answer),
@@ -187,23 +243,20 @@ impl Server {
     }
 
     /// Tells whether the journal of a space has a record, once nobody writes to the space any more.
-    async fn has_record(&self, space: &SpaceName, (seq, chain): (u64, ChainDigest)) -> Result<bool, Trouble> {
+    async fn has_record(&self, space: &SpaceName, record: JournalEnd) -> Result<bool, Trouble> {
         let mut lease = self.lease().await?;
         let session = &mut lease.connection;
         session.write_to(space);
         let look = async {
             // The lost transaction may still be under way at the server; then it holds the space, and this waits.
             session.begin_write().await?;
-            let sql = "SELECT j.chain FROM spaces s LEFT JOIN journal j ON j.space = s.key AND j.seq = ?2 \
-                       WHERE s.name = ?1";
-            let rows = session.query(sql, &[space.as_str().into(), seq.cast_signed().into()]).await?;
-            let Some(row) = rows.first() else {
-                // It may be about to make the space. A row of the same name waits for that, and conflicts with it.
-                let sql = "INSERT INTO spaces (name, created_at) VALUES (?1, ?2)";
-                session.execute(sql, &[space.as_str().into(), Param::Integer(0)]).await?;
-                return Ok(false);
-            };
-            Ok(row.optional_blob(0)? == Some(&chain.0[..]))
+            if let Some(found) = session.has_record(space, record).await? {
+                return Ok(found);
+            }
+            // It may be about to make the space. A row of the same name waits for that, and conflicts with it.
+            let sql = "INSERT INTO spaces (name, created_at) VALUES (?1, ?2)";
+            session.execute(sql, &[space.as_str().into(), Param::Integer(0)]).await?;
+            Ok(false)
         };
         let found: Result<bool> = look.await;
         match found {
@@ -214,5 +267,37 @@ impl Server {
             }
             Err(error) => Err(session.trouble().unwrap_or_else(|| Trouble::hopeless(error))),
         }
+    }
+}
+
+impl PgConnection {
+    /// Ends a group's transaction.
+    async fn end(&mut self, kept: Kept) -> Result<(), Failure> {
+        match kept {
+            // Nobody waits for this answer; a connection that fails here is found out when it is used next.
+            Kept::Nothing => {
+                drop(self.roll_back().await);
+                Ok(())
+            }
+            Kept::Something(journal_tip) => {
+                self.commit().await.map_err(|trouble| match (trouble.remedy, journal_tip) {
+                    (Remedy::Reconnect, Some(tip)) => Failure::Unknown(trouble, tip),
+                    _ => Failure::Nothing(trouble),
+                })
+            }
+        }
+    }
+
+    /// Returns what went wrong with the transaction: the first failure, if the server told of one.
+    fn trouble_or(&self, error: Error) -> Trouble {
+        self.trouble().unwrap_or_else(|| Trouble::hopeless(error))
+    }
+
+    /// Tells whether the journal of the locked space has a record; nothing when there is no such space.
+    async fn has_record(&mut self, space: &SpaceName, (seq, chain): JournalEnd) -> Result<Option<bool>> {
+        let sql = "SELECT j.chain FROM spaces s LEFT JOIN journal j ON j.space = s.key AND j.seq = ?2 \
+                   WHERE s.name = ?1";
+        let rows = self.query(sql, &[space.as_str().into(), seq.cast_signed().into()]).await?;
+        rows.first().map(|row| Ok(row.optional_blob(0)? == Some(&chain.0[..]))).transpose()
     }
 }

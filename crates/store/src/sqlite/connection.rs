@@ -13,7 +13,7 @@ use super::log_file;
 use crate::{
     Error, Result,
     job::GroupConnection,
-    sql::{Connection, Dialect, Param, Row, Value},
+    sql::{Connection, Dialect, Entrance, Param, Row, Value},
 };
 
 /// How long a writer waits for other programs before it gives up.
@@ -31,6 +31,8 @@ pub(crate) struct SqliteConnection {
     /// Set by the first failure of the disk. After a failed fsync the page cache may hold what the disk lost,
     /// so a later success proves nothing.
     failure: Option<Arc<Error>>,
+    /// What the last transaction knew of its space, and the version of the database that it left.
+    remembered: Option<(i64, Entrance)>,
 }
 
 impl SqliteConnection {
@@ -39,7 +41,7 @@ impl SqliteConnection {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opening = rusqlite::Connection::open_with_flags(path, flags);
         let inner = opening.and_then(configured).map_err(|error| classify("open the store", error))?;
-        Ok(Self { inner, failure: None })
+        Ok(Self { inner, failure: None, remembered: None })
     }
 
     /// Opens a database file that is there, to look at it without leaving a trace.
@@ -54,7 +56,7 @@ impl SqliteConnection {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opening = rusqlite::Connection::open_with_flags(uri, flags);
         let inner = opening.and_then(configured).map_err(|error| classify("open the store", error))?;
-        Ok(Self { inner, failure: None })
+        Ok(Self { inner, failure: None, remembered: None })
     }
 
     /// Makes the file keep a write-ahead log, so that readers and the writer go on beside each other.
@@ -75,6 +77,37 @@ impl SqliteConnection {
 
     pub(super) fn end_read(&mut self) -> Result<()> {
         self.control("end reading", "ROLLBACK")
+    }
+
+    /// Returns what the last transaction of this connection knew, if nobody else has written since. A transaction is open.
+    pub(super) fn recall(&mut self) -> Result<Option<Entrance>> {
+        let Some((version, entrance)) = self.remembered.take() else {
+            return Ok(None);
+        };
+        Ok((self.data_version()? == version).then_some(entrance))
+    }
+
+    /// Keeps what the open transaction knows, which is about to be committed.
+    pub(super) fn remember(&mut self, entrance: Option<Entrance>) -> Result<()> {
+        if let Some(mut entrance) = entrance {
+            entrance.known.keep_journaled();
+            self.remembered = Some((self.data_version()?, entrance));
+        }
+        Ok(())
+    }
+
+    /// Forgets what a transaction knew that was not kept.
+    pub(super) fn forget(&mut self) {
+        self.remembered = None;
+    }
+
+    /// Returns a number that changes when another connection has written.
+    fn data_version(&mut self) -> Result<i64> {
+        let version = self
+            .inner
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut version| version.query_row([], |row| row.get(0)));
+        version.map_err(|error| self.note("read its version", error))
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
@@ -162,6 +195,11 @@ impl GroupConnection for SqliteConnection {
     async fn drop_job(&mut self) -> Result<()> {
         self.control("undo a job", "ROLLBACK TO job")?;
         self.keep_job().await
+    }
+
+    async fn make_sure(&mut self) -> Result<()> {
+        // Whatever was remembered was compared with the database when the transaction began.
+        Ok(())
     }
 
     fn changes(&self) -> u64 {

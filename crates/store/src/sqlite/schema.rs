@@ -9,8 +9,13 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x4354_5852;
 
 /// The migrations in order; the schema's version is how many have run.
-const MIGRATIONS: &[&str] =
-    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("0001.sql"),
+    include_str!("0002.sql"),
+    include_str!("0003.sql"),
+    include_str!("0004.sql"),
+    include_str!("0005.sql"),
+];
 
 /// The newest version.
 pub(super) const NEWEST: usize = MIGRATIONS.len();
@@ -23,7 +28,8 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
     if found == MIGRATIONS.len() {
         return Ok(());
     }
-    connection.batch("begin its preparation", "BEGIN IMMEDIATE")?;
+    // A migration may replace a table that others refer to.
+    connection.batch("begin its preparation", "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")?;
     // Another program may have migrated while this one waited for the lock.
     let done = marked(connection, directory, file)?;
     for migration in &MIGRATIONS[done..] {
@@ -31,7 +37,8 @@ pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file:
     }
     let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};", MIGRATIONS.len());
     connection.batch("mark its version", &marks)?;
-    connection.commit()
+    connection.commit()?;
+    connection.batch("end its preparation", "PRAGMA foreign_keys = ON")
 }
 
 /// Returns the version of a database, 0 when nothing is in it; refuses one that is newer or not ours.

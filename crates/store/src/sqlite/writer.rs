@@ -118,13 +118,18 @@ fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group:
 fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
     let ended = async {
         connection.begin_write().await?;
-        match job::run_group(connection, group, None).await? {
-            Kept::Something(_) => connection.commit(),
+        let mut entrance = connection.recall()?;
+        match job::run_group(connection, group, &mut entrance).await? {
+            Kept::Something(_) => {
+                connection.remember(entrance)?;
+                connection.commit()
+            }
             Kept::Nothing => connection.roll_back().await,
         }
     };
     let ended = ended.now_or_never().expect("SQLite statements are ready at once");
     if ended.is_err() {
+        connection.forget();
         // SQLite may have rolled back by itself; then there is nothing to roll back and it says so.
         drop(connection.roll_back().now_or_never());
     }

@@ -38,7 +38,7 @@ async fn a_head_back_after_its_deletion_is_found() {
     let fixture = Fixture::new().await;
     let problems = fixture
         .problems_after(
-            "INSERT INTO heads SELECT space, 'gone', id, created_at FROM commits WHERE line = 1 AND position = 0",
+            "UPDATE heads SET commit_id = (SELECT id FROM commits WHERE line = 1 AND position = 0) WHERE name = 'gone'",
         )
         .await;
     assert_eq!(problems, [head("gone", HeadFault::NotAsLogged { commit: fixture.root, logged: None })]);
@@ -49,6 +49,27 @@ async fn a_lost_head_is_found_by_its_log() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM heads WHERE name = 'main'").await;
     assert_eq!(problems, [head("main", HeadFault::Missing { logged: fixture.merge })]);
+}
+
+#[tokio::test]
+async fn a_deleted_head_without_its_deletion_is_found() {
+    let fixture = Fixture::new().await;
+    let problems = fixture.problems_after("UPDATE heads SET commit_id = NULL WHERE name = 'main'").await;
+    assert_eq!(problems, [head("main", HeadFault::Missing { logged: fixture.merge })]);
+}
+
+#[tokio::test]
+async fn a_log_that_is_not_led_to_is_found() {
+    let fixture = Fixture::new().await;
+    let problems = fixture.problems_after("DELETE FROM heads WHERE name = 'gone'").await;
+    assert_eq!(problems, [head("gone", HeadFault::LogBroken { seq: 12 })]);
+}
+
+#[tokio::test]
+async fn a_move_that_does_not_lead_to_the_one_before_is_found() {
+    let fixture = Fixture::new().await;
+    let problems = fixture.problems_after("UPDATE reflog SET previous = NULL WHERE head = 'gone'").await;
+    assert_eq!(problems, [head("gone", HeadFault::LogBroken { seq: 12 })]);
 }
 
 #[tokio::test]
@@ -95,8 +116,8 @@ async fn a_name_that_is_none_is_found_by_its_row() {
     let fixture = Fixture::new().await;
     let problems = fixture
         .problems_after(
-            "INSERT INTO heads SELECT space, 'a b', commit_id, moved_at FROM heads WHERE name = 'main'; \
-             INSERT INTO heads SELECT space, CAST(x'ff' AS TEXT), commit_id, moved_at FROM heads WHERE name = 'main'",
+            "INSERT INTO heads SELECT space, 'a b', commit_id, moved_at, moved_seq FROM heads WHERE name = 'main'; \
+             INSERT INTO heads SELECT space, CAST(x'ff' AS TEXT), commit_id, moved_at, moved_seq FROM heads WHERE name = 'main'",
         )
         .await;
     let what = "\"a b\" cannot be a head name: it has white space".to_owned();

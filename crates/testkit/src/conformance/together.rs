@@ -72,6 +72,54 @@ pub async fn one_of_many_that_expect_the_same_wins<B: Backend>() {
     assert_eq!(walked(&one, LogStart::Everything).await, [winner, root], "losers leave nothing");
 }
 
+pub async fn programs_that_take_turns_go_on_from_each_other<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let programs = [harness.open().await, harness.open().await];
+    let (main, side) = (head("main"), head("side"));
+    let mut chain = Vec::new();
+    for turn in 0..6 {
+        let (one, other) = (&programs[turn % 2], &programs[(turn + 1) % 2]);
+        // So often in a row that the program comes to rely on being alone.
+        for n in 0..5 {
+            chain.push(say(&format!("{turn}, {n}")).onto("main").commit(one).await);
+        }
+        let [.., before, last] = chain[..] else { unreachable!("five were made") };
+        one.set_head(&side, last, Expect::Anything).await.unwrap();
+        let late = say("late").onto("main").expecting(Expect::At(before)).send(other).await.unwrap_err();
+        assert!(
+            matches!(&late, Error::Store(StoreError::HeadConflict { actual: Some(at), .. }) if *at == last),
+            "{late:?}"
+        );
+        assert_eq!(other.delete_head(&side, Expect::At(last)).await.unwrap(), last);
+        assert_eq!(one.set_head(&side, before, Expect::Absent).await.unwrap(), None);
+        // A child of a commit that both know as the last of its line.
+        say(&format!("fork {turn}")).after(before).commit(other).await;
+        assert_eq!(one.head(&main).await.unwrap(), Some(last));
+    }
+    let tip = *chain.last().unwrap();
+    chain.reverse();
+    for store in &programs {
+        assert_eq!(walked(store, LogStart::Commits(vec![tip])).await, chain);
+        assert_whole(store, &space()).await;
+    }
+}
+
+pub async fn a_refused_checkpoint_is_not_taken_for_known<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let mut made = Vec::new();
+    for n in 0..8 {
+        let last = say(&n.to_string()).onto("main").commit(&store).await;
+        made.push(last);
+        let expecting = Expect::At(CommitId::from_bytes([7; CommitId::LEN]));
+        say("refused").onto("main").expecting(expecting).send(&store).await.unwrap_err();
+        assert_eq!(store.head(&head("main")).await.unwrap(), Some(last));
+    }
+    made.reverse();
+    assert_eq!(walked(&store, LogStart::Everything).await, made);
+    assert_whole(&store, &space()).await;
+}
+
 pub async fn concurrent_retries_of_one_request_make_one_commit<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let (one, other) = (harness.open().await, harness.open().await);

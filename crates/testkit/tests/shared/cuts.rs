@@ -35,8 +35,15 @@ fn is_away(error: &Error) -> bool {
     matches!(error, Error::Store(StoreError::Lost { .. } | StoreError::Unreachable { .. }))
 }
 
+/// Whether what is cut is the first checkpoint on a connection or comes after others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Connection {
+    New,
+    Used,
+}
+
 /// Cuts the connection after every so many bytes of a checkpoint, each time of another one.
-async fn sweep(cut: impl Fn(&Proxy, u64), length: impl Fn((u64, u64)) -> u64) {
+async fn sweep(connection: Connection, cut: impl Fn(&Proxy, u64), length: impl Fn((u64, u64)) -> u64) {
     let Setup { backend: _backend, proxy, store, direct } = setup("").await;
     // Three, so that every statement is prepared.
     for n in 0..3 {
@@ -47,6 +54,11 @@ async fn sweep(cut: impl Fn(&Proxy, u64), length: impl Fn((u64, u64)) -> u64) {
     let bytes = length(proxy.counts()) - before;
     let mut made = 4;
     for at in (0..bytes + 40).step_by(usize::try_from(bytes / 60).unwrap().max(1)) {
+        // After others a checkpoint is one statement, for which nothing needs to be asked.
+        for n in (0..3).filter(|_| connection == Connection::Used) {
+            say(&format!("before {at}, {n}")).onto("main").commit(&store).await;
+            made += 1;
+        }
         cut(&proxy, at);
         let id = say(&format!("cut {at}")).onto("main").commit(&store).await;
         made += 1;
@@ -60,12 +72,22 @@ async fn sweep(cut: impl Fn(&Proxy, u64), length: impl Fn((u64, u64)) -> u64) {
 
 #[tokio::test]
 async fn a_checkpoint_whose_request_is_cut_off_happens_once() {
-    sweep(Proxy::cut_after_sent, |(sent, _)| sent).await;
+    sweep(Connection::New, Proxy::cut_after_sent, |(sent, _)| sent).await;
+}
+
+#[tokio::test]
+async fn a_later_checkpoint_whose_request_is_cut_off_happens_once() {
+    sweep(Connection::Used, Proxy::cut_after_sent, |(sent, _)| sent).await;
 }
 
 #[tokio::test]
 async fn a_checkpoint_whose_answer_is_cut_off_happens_once() {
-    sweep(Proxy::cut_after_received, |(_, received)| received).await;
+    sweep(Connection::New, Proxy::cut_after_received, |(_, received)| received).await;
+}
+
+#[tokio::test]
+async fn a_later_checkpoint_whose_answer_is_cut_off_happens_once() {
+    sweep(Connection::Used, Proxy::cut_after_received, |(_, received)| received).await;
 }
 
 #[tokio::test]
