@@ -134,7 +134,8 @@ async fn main() -> Result<()> {
     } else {
         None
     };
-    let postgres = on_postgres(&arguments, scratch.path(), &payloads, python.as_ref()).await?;
+    let mut postgres = on_postgres(&arguments, scratch.path(), &payloads, python.as_ref()).await?;
+    rows.extend(postgres.iter_mut().flat_map(|section| std::mem::take(&mut section.bars)));
     let report = report::Report {
         machine: machine::describe(),
         rows,
@@ -169,9 +170,11 @@ async fn on_postgres(
         None => None,
     };
     let bench = postgres::Bench { server: &server, payloads, rounds: arguments.rounds, peer: peer.as_ref() };
-    let mut rows = Vec::new();
+    let (mut rows, mut bars) = (Vec::new(), Vec::new());
     if arguments.wants(Part::PostgresCheckpoint) {
-        rows.push(bench.checkpoint().await?);
+        let row = bench.checkpoint().await?;
+        bars.push(postgres::Bench::checkpoint_bar(&row));
+        rows.push(row);
     }
     if arguments.wants(Part::PostgresWriters) {
         rows.push(bench.writers().await?);
@@ -182,5 +185,5 @@ async fn on_postgres(
     if arguments.wants(Part::PostgresResolve) {
         rows.push(bench.resolve(arguments.deepest.min(postgres::MOST_COMMITS)).await?);
     }
-    Ok(Some(postgres::Section { server: server.describe(), rows }))
+    Ok(Some(postgres::Section { server: server.describe(), rows, bars }))
 }

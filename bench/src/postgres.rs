@@ -17,7 +17,7 @@ use crate::{
     Result,
     payload::Payloads,
     peers::{LangGraphPostgres, Measurement},
-    rows::as_f64,
+    rows::{self, Bar, as_f64},
     sample::Samples,
     subject,
     workload::{self, Chain, WRITERS},
@@ -33,10 +33,16 @@ const PROBES: u64 = 1000;
 /// Most commits that resolve is measured among; more take too long to make.
 pub(crate) const MOST_COMMITS: u64 = 100_000;
 
+const ONE_WRITER_MISSED: &str = "\
+    A checkpoint is one statement and one round trip already, so what is left is the server's work for five tables and \
+    their indexes and the sync, of which a plain INSERT shows the least.";
+
 /// What one run found on PostgreSQL.
 pub(crate) struct Section {
     pub(crate) server: String,
     pub(crate) rows: Vec<Row>,
+    /// What of it has a bar.
+    pub(crate) bars: Vec<rows::Row>,
 }
 
 /// What the rows are measured on and with.
@@ -66,6 +72,11 @@ impl Bench<'_> {
         }
         let what = "durable checkpoint, one writer, 4 KiB".to_owned();
         Ok(Row { what, unit: Unit::Micros, floor: "INSERT of 4 KiB, committed", rounds, peer })
+    }
+
+    /// Returns the bar for one writer.
+    pub(crate) fn checkpoint_bar(row: &Row) -> rows::Row {
+        row.against_saver("durable checkpoint on PostgreSQL, one writer, 4 KiB", Bar::AtMost(0.8), ONE_WRITER_MISSED)
     }
 
     /// Many writers at once, each on a head of its own, beside as many connections that insert.

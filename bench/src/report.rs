@@ -179,7 +179,7 @@ fn millis(micros: f64) -> String {
 }
 
 const ON_POSTGRES: &str = "\
-    Measured in the same run, on the same disk, with no bars. One private server serves all sides over a loopback port, \
+    Measured in the same run, on the same disk; the bar for one writer is in the first table. One private server serves all sides over a loopback port, \
     each in a database of its own, and is durable as PostgreSQL is by default.\n\
     PostgreSQL itself is the least that a client can ask of that server for the same: a prepared statement on one \
     connection, or on as many as there are writers, and a table of one column without an index.";

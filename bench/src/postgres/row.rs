@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     Result,
     peers::{LangGraphPostgres, Measurement, Ways},
+    rows::{self, Bar},
     sample::median,
 };
 
@@ -58,10 +59,30 @@ impl Row {
         | LangGraph's saver, newest state only | it takes |\n\
         |---|---|---|---|---|---|---|---|\n";
 
+    /// Returns how we compare with the saver in its best way that keeps the conversation, as a row with a bar.
+    pub(crate) fn against_saver(&self, what: &'static str, bar: Bar, if_missed: &'static str) -> rows::Row {
+        let ours = self.middle(|round| round.ours);
+        let fastest = fastest(&self.peer.conversation, self.unit);
+        rows::Row {
+            what,
+            ours: self.unit.text(ours),
+            peer: fastest.map_or_else(
+                || "not measured".to_owned(),
+                |(way, figure)| format!("LangGraph saver, conversation kept ({way}): {}", self.unit.text(figure)),
+            ),
+            ratio: fastest.map_or(f64::NAN, |(_, figure)| self.unit.times(ours, figure)),
+            bar,
+            if_missed,
+        }
+    }
+
+    fn middle(&self, side: fn(&Round) -> f64) -> f64 {
+        median(self.rounds.iter().map(side).collect())
+    }
+
     /// Returns the row as Markdown. A saver is compared with us, and we with PostgreSQL itself.
     pub(crate) fn markdown(&self) -> String {
-        let middle = |side: fn(&Round) -> f64| median(self.rounds.iter().map(side).collect());
-        let ours = middle(|round| round.ours);
+        let ours = self.middle(|round| round.ours);
         let longer = median(self.rounds.iter().map(|round| self.unit.times(round.ours, round.floor)).collect());
         let beside = |rounds: &Rounds| match fastest(rounds, self.unit) {
             Some((way, figure)) => {
@@ -74,7 +95,7 @@ impl Row {
             self.what,
             self.unit.text(ours),
             self.floor,
-            self.unit.text(middle(|round| round.floor)),
+            self.unit.text(self.middle(|round| round.floor)),
             beside(&self.peer.conversation),
             beside(&self.peer.newest_only)
         )
