@@ -25,7 +25,7 @@ const LINE_BYTES: usize = 4 * 1024;
 const HOOKS: usize = 40;
 
 /// A session of Claude Code and a home around it.
-struct Session {
+struct HookedSession {
     home: PathBuf,
     path: PathBuf,
     lines: usize,
@@ -38,15 +38,15 @@ pub(crate) fn measure(scratch: &Path, rounds: usize) -> Result<Vec<Row>> {
     if !program.exists() {
         return Err(format!("{} is not there: `cargo build --profile dist` makes it", program.display()).into());
     }
-    let long = Session::of(&scratch.join("long"), SESSION_BYTES)?;
-    let short = Session::of(&scratch.join("short"), LINE_BYTES)?;
+    let long = HookedSession::of(&scratch.join("long"), SESSION_BYTES)?;
+    let short = HookedSession::of(&scratch.join("short"), LINE_BYTES)?;
     Ok(vec![
         row("ctx hook, session of 100 MB, 4 KB new", &program, long, rounds)?,
         row("ctx hook, session of 4 KB, 4 KB new", &program, short, rounds)?,
     ])
 }
 
-fn row(what: &'static str, program: &Path, mut session: Session, rounds: usize) -> Result<Row> {
+fn row(what: &'static str, program: &Path, mut session: HookedSession, rounds: usize) -> Result<Row> {
     // The first one takes in all of the session; no agent would wait for so long.
     session.import(program)?;
     let (mut hooks, mut starts, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ fn row(what: &'static str, program: &Path, mut session: Session, rounds: usize) 
     })
 }
 
-impl Session {
+impl HookedSession {
     fn of(home: &Path, bytes: usize) -> Result<Self> {
         let place = home.join(".claude/projects/project");
         fs::create_dir_all(&place)?;

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{CommitId, Format, HeadName, Trigger};
+use contexture_core::{CommitId, Format, GivenSessionId, HeadName, Trigger};
 use contexture_formats::{Framing, codec};
 use contexture_store::{
     artifact::{self, PreparedContent},
@@ -59,7 +59,7 @@ pub(crate) struct Draft<'d> {
 
 /// How far a session is known.
 struct Primed {
-    session: Option<String>,
+    session: Option<GivenSessionId>,
     state: String,
     size: u64,
     tail: [u8; 32],
@@ -69,7 +69,8 @@ impl Capture<'_> {
     /// Takes a session for known: all of it was made of commits.
     pub(crate) async fn adopt(self, draft: Draft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
         let Draft { written, place, format } = draft;
-        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), String::new(), self.engine.now());
+        let unnamed = GivenSessionId::new("");
+        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), unnamed, self.engine.now());
         let (path, kind) = (written.to_owned(), format.clone());
         let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
         let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));

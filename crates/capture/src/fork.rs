@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{ArtifactId, CommitId, Format, RuntimeSessionId};
+use contexture_core::{ArtifactId, CommitId, Format, GivenSessionId, RuntimeSessionId};
 use contexture_formats::{Codec, codec, codec::Effect};
 use contexture_store::{
     commit::{self, Filter},
@@ -28,7 +28,7 @@ const PER_PAGE: u32 = 256;
 /// The prefix of another rollout that a rollout continues, as Codex writes it down.
 #[derive(Debug, Deserialize)]
 struct HistoryBase {
-    thread_id: String,
+    thread_id: GivenSessionId,
     #[serde(default)]
     end_ordinal_exclusive: Option<u64>,
     #[serde(default)]
@@ -45,7 +45,7 @@ struct Cut {
 
 impl Capture<'_> {
     /// Returns what a session goes on from, and the session's id when that is not here.
-    pub(crate) async fn base_of(self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<String>)> {
+    pub(crate) async fn base_of(self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<GivenSessionId>)> {
         let reading = |source| Error::Io { attempt: "read the session", source };
         let Some(base) = history_base(path, format).map_err(reading)? else {
             return Ok((None, None));
@@ -54,7 +54,7 @@ impl Capture<'_> {
         let Some(parent) = self.source_of(&base.thread_id, format).await? else { return missing };
         let Some(cut) = self.cut(&parent, &base).await? else { return missing };
         let session = serde_json::from_str::<State>(&parent.state).ok().and_then(|state| state.session);
-        let Some(session) = session.and_then(|session| RuntimeSessionId::new(session).ok()) else { return missing };
+        let Some(session) = session.and_then(|session| session.checked()) else { return missing };
         let Some((id, before)) = self.commit_with(session, cut.artifact).await? else { return missing };
         let decoder = codec(format).expect("a format with forks is understood");
         // What the runtime wrote for the next turn before anybody spoke changes nothing.
@@ -67,7 +67,7 @@ impl Capture<'_> {
     }
 
     /// Finds the rollout with an id.
-    async fn source_of(self, id: &str, format: &Format) -> Result<Option<TranscriptSource>> {
+    async fn source_of(self, id: &GivenSessionId, format: &Format) -> Result<Option<TranscriptSource>> {
         let finding = self
             .engine
             .store()
@@ -152,7 +152,7 @@ impl HistoryBase {
 }
 
 /// Returns the id of the rollout that a file continues, which should be taken in before.
-pub(crate) fn continued(path: &Path, format: &Format) -> Option<String> {
+pub(crate) fn continued(path: &Path, format: &Format) -> Option<GivenSessionId> {
     history_base(path, format).ok().flatten().map(|base| base.thread_id)
 }
 

@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Thread, Ticket, Trigger};
+use contexture_core::{
+    Annotation, CommitId, Format, GivenSessionId, HeadName, Machine, Principal, Thread, Ticket, Trigger,
+};
 use contexture_store::{
     Tx, annotation, artifact,
     commit::{self, Inserted},
@@ -117,7 +119,7 @@ pub struct ImportedFile {
     pub damage: Option<String>,
     /// The session that this one continues by reference, when it is not here: then it is a chain of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub forked_from: Option<String>,
+    pub forked_from: Option<GivenSessionId>,
     /// The last commit of the conversation that goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<CommitId>,

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use contexture_core::Timestamp;
+use contexture_core::{GivenSessionId, Timestamp};
 
 use crate::opencode;
 
@@ -168,10 +168,10 @@ pub(crate) fn known_as(path: &Path) -> PathBuf {
 }
 
 /// Returns the id that a file's name ends with, by which other files refer to it.
-pub(crate) fn id_in_name(path: &Path) -> Option<String> {
+pub(crate) fn id_in_name(path: &Path) -> Option<GivenSessionId> {
     const UUID_LENGTH: usize = 36;
     let path = known_as(path);
     let stem = path.file_stem()?.to_str()?;
     let id = stem.get(stem.len().checked_sub(UUID_LENGTH)?..)?;
-    id.split('-').map(str::len).eq([8, 4, 4, 4, 12]).then(|| id.to_owned())
+    id.split('-').map(str::len).eq([8, 4, 4, 4, 12]).then(|| GivenSessionId::new(id))
 }

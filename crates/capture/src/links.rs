@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture::LogStart;
-use contexture_core::{CommitId, Machine, RuntimeSessionId};
+use contexture_core::{CommitId, GivenSessionId, Machine, RuntimeSessionId};
 use contexture_store::{
     commit::{self, Filter, StoredCommit},
     source::{self, TranscriptSource},
@@ -50,7 +50,7 @@ impl Capture<'_> {
     /// Parents come before their agents or after them, so this is done when all files are in. Sessions that were
     /// searched before are searched again only when they have grown.
     pub async fn link_sessions(self) -> Result<Linked> {
-        let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<GivenSessionId, Vec<Loose>> = BTreeMap::new();
         let mut after: Option<(String, String)> = None;
         loop {
             let paging = self.engine.store().read(self.engine.scope(), after, |tx, from| {
@@ -72,7 +72,7 @@ impl Capture<'_> {
 
     /// Does the same for the chains of some files only.
     pub async fn link_files(self, machine: &Machine, paths: impl Iterator<Item = &Path>) -> Result<Linked> {
-        let mut by_parent: BTreeMap<String, Vec<Loose>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<GivenSessionId, Vec<Loose>> = BTreeMap::new();
         for path in paths {
             if let Some(loose) = self.known_source(machine, path).await?.and_then(Loose::of) {
                 by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
@@ -81,7 +81,7 @@ impl Capture<'_> {
         self.link_all(by_parent).await
     }
 
-    async fn link_all(self, by_parent: BTreeMap<String, Vec<Loose>>) -> Result<Linked> {
+    async fn link_all(self, by_parent: BTreeMap<GivenSessionId, Vec<Loose>>) -> Result<Linked> {
         let mut linked = Linked::default();
         for (session, loose) in by_parent {
             self.link_to(&session, loose, &mut linked).await?;
@@ -90,10 +90,10 @@ impl Capture<'_> {
     }
 
     /// Searches one session for the turns that started some agents.
-    async fn link_to(self, session: &str, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
-        let commits = match RuntimeSessionId::new(session) {
-            Ok(session) => self.commits_of(session).await?,
-            Err(_) => Vec::new(),
+    async fn link_to(self, session: &GivenSessionId, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
+        let commits = match session.checked() {
+            Some(session) => self.commits_of(session).await?,
+            None => Vec::new(),
         };
         // An agent's own records name it too, and carry the session of its parent.
         let mut own = Vec::new();

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use contexture_core::Format;
+use contexture_core::{Format, GivenSessionId};
 use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
@@ -75,11 +75,12 @@ impl Capture<'_> {
 
 /// Puts files in an order in which a fork by reference comes after what it continues, which may be a fork too.
 fn waves(files: &[SessionFile]) -> Vec<Vec<usize>> {
-    let continued: Vec<Option<String>> = files.iter().map(|file| fork::continued(&file.path, &file.format)).collect();
+    let continued: Vec<Option<GivenSessionId>> =
+        files.iter().map(|file| fork::continued(&file.path, &file.format)).collect();
     let (mut left, first): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|at| continued[*at].is_some());
     let mut waves = vec![first];
     while !left.is_empty() {
-        let names: HashSet<String> = left.iter().filter_map(|at| id_in_name(&files[*at].path)).collect();
+        let names: HashSet<GivenSessionId> = left.iter().filter_map(|at| id_in_name(&files[*at].path)).collect();
         let waits = |at: &usize| continued[*at].as_ref().is_some_and(|id| names.contains(id));
         let (waiting, ready): (Vec<usize>, Vec<usize>) = left.iter().partition(|at| waits(at));
         // Those that wait for each other wait in vain.

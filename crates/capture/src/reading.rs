@@ -2,7 +2,7 @@
 
 use std::{fs, io, mem, path::PathBuf, time::SystemTime};
 
-use contexture_core::{CommitId, Format, Timestamp};
+use contexture_core::{CommitId, Format, GivenSessionId, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 
@@ -33,7 +33,7 @@ pub(crate) struct Done {
     pub(crate) outcome: FileOutcome,
     /// Whether the stretches take the place of those that are known.
     pub(crate) replaces: bool,
-    pub(crate) session: Option<String>,
+    pub(crate) session: Option<GivenSessionId>,
     pub(crate) state: String,
     pub(crate) size: u64,
     pub(crate) tail: [u8; 32],
@@ -63,7 +63,7 @@ pub(crate) struct Job {
     /// What the session goes on from, if it holds only a reference to it.
     pub(crate) base: Option<Base>,
     /// The session that this one continues and that is not here.
-    pub(crate) forked_from: Option<String>,
+    pub(crate) forked_from: Option<GivenSessionId>,
     pub(crate) reason: CaptureReason,
     /// The bytes of the file that are at hand, when the file is not what is read.
     pub(crate) piece: Option<Piece>,
@@ -240,7 +240,8 @@ impl Job {
         };
         let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let (format, settings) = (self.format.clone(), self.settings.clone());
-        let mut steps = Steps::new(format, framing, settings, stem.unwrap_or_default(), written_at);
+        let mut steps =
+            Steps::new(format, framing, settings, GivenSessionId::new(stem.unwrap_or_default()), written_at);
         if let Some(base) = &self.base {
             steps.go_on_from(base.clone());
         }

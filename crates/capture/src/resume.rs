@@ -6,7 +6,7 @@ use std::{
 };
 
 use contexture::{Materialized, WrittenSession};
-use contexture_core::{CommitId, HeadName};
+use contexture_core::{CommitId, HeadName, RuntimeSessionId};
 use contexture_formats::Target;
 
 use crate::{
@@ -24,7 +24,7 @@ pub struct ResumeRequest {
     /// Who is to go on.
     pub runtime: Runtime,
     /// Id of the new session, a UUID.
-    pub session: String,
+    pub session: RuntimeSessionId,
     /// The directory that the agent will work in.
     pub directory: PathBuf,
 }
@@ -56,7 +56,7 @@ impl Capture<'_> {
         let beside = path.parent().unwrap_or(Path::new("."));
         let mut draft = tempfile::Builder::new().prefix(".ctx-").tempfile_in(beside).map_err(unwritten)?;
         let target = Target {
-            session: session.clone(),
+            session: session.to_string(),
             directory: directory.to_string_lossy().into_owned(),
             now: self.engine.now(),
             ..self.engine.target_of(Some(*commit)).await?

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{Format, Timestamp};
+use contexture_core::{Format, RuntimeSessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub enum Runtime {
 #[derive(Debug, Clone, Copy)]
 pub struct SessionName<'s> {
     /// Its id.
-    pub id: &'s str,
+    pub id: &'s RuntimeSessionId,
     /// The directory that the agent works in.
     pub directory: &'s Path,
     /// When it is written.
@@ -96,28 +96,36 @@ impl Runtime {
     /// Returns where the runtime looks for a session, if its home is known.
     pub fn place(self, homes: &Homes, name: SessionName<'_>) -> Option<PathBuf> {
         let SessionName { id, directory, at } = name;
-        let at = at.to_string();
-        let time = at.get(..19).unwrap_or(&at).replace(':', "-");
+        let time = file_time(at);
+        let file = match self {
+            Self::ClaudeCode => format!("{id}.jsonl"),
+            Self::Codex => format!("rollout-{time}-{id}.jsonl"),
+            Self::Gemini => {
+                let minute = time.get(..16).unwrap_or(&time);
+                let short = id.as_str().get(..8).unwrap_or(id.as_str());
+                format!("session-{minute}-{short}.jsonl")
+            }
+            Self::Pi => format!("{time}-000Z_{id}.jsonl"),
+        };
+        Some(self.folder(homes, directory, at)?.join(file))
+    }
+
+    /// Returns the directory in which the runtime begins a session of those who work in a directory, if its home is known.
+    pub fn folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
         let directory = directory.to_string_lossy();
         Some(match self {
             Self::ClaudeCode => {
                 let slug = directory.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-                self.sessions(homes)?.join(slug).join(format!("{id}.jsonl"))
+                self.sessions(homes)?.join(slug)
             }
             Self::Codex => {
-                let day = time.get(..10).unwrap_or(&time).replace('-', "/");
-                self.sessions(homes)?.join(day).join(format!("rollout-{time}-{id}.jsonl"))
+                let time = file_time(at);
+                self.sessions(homes)?.join(time.get(..10).unwrap_or(&time).replace('-', "/"))
             }
-            Self::Gemini => {
-                let minute = time.get(..16).unwrap_or(&time);
-                let short = id.get(..8).unwrap_or(id);
-                let project = gemini_project(homes.gemini.as_ref()?, &directory);
-                project.join("chats").join(format!("session-{minute}-{short}.jsonl"))
-            }
+            Self::Gemini => gemini_project(homes.gemini.as_ref()?, &directory).join("chats"),
             Self::Pi => {
                 let slug = directory.trim_start_matches('/').replace(['/', '\\', ':'], "-");
-                let place = self.sessions(homes)?.join(format!("--{slug}--"));
-                place.join(format!("{time}-000Z_{id}.jsonl"))
+                self.sessions(homes)?.join(format!("--{slug}--"))
             }
         })
     }
@@ -134,7 +142,8 @@ impl Runtime {
     }
 
     /// Returns the program and its arguments that go on with a session.
-    pub fn resume_command(self, session: &str, path: &Path) -> (&'static str, Vec<OsString>) {
+    pub fn resume_command(self, session: &RuntimeSessionId, path: &Path) -> (&'static str, Vec<OsString>) {
+        let session = session.as_str();
         match self {
             Self::ClaudeCode => ("claude", vec!["--resume".into(), session.into()]),
             Self::Codex => ("codex", vec!["resume".into(), session.into()]),
@@ -148,6 +157,12 @@ impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
+}
+
+/// Writes a time as it stands in the names of files, to the second.
+fn file_time(at: Timestamp) -> String {
+    let at = at.to_string();
+    at.get(..19).unwrap_or(&at).replace(':', "-")
 }
 
 /// Returns where Gemini CLI keeps what belongs to a directory: where it says, or a place of that name that is free.

@@ -7,8 +7,8 @@ mod state;
 mod turns;
 
 use contexture_core::{
-    Annotation, Commit, CommitId, CommitKind, Count, Format, HeadName, Provenance, RuntimeSessionId, Template,
-    Timestamp, Trigger,
+    Annotation, Commit, CommitId, CommitKind, Count, Format, GivenSessionId, HeadName, Provenance, Template, Timestamp,
+    Trigger,
 };
 use contexture_formats::{
     Framing,
@@ -47,7 +47,9 @@ pub(crate) struct Steps {
     /// What the lines were made of that are taken only to know them.
     grafts: Option<Grafts>,
     /// The session's id as the file's name says it, for lines that do not.
-    fallback_session: String,
+    fallback_session: GivenSessionId,
+    /// The same as the records say it.
+    session: Option<GivenSessionId>,
     /// When the last line with a time was written, or the file.
     last_at: Timestamp,
     facts: Facts,
@@ -65,7 +67,7 @@ pub(crate) struct Steps {
     /// The call that started the agent of the whole file.
     spawn_call: Option<String>,
     /// The session that this one continues and that is not here, until the first commit tells of it.
-    forked_from: Option<String>,
+    forked_from: Option<GivenSessionId>,
 }
 
 /// What a session goes on from that holds only a reference to it.
@@ -119,7 +121,7 @@ impl Steps {
         format: Format,
         framing: Framing,
         settings: ImportSettings,
-        session: String,
+        session: GivenSessionId,
         written_at: Timestamp,
     ) -> Self {
         Self {
@@ -130,6 +132,7 @@ impl Steps {
             lanes: Vec::new(),
             grafts: None,
             fallback_session: session,
+            session: None,
             last_at: written_at,
             facts: Facts::default(),
             made: Vec::new(),
@@ -151,7 +154,7 @@ impl Steps {
     }
 
     /// Names a session that this one continues and that is not here.
-    pub(crate) fn continues(&mut self, session: String) {
+    pub(crate) fn continues(&mut self, session: GivenSessionId) {
         self.forked_from = Some(session);
     }
 
@@ -167,7 +170,8 @@ impl Steps {
         self.lanes = lanes.into_iter().map(|state| Lane { state, is_resumed: true, ..Lane::default() }).collect();
         self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
-        self.facts = Facts { session, version, ..Facts::default() };
+        self.session = session;
+        self.facts = Facts { version, ..Facts::default() };
     }
 
     /// Returns what is needed to go on another time. Every step must be over.
@@ -181,7 +185,7 @@ impl Steps {
             threads: self.threader.state(),
             lanes: lanes.collect(),
             last_at: Some(self.last_at),
-            session: self.facts.session.clone(),
+            session: self.session.clone(),
             version: self.facts.version.clone(),
             parent: self.parent.clone(),
             taken: None,
@@ -301,8 +305,8 @@ impl Steps {
     }
 
     /// Returns the session that the records tell of.
-    pub(crate) fn session(&self) -> Option<String> {
-        self.facts.session.clone()
+    pub(crate) fn session(&self) -> Option<GivenSessionId> {
+        self.session.clone()
     }
 
     /// Returns how many conversations there are.
@@ -319,8 +323,8 @@ impl Steps {
         self.learn_parent(facts);
         set(&mut self.facts.version, facts.version.as_ref());
         // The first counts: later ones may have been copied from the session that this one was forked from.
-        if self.facts.session.is_none() {
-            self.facts.session.clone_from(&facts.session);
+        if self.session.is_none() {
+            self.session = facts.session.as_deref().map(GivenSessionId::new);
         }
         set(&mut self.facts.directory, facts.directory.as_ref());
         set(&mut self.facts.branch, facts.branch.as_ref());
@@ -343,7 +347,7 @@ impl Steps {
             _ => None,
         };
         self.parent = named.map(|(session, said)| Parent {
-            session: session.clone(),
+            session: GivenSessionId::new(session),
             said,
             first: None,
             is_found: false,
@@ -438,10 +442,7 @@ impl Steps {
                 template: self.settings.template(self.facts.version.as_deref()),
                 principal: self.settings.principal.clone(),
                 machine: Some(self.settings.machine.clone()),
-                session: session
-                    .or_else(|| self.facts.session.clone())
-                    .or_else(|| Some(self.fallback_session.clone()))
-                    .and_then(|id| RuntimeSessionId::new(id).ok()),
+                session: session.as_ref().or(self.session.as_ref()).unwrap_or(&self.fallback_session).checked(),
                 ticket: self.settings.ticket.clone(),
                 thread: self.settings.thread.clone(),
             },
@@ -456,9 +457,9 @@ impl Steps {
         annotations.extend(labels.told_after(&state.labels));
         if let Some(parent) = self.parent.as_mut().filter(|parent| lane == 0 && parent.first.is_none()) {
             parent.first = Some(id);
-            annotations.extend(label(PARENT_SESSION, &parent.session));
+            annotations.extend(label(PARENT_SESSION, parent.session.as_str()));
         }
-        annotations.extend(self.forked_from.take().and_then(|session| label(FORKED_FROM, &session)));
+        annotations.extend(self.forked_from.take().and_then(|session| label(FORKED_FROM, session.as_str())));
         if let Some((spawner, turn)) = self.lanes[lane].spawned_by.take() {
             self.spawned.push((id, spawner, turn));
         }

@@ -24,7 +24,7 @@ const EVENTS: usize = 24;
 #[test]
 fn every_line_is_taken_in_once_whatever_is_killed() {
     let home = Home::new();
-    let mut sessions: Vec<Session> = (0..SESSIONS).map(|number| home.session(number)).collect();
+    let mut sessions: Vec<HookedSession> = (0..SESSIONS).map(|number| home.session(number)).collect();
     let mut numbers = Numbers(0x5eed);
     let mut killed = 0;
     for round in 0..ROUNDS {
@@ -110,7 +110,7 @@ fn what_somebody_saw_of_a_run_is_kept_once_whenever_its_wrapper_is_killed() {
 struct Home(TempDir);
 
 /// A session that an agent writes.
-struct Session {
+struct HookedSession {
     id: String,
     path: PathBuf,
     lines: u64,
@@ -138,11 +138,11 @@ impl Home {
         self.path().join(".local/share/aside")
     }
 
-    fn session(&self, number: usize) -> Session {
+    fn session(&self, number: usize) -> HookedSession {
         let place = self.path().join(".claude/projects/project");
         fs::create_dir_all(&place).unwrap();
         let id = format!("0000000{number}-0000-4000-8000-000000000000");
-        Session { path: place.join(format!("{id}.jsonl")), id, lines: 0, is_open: false, parent: None }
+        HookedSession { path: place.join(format!("{id}.jsonl")), id, lines: 0, is_open: false, parent: None }
     }
 
     fn program(&self) -> Command {
@@ -151,7 +151,7 @@ impl Home {
         program
     }
 
-    fn hook(&self, session: &Session, event: &str) -> Child {
+    fn hook(&self, session: &HookedSession, event: &str) -> Child {
         let mut hook = self.program().args(["hook", "claude-code"]).stdin(Stdio::piped()).spawn().unwrap();
         let told = json!({
             "hook_event_name": event, "session_id": session.id, "transcript_path": session.path, "cwd": self.path(),
@@ -214,7 +214,7 @@ impl Home {
     }
 }
 
-impl Session {
+impl HookedSession {
     /// Writes some lines; the last one may be cut off in the middle, as by an agent that was killed or is still writing.
     fn go_on(&mut self, numbers: &mut Numbers, round: usize) {
         self.end_line();

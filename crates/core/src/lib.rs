@@ -10,6 +10,7 @@ mod id;
 mod journal;
 mod name;
 pub mod packed;
+mod session_id;
 mod time;
 mod vocabulary;
 
@@ -25,5 +26,6 @@ pub use name::{
     Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
     Principal, RecipeName, RuntimeSessionId, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
+pub use session_id::GivenSessionId;
 pub use time::{TimeError, Timestamp};
 pub use vocabulary::{UnknownWord, Word};

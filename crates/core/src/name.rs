@@ -99,7 +99,7 @@ name!(
     Machine, "a machine", NameRule::Text
 );
 name!(
-    /// Names the run of the agent.
+    /// Names the run of the agent: the id that its runtime gave to the session.
     RuntimeSessionId, "a session", NameRule::Text
 );
 name!(

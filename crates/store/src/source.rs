@@ -1,6 +1,6 @@
 //! Sources: the files that sessions came from, how far each was taken in, and which stored bytes they are.
 
-use contexture_core::{ArtifactId, Format, Machine, Timestamp};
+use contexture_core::{ArtifactId, Format, GivenSessionId, Machine, Timestamp};
 use serde::Serialize;
 
 use crate::{
@@ -20,7 +20,7 @@ pub struct TranscriptSource {
     /// How it is written.
     pub format: Format,
     /// The id by which other files refer to it: the one in its name, else that of its session.
-    pub session: Option<String>,
+    pub session: Option<GivenSessionId>,
     /// Bytes taken in, from the beginning.
     pub size: u64,
     /// Digest of the last of them, by which a file that was rewritten is told from one that has grown.
@@ -81,11 +81,11 @@ pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
 }
 
 /// Returns the sources that are referred to by an id, at most `limit`.
-pub async fn of_session(tx: &mut Tx<'_>, session: &str, limit: u32) -> Result<Vec<TranscriptSource>> {
+pub async fn of_session(tx: &mut Tx<'_>, session: &GivenSessionId, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
     let sql =
         format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND session = ?2 ORDER BY machine, path LIMIT ?3");
-    let rows = tx.rows(&sql, &[space.into(), session.into(), i64::from(limit).into()]).await?;
+    let rows = tx.rows(&sql, &[space.into(), session.as_str().into(), i64::from(limit).into()]).await?;
     rows.iter().map(decode).collect()
 }
 
@@ -114,7 +114,7 @@ pub async fn save(tx: &mut Tx<'_>, source: &TranscriptSource, segments: &[Source
         source.machine.as_str().into(),
         source.path.as_str().into(),
         source.format.as_str().into(),
-        source.session.as_deref().into(),
+        source.session.as_ref().map(GivenSessionId::as_str).into(),
         source.size.cast_signed().into(),
         Param::Blob(&source.tail),
         source.state.as_str().into(),
@@ -186,7 +186,7 @@ fn decode(row: &Row) -> Result<TranscriptSource> {
         machine: stored::<Machine>(row.text(0)?)?,
         path: row.text(1)?.to_owned(),
         format: stored::<Format>(row.text(2)?)?,
-        session: row.optional_text(3)?.map(str::to_owned),
+        session: row.optional_text(3)?.map(GivenSessionId::new),
         size: row.integer(4)?.cast_unsigned(),
         tail: tail(row.blob(5)?)?,
         state: row.text(6)?.to_owned(),

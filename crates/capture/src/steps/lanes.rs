@@ -75,7 +75,7 @@ impl Steps {
     }
 
     pub(super) fn head_of(&self, start: &Start, number: usize) -> Option<HeadName> {
-        let session = clean(self.facts.session.as_deref().unwrap_or(&self.fallback_session));
+        let session = clean(self.session.as_ref().unwrap_or(&self.fallback_session).as_str());
         let name = match start {
             _ if self.settings.agent.is_some() => {
                 let agent = clean(self.settings.agent.as_deref().unwrap_or_default());

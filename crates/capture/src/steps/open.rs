@@ -1,6 +1,6 @@
 //! A step while records are added to it.
 
-use contexture_core::{ArtifactId, CommitKind, Timestamp};
+use contexture_core::{ArtifactId, CommitKind, GivenSessionId, Timestamp};
 use contexture_formats::{
     Framing,
     codec::{Outline, RecordMark},
@@ -21,7 +21,7 @@ pub(super) struct OpenStep {
     pub(super) prompt_end: usize,
     pub(super) at: Option<Timestamp>,
     pub(super) title: Option<String>,
-    pub(super) session: Option<String>,
+    pub(super) session: Option<GivenSessionId>,
 }
 
 /// A stretch of the file that lies in a step.
@@ -71,7 +71,7 @@ impl OpenStep {
         self.turn = place.turn;
         self.at = self.at.or(outline.at);
         if self.session.is_none() {
-            self.session.clone_from(&outline.facts.session);
+            self.session = outline.facts.session.as_deref().map(GivenSessionId::new);
         }
         if let RecordMark::Turn(title) = &outline.mark {
             self.prompt_end = self.bytes.len();

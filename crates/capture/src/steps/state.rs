@@ -1,6 +1,6 @@
 //! What is kept of a file between two imports.
 
-use contexture_core::{CommitId, HeadName, Timestamp};
+use contexture_core::{CommitId, GivenSessionId, HeadName, Timestamp};
 use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(crate) struct State {
     pub(super) threads: ThreadState,
     pub(super) lanes: Vec<LaneState>,
     pub(super) last_at: Option<Timestamp>,
-    pub(crate) session: Option<String>,
+    pub(crate) session: Option<GivenSessionId>,
     pub(super) version: Option<String>,
     /// The session that started this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub(crate) struct State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parent {
     /// The session.
-    pub(crate) session: String,
+    pub(crate) session: GivenSessionId,
     /// What the turn that did it says, best first.
     pub(crate) said: Vec<String>,
     /// The first commit of the one that was started.

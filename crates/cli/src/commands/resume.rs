@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Contexture, Materialized, Reference, Stop,
-    core::{CommitId, HeadName},
+    core::{CommitId, HeadName, RuntimeSessionId},
 };
 use contexture_capture::{Capture, ImportSettings, Runtime};
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub(crate) struct Resume {
 #[derive(Debug, Serialize)]
 struct Written<'w> {
     runtime: Runtime,
-    session: &'w str,
+    session: &'w RuntimeSessionId,
     commit: CommitId,
     path: &'w Path,
     cwd: &'w Path,
@@ -86,7 +86,7 @@ impl Resume {
         let (commit, head) = self.start(&engine).await?;
         let runtime = self.runtime(&engine, commit).await?;
         let directory = self.directory(&engine, commit).await?;
-        let session = Uuid::new_v4().to_string();
+        let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
         let settings = ImportSettings {
             principal: Some(invocation.environment.principal()?),
             ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())

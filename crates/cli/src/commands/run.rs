@@ -16,7 +16,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Location, Reference,
-    core::{Thread, Ticket},
+    core::{RuntimeSessionId, Thread, Ticket},
 };
 use contexture_capture::{Capture, ImportSettings, Runtime};
 use tokio::{process::Command, time::Instant};
@@ -177,12 +177,12 @@ async fn resume(
         thread: environment.thread()?,
         ..ImportSettings::new(environment.machine()?, runtime.as_str())
     };
-    let session = Uuid::new_v4().to_string();
+    let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
     let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
     let written = Capture::new(&engine).resume(&request, &environment.homes, &settings).await?;
     output.remark(materialize::told(&written.report));
     let line = line.resuming(runtime, &request.session, &written.path);
-    Ok((line, Resumed { session: request.session, path: written.path, from: commit }))
+    Ok((line, Resumed { session: request.session.to_string(), path: written.path, from: commit }))
 }
 
 /// Prepares the program with what it and all it starts need to know.

@@ -18,7 +18,7 @@ pub(super) struct Opencode;
 #[derive(Deserialize)]
 struct Export {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    info: Option<Session>,
+    info: Option<OpenCodeSession>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     messages: Option<Vec<Value>>,
 }
@@ -26,13 +26,13 @@ struct Export {
 #[derive(Deserialize)]
 struct Outlines {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    info: Option<Session>,
+    info: Option<OpenCodeSession>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     messages: Option<Vec<Head>>,
 }
 
 #[derive(Deserialize, Default)]
-struct Session {
+struct OpenCodeSession {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
     #[serde(rename = "parentID", default, deserialize_with = "tolerant_json::maybe")]
@@ -88,7 +88,7 @@ impl Codec for Opencode {
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
         let Outlines { info, messages } = tolerant_json::record(record)?;
-        let Session { id, parent, directory, title, version, time, .. } = info.unwrap_or_default();
+        let OpenCodeSession { id, parent, directory, title, version, time, .. } = info.unwrap_or_default();
         let mut messages = messages.unwrap_or_default();
         let model = messages.iter_mut().rev().find_map(|message| message.info.model.take());
         let mut asked = messages.into_iter().filter(|message| message.info.role.as_deref() == Some("user"));

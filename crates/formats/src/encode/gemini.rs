@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use contexture_core::{ArtifactId, BlobSource, EntryPart, Timestamp, ToolInput};
 
 use self::record::{
-    ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, Session, Thought, UserMessage,
+    ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, SessionRecord, Thought, UserMessage,
 };
 use super::{
     Appender, EncodedDialogue, Encoder, Target,
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     fn begin(&mut self, target: &Target, start: Timestamp) {
         // Gemini CLI has a hash of its own here, asks that there be one, and compares it with nothing.
         let hash = ArtifactId::of(target.directory.as_bytes()).to_string();
-        self.lines.push(&Session {
+        self.lines.push(&SessionRecord {
             id: &target.session,
             project_hash: hash.strip_prefix("art-").unwrap_or(&hash),
             start_time: &times::in_millis(start),

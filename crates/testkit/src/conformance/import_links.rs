@@ -7,7 +7,7 @@ use std::{
 
 use contexture::{Contexture, LogStart};
 use contexture_capture::{self as capture, Capture, ImportSettings, ImportedFile};
-use contexture_core::{CommitId, Machine, SpaceName};
+use contexture_core::{CommitId, GivenSessionId, Machine, SpaceName};
 
 use crate::{Backend, Harness, assert_whole, head, walked};
 
@@ -95,7 +95,7 @@ pub async fn a_fork_by_reference_joins_the_chain_that_it_continues<B: Backend>()
     let alone = Harness::<B>::new().await;
     let store = alone.open().await;
     let imported = import(&store, files.last().unwrap()).await;
-    assert_eq!(imported.forked_from.as_deref(), Some("01a1e1c0-0ac3-7382-9913-b01de2606eb8"));
+    assert_eq!(imported.forked_from, Some(GivenSessionId::new("01a1e1c0-0ac3-7382-9913-b01de2606eb8")));
     let own = chain(&store, "session/01a1e1c0-0d99-7842-bbe4-881e0bb1bde1").await;
-    assert_eq!(labels(&store, *own.last().unwrap()).await["forked-from"], imported.forked_from.unwrap());
+    assert_eq!(labels(&store, *own.last().unwrap()).await["forked-from"], imported.forked_from.unwrap().as_str());
 }

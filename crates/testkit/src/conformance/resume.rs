@@ -52,7 +52,7 @@ impl Desk {
         runtime: Runtime,
     ) -> ResumedSession {
         let directory = PathBuf::from("/home/ada/project");
-        let request = ResumeRequest { commit, head: name, runtime, session: SESSION.to_owned(), directory };
+        let request = ResumeRequest { commit, head: name, runtime, session: SESSION.parse().unwrap(), directory };
         Capture::new(store).resume(&request, &self.homes(), &settings(runtime)).await.unwrap()
     }
 }
@@ -110,7 +110,7 @@ pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
         commit: tip,
         head: None,
         runtime: Runtime::ClaudeCode,
-        session: SESSION.to_owned(),
+        session: SESSION.parse().unwrap(),
         directory: "/home/ada/project".into(),
     };
     Capture::new(&store).resume(&request, &desk.homes(), &settings(Runtime::ClaudeCode)).await.unwrap_err();

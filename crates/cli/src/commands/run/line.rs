@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use contexture::core::RuntimeSessionId;
 use contexture_capture::Runtime;
 
 use crate::live::run::Dialect;
@@ -94,7 +95,7 @@ impl Line {
     }
 
     /// Returns the command line by which the agent goes on with a session.
-    pub(super) fn resuming(self, runtime: Runtime, session: &str, path: &Path) -> Self {
+    pub(super) fn resuming(self, runtime: Runtime, session: &RuntimeSessionId, path: &Path) -> Self {
         let (_, resume) = runtime.resume_command(session, path);
         let place = match self.codex_exec() {
             // The options stay with `exec`: what follows does not take all of them.
@@ -180,7 +181,7 @@ mod tests {
     fn resumed(text: &str) -> String {
         let line = line(text);
         let runtime = line.runtime().unwrap();
-        let words = line.resuming(runtime, "ID", Path::new("/s.jsonl")).into_words();
+        let words = line.resuming(runtime, &"ID".parse().unwrap(), Path::new("/s.jsonl")).into_words();
         words.join(OsStr::new(" ")).into_string().unwrap()
     }
 

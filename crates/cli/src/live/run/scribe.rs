@@ -9,9 +9,7 @@ use std::{
 };
 
 use contexture::core::{CommitId, Format, Timestamp};
-use contexture_capture::{
-    self as capture, CaptureReason, Homes, LiveSession, Process, Runtime, SessionFile, SessionName,
-};
+use contexture_capture::{self as capture, CaptureReason, Homes, LiveSession, Process, Runtime, SessionFile};
 use serde::Deserialize;
 
 use super::super::{Recorded, Recorder, Sighting};
@@ -308,12 +306,9 @@ impl Scribe {
     /// Lists the sessions in the directory of the run that were written to since it started.
     fn files_here(&self, runtime: Runtime) -> Vec<(Metadata, PathBuf)> {
         let Plan { directory, started, .. } = &self.plan;
-        let name = SessionName { id: "", directory, at: started.at };
         let place = match runtime {
             Runtime::Codex => runtime.sessions(&self.homes),
-            Runtime::ClaudeCode | Runtime::Gemini | Runtime::Pi => {
-                runtime.place(&self.homes, name).and_then(|path| path.parent().map(Path::to_owned))
-            }
+            Runtime::ClaudeCode | Runtime::Gemini | Runtime::Pi => runtime.folder(&self.homes, directory, started.at),
         };
         let files = place.map(|place| capture::session_files(&place)).unwrap_or_default().into_iter();
         let files = files.filter(|path| capture::agent_of(path).is_none());

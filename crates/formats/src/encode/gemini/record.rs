@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Session<'a> {
+pub(super) struct SessionRecord<'a> {
     #[serde(rename = "sessionId")]
     pub(super) id: &'a str,
     pub(super) project_hash: &'a str,
