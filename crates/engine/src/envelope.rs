@@ -1,6 +1,7 @@
 //! Envelopes: what was assembled is kept whole, in one transaction, and found again.
 
 mod attach;
+mod handle;
 
 use contexture_core::{
     ArtifactId, CommitId, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream,
@@ -17,9 +18,10 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 
 pub use attach::Attachment;
+pub use handle::Envelopes;
 
 use crate::{
-    Contexture, CreateOutcome, Result,
+    CreateOutcome, Result,
     reference::{MAX_CANDIDATES, only},
 };
 use attach::Attached;
@@ -93,18 +95,18 @@ impl NewEvent {
     }
 }
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Keeps what was assembled, durable when this returns.
     ///
     /// An envelope with the same document is kept once: then injections and missing context that are new are added, and
     /// no events are.
-    pub async fn keep_envelope(&self, new: NewEnvelope) -> Result<KeptEnvelope> {
+    pub async fn keep(&self, new: NewEnvelope) -> Result<KeptEnvelope> {
         let NewEnvelope { document, stream, recipe, commit, created_at, artifacts, injections, missing, events } = new;
         let mut attached = Attached::default();
-        let document = self.attach(Attachment::bytes(document), &mut attached).await?;
+        let document = self.engine.attach(Attachment::bytes(document), &mut attached).await?;
         let mut ids = Vec::with_capacity(artifacts.len());
         for attachment in artifacts {
-            let id = self.attach(attachment, &mut attached).await?;
+            let id = self.engine.attach(attachment, &mut attached).await?;
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -121,40 +123,44 @@ impl Contexture {
             missing: missing.into_iter().map(|missing| missing.since(Some(id), created_at)).collect(),
             events: events.into_iter().map(|event| event.of(id)).collect(),
         };
-        self.store.write(self.scope(), prepared, |tx, prepared| write(tx, prepared).boxed()).await
+        self.engine.store.write(self.engine.scope(), prepared, |tx, prepared| write(tx, prepared).boxed()).await
     }
 
     /// Returns an envelope.
-    pub async fn envelope(&self, id: EnvelopeId) -> Result<StoredEnvelope> {
-        Ok(self.store.glance(self.scope(), id, |tx, id| envelope::show(tx, id).boxed()).await?)
+    pub async fn get(&self, id: EnvelopeId) -> Result<StoredEnvelope> {
+        Ok(self.engine.store.glance(self.engine.scope(), id, |tx, id| envelope::show(tx, id).boxed()).await?)
     }
 
     /// Returns the envelope that an abbreviated id names.
-    pub async fn find_envelope(&self, prefix: &EnvelopePrefix) -> Result<EnvelopeId> {
-        let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
-            envelope::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
-        });
+    pub async fn find(&self, prefix: &EnvelopePrefix) -> Result<EnvelopeId> {
+        let finding =
+            self.engine.store.glance(self.engine.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {
+                envelope::ids_between(tx, first, last, MAX_CANDIDATES).boxed()
+            });
         Ok(only("envelope", prefix, &finding.await?)?)
     }
 
     /// Returns the frozen inputs and renderings of an envelope, in the order in which they were given.
-    pub async fn envelope_artifacts(&self, id: EnvelopeId) -> Result<Vec<ArtifactId>> {
-        Ok(self.store.read(self.scope(), id, |tx, id| envelope::artifacts(tx, id).boxed()).await?)
+    pub async fn artifacts(&self, id: EnvelopeId) -> Result<Vec<ArtifactId>> {
+        Ok(self.engine.store.read(self.engine.scope(), id, |tx, id| envelope::artifacts(tx, id).boxed()).await?)
     }
 
     /// Returns the latest envelope of a stream, or the latest of those before a given envelope.
-    pub async fn latest_envelope(&self, stream: &Stream, before: Option<EnvelopeId>) -> Result<Option<StoredEnvelope>> {
-        let finding = self.store.glance(self.scope(), (stream.clone(), before), |tx, (stream, before)| {
-            envelope::latest(tx, stream, before.as_ref()).boxed()
-        });
+    pub async fn latest(&self, stream: &Stream, before: Option<EnvelopeId>) -> Result<Option<StoredEnvelope>> {
+        let finding =
+            self.engine.store.glance(self.engine.scope(), (stream.clone(), before), |tx, (stream, before)| {
+                envelope::latest(tx, stream, before.as_ref()).boxed()
+            });
         Ok(finding.await?)
     }
 
     /// Returns up to `limit` envelopes that pass the filter, newest first, those before a sequence number.
-    pub async fn envelopes(&self, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
-        let listing = self.store.read(self.scope(), (filter.clone(), before, limit), |tx, (filter, before, limit)| {
-            envelope::list(tx, filter, *before, *limit).boxed()
-        });
+    pub async fn list(&self, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
+        let listing = self.engine.store.read(
+            self.engine.scope(),
+            (filter.clone(), before, limit),
+            |tx, (filter, before, limit)| envelope::list(tx, filter, *before, *limit).boxed(),
+        );
         Ok(listing.await?)
     }
 }

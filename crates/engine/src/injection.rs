@@ -9,9 +9,9 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, NewEvent, Result};
+use crate::{Envelopes, NewEvent, Result};
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Records that an envelope became visible somewhere, now, and what happened with it.
     ///
     /// An injection with the same document is kept once, and then no events are added.
@@ -21,9 +21,9 @@ impl Contexture {
         document: JsonText,
         events: Vec<NewEvent>,
     ) -> Result<InjectionId> {
-        let injection = Injection { envelope, created_at: self.now(), document };
+        let injection = Injection { envelope, created_at: self.engine.now(), document };
         let events: Vec<_> = events.into_iter().map(|event| event.of(envelope)).collect();
-        let writing = self.store.write(self.scope(), (injection, events), |tx, (injection, events)| {
+        let writing = self.engine.store.write(self.engine.scope(), (injection, events), |tx, (injection, events)| {
             async move {
                 let (id, inserted) = injection::put(tx, injection).await?;
                 if inserted == Inserted::New {
@@ -38,9 +38,10 @@ impl Contexture {
 
     /// Returns up to `limit` injections of an envelope after a sequence number, oldest first.
     pub async fn injections(&self, envelope: EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredInjection>> {
-        let listing = self.store.read(self.scope(), (envelope, after, limit), |tx, (envelope, after, limit)| {
-            injection::list(tx, envelope, *after, *limit).boxed()
-        });
+        let listing =
+            self.engine.store.read(self.engine.scope(), (envelope, after, limit), |tx, (envelope, after, limit)| {
+                injection::list(tx, envelope, *after, *limit).boxed()
+            });
         Ok(listing.await?)
     }
 }

@@ -63,7 +63,7 @@ pub use edits::{
     FoundEdit, Nearness, Occasion, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
 };
 pub use entries::{CommitContent, ContentMeaning, Entries};
-pub use envelope::{Attachment, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};
+pub use envelope::{Attachment, Envelopes, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};
 pub use error::{AssemblyProblem, BundleProblem, Error, FrameProblem, GivenItemsProblem, Result};
 pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};

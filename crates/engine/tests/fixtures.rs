@@ -51,7 +51,7 @@ async fn assert_chains(store: &Contexture) {
 }
 
 async fn assert_envelopes(store: &Contexture) {
-    let mut listed = store.envelopes(&EnvelopeFilter::default(), None, 10).await.unwrap();
+    let mut listed = store.envelopes().list(&EnvelopeFilter::default(), None, 10).await.unwrap();
     listed.reverse();
     assert_eq!(listed.iter().map(|envelope| envelope.id.to_string()).collect::<Vec<_>>(), ENVELOPES);
     let main: CommitId = HEADS[0].1.parse().unwrap();

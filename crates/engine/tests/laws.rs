@@ -131,7 +131,7 @@ fn assert_kept(kept: &[(u8, u8)]) -> Result<(), TestCaseError> {
         for number in 0..4 {
             let expected: Vec<_> = first.iter().rev().filter(|(_, of)| *of == number).map(|(id, _)| *id).collect();
             let filter = EnvelopeFilter { stream: Some(stream(number)), ..EnvelopeFilter::default() };
-            let listed = store.envelopes(&filter, None, 1000).await.unwrap();
+            let listed = store.envelopes().list(&filter, None, 1000).await.unwrap();
             prop_assert_eq!(&listed.iter().map(|stored| stored.id).collect::<Vec<_>>(), &expected);
             let mut walked = Vec::new();
             while let Some(found) = store.latest_envelope(&stream(number), walked.last().copied()).await.unwrap() {

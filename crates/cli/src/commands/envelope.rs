@@ -270,7 +270,7 @@ pub(super) async fn find(engine: &Contexture, name: &EnvelopeName) -> Result<Env
         EnvelopeName::Prefix(prefix) => Ok(engine.find_envelope(prefix).await?),
         EnvelopeName::Last(stream) => {
             let filter = Filter { stream: stream.clone(), ..Filter::default() };
-            let found = engine.envelopes(&filter, None, 1).await?;
+            let found = engine.envelopes().list(&filter, None, 1).await?;
             Ok(found.first().ok_or(Error::NoEnvelopes)?.id)
         }
     }
@@ -279,7 +279,7 @@ pub(super) async fn find(engine: &Contexture, name: &EnvelopeName) -> Result<Env
 async fn every(engine: &Contexture) -> Result<Vec<EnvelopeId>> {
     let (mut ids, mut before) = (Vec::new(), None);
     loop {
-        let page = engine.envelopes(&Filter::default(), before, PER_PAGE).await?;
+        let page = engine.envelopes().list(&Filter::default(), before, PER_PAGE).await?;
         let Some(last) = page.last() else { return Ok(ids) };
         before = Some(last.seq);
         ids.extend(page.iter().map(|stored| stored.id));
@@ -287,7 +287,7 @@ async fn every(engine: &Contexture) -> Result<Vec<EnvelopeId>> {
 }
 
 async fn list(engine: &Contexture, filter: Filter, limit: u32, output: &mut Output) -> Result<()> {
-    let found = engine.envelopes(&filter, None, limit).await?;
+    let found = engine.envelopes().list(&filter, None, limit).await?;
     if found.is_empty() && output.shape() == Shape::Text {
         output.status("Nothing was assembled yet; `ctx assemble --help` says how.");
     }

@@ -65,7 +65,7 @@ impl Export {
     async fn chosen(&self, engine: &Contexture) -> Result<Chosen> {
         if self.all {
             let is_empty = engine.heads("", None, 1).await?.is_empty()
-                && engine.envelopes(&EnvelopeFilter::default(), None, 1).await?.is_empty();
+                && engine.envelopes().list(&EnvelopeFilter::default(), None, 1).await?.is_empty();
             if is_empty {
                 return Err(Error::NoHeads);
             }

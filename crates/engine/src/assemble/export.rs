@@ -10,7 +10,7 @@ use contexture_core::{ArtifactId, EnvelopeId, EventKind};
 use serde::de::DeserializeOwned;
 
 use super::keep::{EventDraft, new_event, stored};
-use crate::{AssemblyProblem, Contexture, Result};
+use crate::{AssemblyProblem, Envelopes, Result};
 
 /// Records that are read at once.
 const PER_PAGE: u32 = 1000;
@@ -24,31 +24,32 @@ pub struct ContextExport {
     pub records: u64,
 }
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Writes envelopes with all that belongs to them as records of the standard, and journals that.
-    pub async fn export_context(&self, ids: &[EnvelopeId]) -> Result<ContextExport> {
+    pub async fn export(&self, ids: &[EnvelopeId]) -> Result<ContextExport> {
         let mut parcels = Vec::new();
         for id in ids {
             parcels.push(self.parcel(*id).await?);
         }
-        let now = self.now();
+        let now = self.engine.now();
         let export = records::export(&parcels, concat!("contexture/", env!("CARGO_PKG_VERSION")), now);
         let nothing = BTreeMap::new();
         let mut events = Vec::new();
         for id in ids {
-            let draft = EventDraft { source: self.source(), at: now, envelope: Some(*id), correlation: &nothing };
+            let draft =
+                EventDraft { source: self.engine.source(), at: now, envelope: Some(*id), correlation: &nothing };
             let event =
                 draft.event(EventKind::Exported, &id.to_string(), serde_json::json!({"records": export.records.len()}));
             let mut event = stored(new_event(&event)?);
             event.envelope = Some(*id);
             events.push(event);
         }
-        self.append_events(events).await?;
+        self.engine.append_events(events).await?;
         Ok(ContextExport { records: export.records.len() as u64, bytes: export.to_json() })
     }
 
     async fn parcel(&self, id: EnvelopeId) -> Result<Parcel> {
-        let document = self.envelope_document(id).await?;
+        let document = self.document(id).await?;
         let (inputs, assembled) = self.make_again(id, &document).await?;
         let mut injections: Vec<standard::ContextInjection> = Vec::new();
         let mut sent = Vec::new();
@@ -63,7 +64,7 @@ impl Contexture {
                     let artifact: ArtifactId =
                         artifact.parse().map_err(|_| AssemblyProblem::NoArtifactId { text: artifact.to_owned() })?;
                     let mut bytes = Vec::new();
-                    self.get_artifact(artifact, &mut bytes).await?;
+                    self.engine.get_artifact(artifact, &mut bytes).await?;
                     sent.push(bytes);
                 }
                 injections.push(injection);
@@ -71,12 +72,12 @@ impl Contexture {
         }
         let mut missing = Vec::new();
         for gap in &document.gaps {
-            missing.push(read(self.missing(gap.id).await?.missing.document.as_str())?);
+            missing.push(read(self.engine.missing(gap.id).await?.missing.document.as_str())?);
         }
         let mut events = Vec::new();
         let mut after = 0;
         loop {
-            let page = self.envelope_events(id, after, PER_PAGE).await?;
+            let page = self.events(id, after, PER_PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             for event in &page {

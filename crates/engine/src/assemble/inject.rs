@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use super::keep::{EventDraft, json_text, new_event, value};
-use crate::{AssemblyProblem, Contexture, Result};
+use crate::{AssemblyProblem, Envelopes, Result};
 
 /// An injection that is recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct Injected {
     pub hash: Digest,
 }
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Records that a target was really given what was assembled, or something else that the caller sent in its place.
     pub async fn inject(
         &self,
@@ -38,20 +38,24 @@ impl Contexture {
         native_id: Option<String>,
         sent: Option<Vec<u8>>,
     ) -> Result<Injected> {
-        let document = self.envelope_document(envelope).await?;
+        let document = self.document(envelope).await?;
         let made = document.targets.iter().find(|made| made.outcome.target == target);
         let made = made.ok_or(AssemblyProblem::NotMadeFor { envelope, target })?;
         let assembled = made.outcome.rendering.digest;
         let (hash, artifact) = match sent {
             None => (assembled, made.artifact),
-            Some(bytes) => (Digest::of(&bytes), self.put_artifact(std::io::Cursor::new(bytes)).await?.id),
+            Some(bytes) => (Digest::of(&bytes), self.engine.put_artifact(std::io::Cursor::new(bytes)).await?.id),
         };
-        let now = self.now();
+        let now = self.engine.now();
         let mut record = injection_record(envelope, target, point, hash, artifact, now);
         record.native_id = native_id;
         record.metadata.insert("as_assembled".to_owned(), (hash == assembled).into());
-        let draft =
-            EventDraft { source: self.source(), at: now, envelope: Some(envelope), correlation: &document.correlation };
+        let draft = EventDraft {
+            source: self.engine.source(),
+            at: now,
+            envelope: Some(envelope),
+            correlation: &document.correlation,
+        };
         let event = draft.event(EventKind::InjectionApplied, record.injection_id.as_str(), value(&record));
         let injection = self.record_injection(envelope, json_text(&record)?, vec![new_event(&event)?]).await?;
         Ok(Injected { injection, envelope, target, is_as_assembled: hash == assembled, hash })

@@ -16,7 +16,7 @@ use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
 
 use super::{Assemble, AssembledContext, renderings, stream, turn_of};
-use crate::{AssemblyProblem, Attachment, Contexture, NewEnvelope, NewEvent, NewMissing, Result};
+use crate::{AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result};
 
 /// What makes envelopes.
 const PRODUCER: &str = "contexture";
@@ -83,7 +83,8 @@ impl Contexture {
         let mut artifacts = vec![Attachment::bytes(frozen)];
         artifacts.extend(renderings.iter().map(|(_, bytes)| Attachment::bytes(bytes.clone())));
         let kept = self
-            .keep_envelope(NewEnvelope {
+            .envelopes()
+            .keep(NewEnvelope {
                 document: bytes,
                 stream,
                 recipe: RecipeName::new(request.recipe.name.clone())?,
@@ -130,21 +131,23 @@ impl Contexture {
 
     /// Returns the last assembly of a stream.
     async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Envelope)>> {
-        let Some(latest) = self.latest_envelope(stream, None).await? else { return Ok(None) };
-        Ok(Some((latest.id, self.envelope_document(latest.id).await?)))
-    }
-
-    /// Returns what an envelope says.
-    pub async fn envelope_document(&self, id: EnvelopeId) -> Result<Envelope> {
-        let stored = self.envelope(id).await?;
-        let mut bytes = Vec::new();
-        self.get_artifact(stored.document, &mut bytes).await?;
-        Ok(serde_json::from_slice(&bytes).map_err(|source| AssemblyProblem::Envelope { envelope: id, source })?)
+        let Some(latest) = self.envelopes().latest(stream, None).await? else { return Ok(None) };
+        Ok(Some((latest.id, self.envelopes().document(latest.id).await?)))
     }
 
     /// Says where events happen.
     pub(crate) fn source(&self) -> String {
         format!("{PRODUCER}:{}", self.space())
+    }
+}
+
+impl Envelopes<'_> {
+    /// Returns what an envelope says.
+    pub async fn document(&self, id: EnvelopeId) -> Result<Envelope> {
+        let stored = self.get(id).await?;
+        let mut bytes = Vec::new();
+        self.engine.get_artifact(stored.document, &mut bytes).await?;
+        Ok(serde_json::from_slice(&bytes).map_err(|source| AssemblyProblem::Envelope { envelope: id, source })?)
     }
 }
 

@@ -8,7 +8,7 @@ use contexture_assembly::{
 };
 use contexture_core::{ArtifactId, EnvelopeId};
 
-use crate::{AssemblyProblem, Contexture, Error, Result};
+use crate::{AssemblyProblem, Envelopes, Error, Result};
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +41,10 @@ impl Replayed {
     }
 }
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Makes an envelope again and compares.
-    pub async fn replay_envelope(&self, id: EnvelopeId) -> Result<Replayed> {
-        let document = self.envelope_document(id).await?;
+    pub async fn replay(&self, id: EnvelopeId) -> Result<Replayed> {
+        let document = self.document(id).await?;
         let (_, assembled) = self.make_again(id, &document).await?;
         let mut targets = Vec::new();
         for target in &document.targets {
@@ -52,7 +52,7 @@ impl Contexture {
             let made = assembled.iter().find(|made| made.outcome.target == spec);
             let made = made.ok_or(AssemblyProblem::NotInRecipe { envelope: id, target: spec })?;
             let mut stored = Vec::new();
-            self.get_artifact(target.artifact, &mut stored).await?;
+            self.engine.get_artifact(target.artifact, &mut stored).await?;
             let common = stored.iter().zip(&made.bytes).take_while(|(stored, made)| stored == made).count();
             let is_equal = stored == made.bytes;
             targets.push(ReplayedTarget {
@@ -72,7 +72,7 @@ impl Contexture {
         id: EnvelopeId,
         document: &Envelope,
     ) -> Result<(Inputs, Vec<AssembledTarget>)> {
-        let inputs = self.envelope_inputs(document.inputs).await?;
+        let inputs = self.inputs(document.inputs).await?;
         let tokens = counter(&document.counter.name).map_err(AssemblyProblem::Counter)?;
         if tokens.version() != document.counter.version {
             let (name, counted) = (document.counter.name.clone(), document.counter.version);
@@ -80,15 +80,15 @@ impl Contexture {
             return Err(problem.into());
         }
         let counts = TokenCounts::new(tokens);
-        self.learn(&counts, &inputs).await?;
+        self.engine.learn(&counts, &inputs).await?;
         let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
         Ok((inputs, assembled))
     }
 
     /// Returns the frozen inputs of an envelope.
-    pub async fn envelope_inputs(&self, artifact: ArtifactId) -> Result<Inputs> {
+    pub async fn inputs(&self, artifact: ArtifactId) -> Result<Inputs> {
         let mut bytes = Vec::new();
-        self.get_artifact(artifact, &mut bytes).await?;
+        self.engine.get_artifact(artifact, &mut bytes).await?;
         Ok(serde_json::from_slice(&bytes).map_err(|source| AssemblyProblem::Inputs { artifact, source })?)
     }
 }

@@ -11,7 +11,7 @@ use contexture_core::{CommitId, EnvelopeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Contexture, Error, Reference, Result, Stop};
+use crate::{Envelopes, Error, Reference, Result, Stop};
 
 /// What became of something, for each target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,17 +40,17 @@ pub struct Answer {
     pub fate: Fate,
 }
 
-impl Contexture {
+impl Envelopes<'_> {
     /// Tells whether something is in an envelope, and why: an item, a commit, a head, a file, a segment or a kind.
     pub async fn why(&self, envelope: EnvelopeId, thing: &str) -> Result<Why> {
-        let document = self.envelope_document(envelope).await?;
+        let document = self.document(envelope).await?;
         let answers = answers_about(&document, |item| is_called(item, thing));
         if !answers.is_empty() {
             return Ok(Why { envelope, thing: thing.to_owned(), answers });
         }
         // A commit may be meant whose turn was not read.
         let commit = match thing.parse::<Reference>() {
-            Ok(reference) => self.find(&reference).await.ok(),
+            Ok(reference) => self.engine.find(&reference).await.ok(),
             Err(_) => None,
         };
         if let Some(commit) = commit {
@@ -82,8 +82,8 @@ impl Contexture {
     async fn unread_with(&self, document: &Envelope, commit: CommitId) -> Result<Option<UnreadTurns>> {
         let Some(unread) = &document.unread else { return Ok(None) };
         // The walk from the newest unread turn to the commit exists if the commit is one of its ancestors.
-        let is_before = self.route(unread.last, Stop::At(commit)).await.is_ok();
-        let is_after = self.route(commit, Stop::At(unread.first)).await.is_ok();
+        let is_before = self.engine.route(unread.last, Stop::At(commit)).await.is_ok();
+        let is_after = self.engine.route(commit, Stop::At(unread.first)).await.is_ok();
         Ok((is_before && is_after).then(|| unread.clone()))
     }
 }

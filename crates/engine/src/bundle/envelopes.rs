@@ -108,7 +108,7 @@ impl Contexture {
         bundle: &mut Writing<W>,
     ) -> Result<()> {
         let id = stored.id;
-        let envelope = stored.with_artifacts(self.envelope_artifacts(id).await?);
+        let envelope = stored.with_artifacts(self.envelopes().artifacts(id).await?);
         for artifact in std::iter::once(&envelope.document).chain(&envelope.artifacts) {
             if bundle.seen.insert(*artifact) {
                 let reader = ArtifactReader::open(&self.store, scope, *artifact).await?;
@@ -119,7 +119,7 @@ impl Contexture {
         bundle.summary.envelopes += 1;
         let mut after = 0;
         loop {
-            let page = self.injections(id, after, PAGE_ROWS).await?;
+            let page = self.envelopes().injections(id, after, PAGE_ROWS).await?;
             let Some(last) = page.last() else {
                 break;
             };
@@ -129,7 +129,7 @@ impl Contexture {
         self.export_missing(scope, Some(id), bundle).await?;
         let mut after = 0;
         loop {
-            let page = self.envelope_events(id, after, PAGE_ROWS).await?;
+            let page = self.envelopes().events(id, after, PAGE_ROWS).await?;
             let Some(last) = page.last() else {
                 return Ok(());
             };

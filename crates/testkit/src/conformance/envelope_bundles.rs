@@ -46,7 +46,7 @@ fn full(document: &str, commit: Option<CommitId>) -> NewEnvelope {
 /// Everything that can be seen of envelopes, without where it is in the journal.
 async fn seen(store: &Contexture) -> Vec<String> {
     let mut lines = Vec::new();
-    let envelopes = store.envelopes(&EnvelopeFilter::default(), None, 100).await.unwrap();
+    let envelopes = store.envelopes().list(&EnvelopeFilter::default(), None, 100).await.unwrap();
     for StoredEnvelope { id, stream, recipe, commit, created_at, document, .. } in envelopes {
         lines.push(format!("{id} {stream} {recipe} {commit:?} {created_at} {document}"));
         for attached in store.envelope_artifacts(id).await.unwrap() {
@@ -67,7 +67,7 @@ async fn seen(store: &Contexture) -> Vec<String> {
 }
 
 async fn ids(store: &Contexture) -> Vec<EnvelopeId> {
-    let listed = store.envelopes(&EnvelopeFilter::default(), None, 100).await.unwrap();
+    let listed = store.envelopes().list(&EnvelopeFilter::default(), None, 100).await.unwrap();
     listed.iter().rev().map(|envelope| envelope.id).collect()
 }
 

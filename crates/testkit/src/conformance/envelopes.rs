@@ -63,7 +63,7 @@ pub(super) async fn keep(store: &Contexture, new: NewEnvelope) -> EnvelopeId {
 }
 
 async fn list(store: &Contexture, filter: EnvelopeFilter) -> Vec<EnvelopeId> {
-    store.envelopes(&filter, None, 100).await.unwrap().iter().map(|envelope| envelope.id).collect()
+    store.envelopes().list(&filter, None, 100).await.unwrap().iter().map(|envelope| envelope.id).collect()
 }
 
 pub async fn an_envelope_is_kept_with_all_that_goes_with_it<B: Backend>() {
@@ -234,10 +234,10 @@ pub async fn envelopes_are_listed_newest_first<B: Backend>() {
     assert_eq!(list(&store, made_from).await, expect(&[7, 3]));
     assert_eq!(list(&store, both).await, expect(&[8, 6]));
     for filter in [EnvelopeFilter::default(), even] {
-        let whole = store.envelopes(&filter, None, 100).await.unwrap();
+        let whole = store.envelopes().list(&filter, None, 100).await.unwrap();
         let mut paged: Vec<StoredEnvelope> = Vec::new();
         loop {
-            let page = store.envelopes(&filter, paged.last().map(|last| last.seq), 2).await.unwrap();
+            let page = store.envelopes().list(&filter, paged.last().map(|last| last.seq), 2).await.unwrap();
             if page.is_empty() {
                 break;
             }
