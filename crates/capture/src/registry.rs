@@ -11,8 +11,8 @@ use std::{
 };
 
 use contexture_core::{SpaceName, Timestamp};
+use contexture_store::{DurableFile, FileAccess};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use crate::SessionFile;
 
@@ -103,9 +103,9 @@ impl Registry {
         let lock = File::create(self.place(session).with_extension("lock"))?;
         lock.lock()?;
         let changed = change(self.find(session));
-        let mut draft = NamedTempFile::new_in(&self.directory)?;
+        let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;
         draft.write_all(&serde_json::to_vec(&changed)?)?;
-        draft.persist(self.place(session)).map_err(|refused| refused.error)?;
+        draft.publish_unsynced(&self.place(session))?;
         Ok(changed)
     }
 

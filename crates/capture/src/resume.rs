@@ -1,13 +1,14 @@
 //! Resume: a chain becomes a session that a runtime goes on with.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use contexture::{Materialized, WrittenSession};
 use contexture_core::{CommitId, HeadName, RuntimeSessionId};
 use contexture_formats::Target;
+use contexture_store::{DurableFile, FileAccess, NameTaken};
 
 use crate::{
     Capture, Error, Homes, ImportSettings, Result, Runtime, SessionName,
@@ -54,7 +55,7 @@ impl Capture<'_> {
         let format = runtime.format();
         runtime.prepare(&path, directory).map_err(unwritten)?;
         let beside = path.parent().unwrap_or(Path::new("."));
-        let mut draft = tempfile::Builder::new().prefix(".ctx-").tempfile_in(beside).map_err(unwritten)?;
+        let mut draft = DurableFile::begin(beside, FileAccess::Private).map_err(unwritten)?;
         let target = Target {
             session: session.to_string(),
             directory: directory.to_string_lossy().into_owned(),
@@ -63,11 +64,10 @@ impl Capture<'_> {
         };
         let writing = self.engine.write_session(*commit, &format, &target, draft.as_file_mut());
         let WrittenSession { report, ends } = writing.await?;
-        draft.as_file().sync_all().map_err(unwritten)?;
+        draft.sync().map_err(unwritten)?;
         let grafts = Grafts { ends, follow: head.clone() };
-        self.adopt(Draft { written: draft.path(), place: &path, format }, grafts, settings).await?;
-        draft.persist_noclobber(&path).map_err(|refused| unwritten(refused.error))?;
-        fs::File::open(beside).and_then(|directory| directory.sync_all()).map_err(unwritten)?;
+        self.adopt(Draft { written: draft.draft_path(), place: &path, format }, grafts, settings).await?;
+        draft.publish(&path, NameTaken::Refuse).map_err(unwritten)?;
         Ok(ResumedSession { path, report })
     }
 }

@@ -11,8 +11,8 @@ use std::{
 };
 
 use contexture_core::Timestamp;
+use contexture_store::{DurableFile, FileAccess, NameTaken};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use crate::{
     Capture, CaptureReason, Error, Result, SessionFile,
@@ -71,14 +71,12 @@ impl Spool {
         let start = captured.saturating_sub(TAIL_BYTES as u64);
         session.seek(SeekFrom::Start(start))?;
         fs::create_dir_all(&self.directory)?;
-        let mut draft = NamedTempFile::new_in(&self.directory)?;
+        let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;
         let header = Header { file: file.clone(), reason: reason.clone(), start, at };
         serde_json::to_writer(&mut draft, &header)?;
         draft.write_all(b"\n")?;
         let copied = io::copy(&mut session.take(MAX_PIECE_BYTES), &mut draft)?;
-        draft.as_file().sync_all()?;
-        draft.persist_noclobber(self.next_place(at)).map_err(|refused| refused.error)?;
-        File::open(&self.directory)?.sync_all()?;
+        draft.publish(&self.next_place(at), NameTaken::Refuse)?;
         Ok(start + copied)
     }
 

@@ -8,8 +8,7 @@ use std::{
 };
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use contexture::Error as EngineError;
-use tempfile::NamedTempFile;
+use contexture::{DurableFile, Error as EngineError, FileAccess, NameTaken};
 
 use crate::{
     error::{Error, Result},
@@ -28,7 +27,7 @@ pub(crate) enum Destination {
 /// A file that appears under its name once it is whole.
 pub(crate) enum Draft {
     /// A file beside the one it will replace.
-    Beside { file: NamedTempFile, path: PathBuf },
+    Beside { file: DurableFile, path: PathBuf },
     /// A device or pipe, which cannot be replaced.
     Direct { file: File, path: PathBuf },
 }
@@ -71,15 +70,11 @@ impl Draft {
             Ok(_) | Err(_) => {}
         }
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let directory = directory_of(&path);
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::metadata(directory).map_err(unwritable)?;
-        let mut builder = tempfile::Builder::new();
-        // The user's mask takes away what it takes away from other new files.
-        #[cfg(unix)]
-        builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
         // The error carries the name of the temporary file, which says nothing to the user; its kind says enough.
         let refused = |error: io::Error| unwritable(error.kind().into());
-        let file = builder.prefix(".ctx-").tempfile_in(directory).map_err(refused)?;
+        let file = DurableFile::begin(directory, FileAccess::Ordinary).map_err(refused)?;
         Ok(Self::Beside { file, path })
     }
 
@@ -108,12 +103,7 @@ impl Draft {
         match self {
             Self::Direct { mut file, path } => file.flush().map_err(|source| Error::Write { path, source }),
             Self::Beside { file, path } => {
-                let published = file
-                    .as_file()
-                    .sync_all()
-                    .and_then(|()| file.persist(&path).map_err(|refused| refused.error))
-                    .and_then(|_| sync_directory(directory_of(&path)));
-                published.map_err(|source| Error::Write { path, source })
+                file.publish(&path, NameTaken::Replace).map_err(|source| Error::Write { path, source })
             }
         }
     }
@@ -126,16 +116,4 @@ impl fmt::Display for Destination {
             Self::File(path) => write!(f, "{}", path.display()),
         }
     }
-}
-
-/// Makes the names in a directory durable, where the system knows how.
-#[cfg_attr(not(unix), expect(unused_variables, clippy::unnecessary_wraps))]
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(directory)?.sync_all()?;
-    Ok(())
-}
-
-fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

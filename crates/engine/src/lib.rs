@@ -44,7 +44,8 @@ pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{
-    Error as StoreError, JsonText, JsonTextError, Location, LocationError, PostgresUrl,
+    DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location, LocationError, NameTaken,
+    PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},

@@ -2,6 +2,7 @@
 //!
 //! A [`Store`] runs jobs in transactions on one space; the modules below are the tables that such jobs work with.
 
+mod durable_file;
 mod error;
 mod job;
 mod json_text;
@@ -35,6 +36,7 @@ pub mod spaces {
 pub mod stats;
 pub mod token_count;
 
+pub use durable_file::{DurableFile, FileAccess, NameTaken};
 pub use error::{Cause, Error, Result};
 pub use job::JobFn;
 pub use json_text::{JsonText, JsonTextError};
