@@ -6,7 +6,7 @@ use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{Checker, Concatenation, JoinError};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, CommitArtifact, EncodedArtifact, Encoding},
+    artifact::{self, ArtifactReader, CommitArtifact, LocatedArtifact},
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::FutureExt as _;
@@ -129,10 +129,10 @@ pub(crate) struct ChainPart {
 
 /// The bytes of a commit.
 pub(crate) enum Body {
-    /// All of them, decoded and checked.
+    /// All of them, proved.
     Whole(Vec<u8>),
-    /// Too many to hold: the row that lists the parts.
-    Large(EncodedArtifact),
+    /// Too many to hold: where they are.
+    Large(LocatedArtifact),
 }
 
 impl Body {
@@ -140,7 +140,7 @@ impl Body {
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
-            Self::Large(row) => row.size,
+            Self::Large(located) => located.size,
         }
     }
 }
@@ -156,7 +156,7 @@ pub(crate) enum Detail {
 
 type Page = JoinHandle<contexture_store::Result<Vec<(CommitArtifact, Option<StoredCommit>)>>>;
 
-/// The parts of a route, read page by page: the next page is fetched while one is decoded and checked.
+/// The parts of a route, page by page: the next page is located while the bytes of one are read and joined.
 pub(crate) struct Parts {
     store: Store,
     scope: Scope,
@@ -203,7 +203,7 @@ impl Parts {
                 let keep = payload.kind == CommitKind::Delta || self.at_start || self.with_resets;
                 self.at_start = false;
                 if keep {
-                    return part(payload, stored).map(Some);
+                    return self.part(payload, stored).await.map(Some);
                 }
                 continue;
             }
@@ -217,20 +217,27 @@ impl Parts {
 
     /// Returns all bytes of a commit.
     pub(crate) async fn whole(&self, body: Body) -> Result<Vec<u8>> {
-        let row = match body {
-            Body::Whole(bytes) => return Ok(bytes),
-            Body::Large(row) => row,
-        };
-        let mut reader = self.reader(row);
-        let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
-        while let Some(piece) = reader.next().await? {
-            bytes.extend_from_slice(&piece);
+        match body {
+            Body::Whole(bytes) => Ok(bytes),
+            Body::Large(located) => Ok(artifact::read(&self.store, &self.scope, located).await?),
         }
-        Ok(bytes)
     }
 
-    pub(crate) fn reader(&self, row: EncodedArtifact) -> ArtifactReader {
-        ArtifactReader::of(&self.store, &self.scope, row)
+    pub(crate) fn reader(&self, located: LocatedArtifact) -> ArtifactReader {
+        ArtifactReader::of(&self.store, &self.scope, located)
+    }
+
+    /// Reads a commit's bytes, unless they come in several pieces. Here and not where they were located: buffers that are
+    /// filled on one thread and freed on another cost more than the second thread gains.
+    async fn part(&self, payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
+        let CommitArtifact { commit, artifact, located, .. } = payload;
+        let located = located.ok_or(Error::AbsentArtifact { commit, artifact })?;
+        let body = if located.is_one_piece() {
+            Body::Whole(artifact::read(&self.store, &self.scope, located).await?)
+        } else {
+            Body::Large(located)
+        };
+        Ok(ChainPart { commit, stored, body })
     }
 
     /// Starts to read the next page, if there is one.
@@ -255,8 +262,8 @@ impl Parts {
             let mut checker = Checker::new(Concatenation::CborArray);
             match body {
                 Body::Whole(bytes) => checker.push(&bytes).map_err(unjoinable)?,
-                Body::Large(row) => {
-                    let mut reader = self.reader(row);
+                Body::Large(located) => {
+                    let mut reader = self.reader(located);
                     while let Some(piece) = reader.next().await? {
                         checker.push(&piece).map_err(unjoinable)?;
                     }
@@ -291,16 +298,4 @@ async fn read_page(
         (payload, stored)
     };
     Ok(payloads.into_iter().map(described).collect())
-}
-
-/// Decodes and checks a commit's bytes. Here and not where they are read: buffers that are filled on one thread and
-/// freed on another cost more than the second thread gains.
-fn part(payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
-    let CommitArtifact { commit, artifact, content, .. } = payload;
-    let row = content.ok_or(Error::AbsentArtifact { commit, artifact })?;
-    let body = match row.encoding {
-        Encoding::Parts => Body::Large(row),
-        Encoding::Raw | Encoding::Lz4 => Body::Whole(row.decode()?),
-    };
-    Ok(ChainPart { commit, stored, body })
 }

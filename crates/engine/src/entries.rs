@@ -106,8 +106,8 @@ impl Entries {
         let mut excerpt = Excerpt::new(MAX_TEXT_CHARS);
         match body {
             Body::Whole(bytes) => excerpt.push(&bytes),
-            Body::Large(row) => {
-                let mut reader = self.parts.reader(row);
+            Body::Large(located) => {
+                let mut reader = self.parts.reader(located);
                 while let Some(piece) = reader.next().await? {
                     excerpt.push(&piece);
                 }

@@ -271,8 +271,8 @@ impl Stored {
             }
             match self.parts.next().await? {
                 None => return self.end(),
-                Some(ChainPart { commit, body: Body::Large(row), .. }) => {
-                    self.open = Some((commit, self.parts.reader(row)));
+                Some(ChainPart { commit, body: Body::Large(located), .. }) => {
+                    self.open = Some((commit, self.parts.reader(located)));
                 }
                 Some(ChainPart { commit, body: Body::Whole(bytes), .. }) => {
                     let piece = self.join(commit, bytes)?;

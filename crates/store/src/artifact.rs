@@ -2,6 +2,7 @@
 
 mod content;
 mod encoding;
+mod located;
 mod stream;
 
 use std::collections::{HashMap, HashSet};
@@ -11,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use content::{PreparedContent, put_content};
-pub use encoding::{EncodedArtifact, Encoding, Hot, MAX_HOT_BYTES};
-pub use stream::{ArtifactPart, ArtifactReader, StoredArtifact, put_alone, put_stream};
+pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
+pub use located::{ArtifactReader, LocatedArtifact, read};
+pub use stream::{ArtifactPart, StoredArtifact, put_alone, put_stream};
 
 use crate::{
     Error, Result,
@@ -38,7 +40,7 @@ pub struct ArtifactStat {
     pub stored_bytes: u64,
 }
 
-/// A commit's artifact on the way out, not yet decoded.
+/// A commit's artifact, not yet read.
 #[derive(Debug)]
 pub struct CommitArtifact {
     /// The commit.
@@ -47,8 +49,8 @@ pub struct CommitArtifact {
     pub kind: CommitKind,
     /// The artifact's id.
     pub artifact: ArtifactId,
-    /// The artifact; nothing when it is not stored.
-    pub content: Option<EncodedArtifact>,
+    /// Where its bytes are; nothing when it is not stored.
+    pub located: Option<LocatedArtifact>,
 }
 
 /// The artifacts that a transaction has made sure of.
@@ -210,12 +212,12 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
     })
 }
 
-/// Returns an artifact's row.
-pub async fn fetch(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<EncodedArtifact> {
+/// Returns where the bytes of an artifact are. [`read`] and [`ArtifactReader`] get them, outside of the transaction.
+pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact> {
     let key = require(tx, id).await?;
     let mut row =
         tx.one("SELECT key, digest, size, encoding, body FROM artifacts WHERE key = ?1", &[key.into()]).await?;
-    encoded(&mut row, 0)
+    LocatedArtifact::decode(&mut row, 0)
 }
 
 /// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
@@ -224,17 +226,17 @@ pub(crate) async fn parts(
     artifact: i64,
     from: u64,
     limit: u32,
-) -> Result<Vec<(u64, EncodedArtifact)>> {
+) -> Result<Vec<(u64, LocatedArtifact)>> {
     let sql = "SELECT p.start, a.key, a.digest, a.size, a.encoding, a.body FROM parts p \
                JOIN artifacts a ON a.key = p.part WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3";
     let rows = tx.rows(sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
-    let decode = |mut row: Row| Ok((row.integer(0)?.cast_unsigned(), encoded(&mut row, 1)?));
+    let decode = |mut row: Row| Ok((row.integer(0)?.cast_unsigned(), LocatedArtifact::decode(&mut row, 1)?));
     rows.into_iter().map(decode).collect()
 }
 
-/// Returns the artifacts of up to `limit` commits of a stretch, oldest first.
+/// Returns where the artifacts of up to `limit` commits of a stretch are, oldest first.
 pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<CommitArtifact>> {
-    // The artifact is taken to be what the commit says it is; decoding proves it.
+    // The artifact is taken to be what the commit says it is; reading proves it.
     let sql = "SELECT c.id, c.kind, a.key, c.artifact, a.size, a.encoding, a.body \
                FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \
                WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY c.position LIMIT ?4";
@@ -244,7 +246,7 @@ pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Resu
             commit: commit_id(row.blob(0)?)?,
             kind: stored::<CommitKind>(row.text(1)?)?,
             artifact: artifact_id(row.blob(3)?)?,
-            content: row.optional_integer(2)?.map(|_| encoded(&mut row, 2)).transpose()?,
+            located: row.optional_integer(2)?.map(|_| LocatedArtifact::decode(&mut row, 2)).transpose()?,
         })
     };
     tx.rows(sql, &params).await?.into_iter().map(decode).collect()
@@ -261,14 +263,6 @@ pub async fn ids_between(
     let sql = "SELECT digest FROM artifacts WHERE space = ?1 AND digest BETWEEN ?2 AND ?3 ORDER BY digest LIMIT ?4";
     let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
     tx.rows(sql, &params).await?.iter().map(|row| artifact_id(row.blob(0)?)).collect()
-}
-
-/// Reads key, digest, size, encoding and body from five columns.
-pub(crate) fn encoded(row: &mut Row, column: usize) -> Result<EncodedArtifact> {
-    let (key, id) = (row.integer(column)?, artifact_id(row.blob(column + 1)?)?);
-    let size = row.integer(column + 2)?.cast_unsigned();
-    let encoding = encoding(row, column + 3)?;
-    Ok(EncodedArtifact { key, id, size, encoding, body: row.take_blob(column + 4)? })
 }
 
 fn encoding(row: &Row, column: usize) -> Result<Encoding> {

@@ -6,6 +6,7 @@ mod alone;
 mod connection;
 pub(crate) mod inspect;
 mod schema;
+mod wait;
 mod writer;
 
 use std::{
@@ -14,8 +15,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-use futures_util::FutureExt as _;
 
 use crate::{
     Error, Foresight, Result,
@@ -77,11 +76,11 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
     {
         match &self.access {
-            Access::Alone(alone) => alone.read(&scope, &args, work),
+            Access::Alone(alone) => alone.read(&scope, &args, work).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
                 let (readers, path) = (Arc::clone(readers), Arc::clone(&self.path));
-                let reading = move || read(&readers, &path, &scope, &args, work);
+                let reading = move || wait::to_end(read(&readers, &path, &scope, &args, work));
                 tokio::task::spawn_blocking(reading).await.map_err(|_| Error::Closed)?
             }
         }
@@ -93,10 +92,10 @@ impl Sqlite {
         E: From<Error>,
     {
         match &self.access {
-            Access::Alone(alone) => alone.read(scope, args, work),
+            Access::Alone(alone) => alone.read(scope, args, work).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
-                read(readers, &self.path, scope, args, work)
+                read(readers, &self.path, scope, args, work).await
             }
         }
     }
@@ -178,7 +177,7 @@ fn log_file(database: &Path) -> PathBuf {
 }
 
 /// Runs a job in a read transaction of an idle connection, or of a new one.
-fn read<A, T, E>(
+async fn read<A, T, E>(
     readers: &Pool<SqliteConnection>,
     path: &Path,
     scope: &Scope,
@@ -192,7 +191,7 @@ where
         Some(connection) => connection,
         None => SqliteConnection::open(path)?,
     };
-    let (outcome, ended) = look(&mut connection, scope, args, work);
+    let (outcome, ended) = look(&mut connection, scope, args, work).await;
     // A connection that cannot leave its transaction is dropped, not handed to the next reader.
     if ended.is_ok() {
         readers.give_back(connection);
@@ -201,7 +200,7 @@ where
 }
 
 /// Runs a job in a read transaction of a connection. Returns what it says, and whether the transaction was left.
-fn look<A, T, E>(
+async fn look<A, T, E>(
     connection: &mut SqliteConnection,
     scope: &Scope,
     args: &A,
@@ -217,7 +216,7 @@ where
         let mut tx = Tx::reading(connection, scope).await?;
         work(&mut tx, args).await
     };
-    let outcome = looking.now_or_never().expect("a job awaits nothing but its transaction, and SQLite answers at once");
+    let outcome = looking.await;
     (outcome, connection.end_read())
 }
 

@@ -57,6 +57,9 @@ impl Store {
     }
 
     /// Runs a job on one moment of the store. A job may run again when the engine lost its connection.
+    ///
+    /// Jobs, these and the others, work on rows. Content is read outside of them ([`artifact::read`](crate::artifact::read)):
+    /// a transaction does not stay open for bytes that come from afar.
     pub async fn read<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         A: Send + Sync + 'static,
@@ -71,7 +74,7 @@ impl Store {
 
     /// Runs a job that looks at a few rows of one moment of the store.
     ///
-    /// An engine may do so on the calling thread, so the job must not walk or fetch content.
+    /// An engine may do so on the calling thread, so the job must not walk, nor locate content, which comes with its row.
     pub async fn glance<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         A: Send + Sync + 'static,

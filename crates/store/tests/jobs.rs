@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::Path,
-    sync::{Mutex, mpsc},
+    sync::{Arc, Mutex, mpsc},
 };
 
 use contexture_core::{Actor, ArtifactId, SpaceName, Timestamp};
@@ -13,7 +13,7 @@ use contexture_store::{
     journal,
 };
 use futures_util::{FutureExt as _, future};
-use tokio::task::JoinHandle;
+use tokio::{sync::Notify, task::JoinHandle};
 
 fn scope() -> Scope {
     Scope {
@@ -194,4 +194,68 @@ async fn jobs_that_were_submitted_are_done_before_the_store_closes() {
     held.release().await;
     drop(store);
     assert_eq!(tip(&Store::open(directory.path()).await.unwrap()).await, 3);
+}
+
+/// What a job awaits that is no answer of the engine.
+#[derive(Default)]
+struct Elsewhere {
+    asked: Notify,
+    answered: Notify,
+}
+
+impl Elsewhere {
+    /// Looks at the journal once somewhere else an answer came.
+    async fn look(&self, tx: &mut Tx<'_>) -> Result<u64> {
+        self.asked.notify_one();
+        self.answered.notified().await;
+        Ok(journal::tip(tx).await?.map_or(0, |(seq, _)| seq))
+    }
+
+    async fn answer(&self) {
+        self.asked.notified().await;
+        self.answered.notify_one();
+    }
+}
+
+/// A store for many callers and one for one, each with a space.
+async fn shared_and_alone() -> [(Store, tempfile::TempDir); 2] {
+    let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let shared = Store::open(directories[0].path()).await.unwrap();
+    let alone = Store::open_alone(directories[1].path()).await.unwrap();
+    for store in [&shared, &alone] {
+        put(store, "the space").await.unwrap();
+    }
+    let [first, second] = directories;
+    [(shared, first), (alone, second)]
+}
+
+#[tokio::test]
+async fn a_job_that_awaits_something_else_is_waited_for() {
+    for (store, _directory) in shared_and_alone().await {
+        let elsewhere = Arc::new(Elsewhere::default());
+        let args = || Arc::clone(&elsewhere);
+        let reading = store.read(scope(), args(), |tx, elsewhere| elsewhere.look(tx).boxed());
+        assert_eq!(future::join(reading, elsewhere.answer()).await.0.unwrap(), 2);
+        let glancing = store.glance(scope(), args(), |tx, elsewhere| elsewhere.look(tx).boxed());
+        assert_eq!(future::join(glancing, elsewhere.answer()).await.0.unwrap(), 2);
+        let writing = store.write(scope(), args(), |tx, elsewhere| elsewhere.look(tx).boxed());
+        assert_eq!(future::join(writing, elsewhere.answer()).await.0.unwrap(), 2);
+        put(&store, "after").await.unwrap();
+        assert_eq!(tip(&store).await, 3);
+    }
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_away_in_a_job_leaves_the_store_usable() {
+    for (store, _directory) in shared_and_alone().await {
+        let elsewhere = Arc::new(Elsewhere::default());
+        let glancing = store.glance(scope(), Arc::clone(&elsewhere), |tx, elsewhere| elsewhere.look(tx).boxed());
+        tokio::select! {
+            biased;
+            _ = glancing => panic!("nobody answers"),
+            () = elsewhere.asked.notified() => {}
+        }
+        put(&store, "after").await.unwrap();
+        assert_eq!(tip(&store).await, 3);
+    }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, io::Write};
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
     Error as StoreError, Scope, Tx, annotation,
-    artifact::{self, ArtifactReader, EncodedArtifact},
+    artifact::{self, ArtifactReader, LocatedArtifact},
     commit::{self, LineSegment, StoredCommit},
     head,
 };
@@ -92,8 +92,9 @@ impl Contexture {
                 break;
             }
             for Item { stored, artifact, annotations } in self.read_batch(&scope, batch).await? {
-                if let Some(row) = artifact {
-                    bundle.artifact(&stored.commit.artifact, ArtifactReader::of(&self.store, &scope, row)).await?;
+                if let Some(located) = artifact {
+                    let reader = ArtifactReader::of(&self.store, &scope, located);
+                    bundle.artifact(&stored.commit.artifact, reader).await?;
                 }
                 bundle.frames.commit(&stored.commit)?;
                 bundle.summary.commits += 1;
@@ -120,7 +121,7 @@ impl Contexture {
             async move {
                 let mut items = Vec::with_capacity(batch.len());
                 for (stored, with_artifact) in batch {
-                    let artifact = if *with_artifact { Some(fetch(tx, stored).await?) } else { None };
+                    let artifact = if *with_artifact { Some(locate(tx, stored).await?) } else { None };
                     let annotations = annotation::history(tx, stored.place).await?;
                     items.push(Item { stored: stored.clone(), artifact, annotations });
                 }
@@ -135,12 +136,12 @@ impl Contexture {
 /// A commit with what is written beside it.
 struct Item {
     stored: StoredCommit,
-    artifact: Option<EncodedArtifact>,
+    artifact: Option<LocatedArtifact>,
     annotations: Vec<Noted>,
 }
 
-async fn fetch(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<EncodedArtifact> {
-    artifact::fetch(tx, &stored.commit.artifact).await.map_err(|error| match error {
+async fn locate(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<LocatedArtifact> {
+    artifact::locate(tx, &stored.commit.artifact).await.map_err(|error| match error {
         StoreError::NoArtifact(artifact) => Error::AbsentArtifact { commit: stored.id, artifact },
         other => other.into(),
     })

@@ -3,7 +3,7 @@
 use contexture_core::{CommitId, CommitKind, Format, JournalKind, JournalRecord};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, Encoding},
+    artifact::{self, ArtifactReader, LocatedArtifact},
     commit::{self, CommitPlace},
     journal,
     search::{self, Cursor, IndexChange, Moved, RULES, Spot},
@@ -96,11 +96,20 @@ enum Subject {
     /// Nothing that is searched.
     Nothing,
     /// The content of a commit.
-    Content { place: CommitPlace, format: Format, row: artifact::EncodedArtifact },
+    Content { place: CommitPlace, format: Format, located: LocatedArtifact },
     /// What is said about a commit now.
     Notes { place: CommitPlace, documents: Vec<SearchDocument> },
     /// A commit whose content is not there.
     Absent,
+}
+
+/// What a record brings into the index, with its bytes if they come in one piece.
+enum ReadSubject {
+    Nothing,
+    Content { place: CommitPlace, format: Format, bytes: Vec<u8> },
+    Large { place: CommitPlace, format: Format, located: LocatedArtifact },
+    Notes { place: CommitPlace, documents: Vec<SearchDocument> },
+    Unreadable,
 }
 
 impl Indexer<'_> {
@@ -139,8 +148,12 @@ impl Indexer<'_> {
         let Some(last) = page.last().map(|news| news.seq) else {
             return Ok(());
         };
+        let mut read = Vec::with_capacity(page.len());
+        for News { seq, subject } in page {
+            read.push((seq, self.read(subject).await?));
+        }
         let store = self.store.clone();
-        let cutting = move || page.into_iter().map(|news| (news.seq, cut_news(&store, news.subject))).collect();
+        let cutting = move || read.into_iter().map(|(seq, subject)| (seq, cut_news(&store, subject))).collect();
         let page: Vec<(u64, Cut)> = tokio::task::spawn_blocking(cutting).await.map_err(|_| StoreError::Closed)?;
         let mut skipped = usize::try_from(cursor.inside).unwrap_or(usize::MAX);
         let mut changes = Vec::new();
@@ -148,10 +161,10 @@ impl Indexer<'_> {
             match cut {
                 Cut::Changes(found) => changes.extend(found.into_iter().skip(skipped)),
                 Cut::Unreadable => self.unreadable += 1,
-                Cut::Large { place, format, row } => {
+                Cut::Large { place, format, located } => {
                     let inside = if seq == cursor.seq + 1 { cursor.inside } else { 0 };
                     if !self.advance(&mut cursor, seq - 1, inside, &mut changes).await?
-                        || !self.take_large(&mut cursor, place, &format, row).await?
+                        || !self.take_large(&mut cursor, place, &format, located).await?
                     {
                         return Ok(());
                     }
@@ -162,16 +175,35 @@ impl Indexer<'_> {
         self.advance(&mut cursor, last, 0, &mut changes).await.map(drop)
     }
 
+    /// Reads the content that a record brings, unless it comes in several pieces.
+    async fn read(&self, subject: Subject) -> Result<ReadSubject> {
+        Ok(match subject {
+            Subject::Nothing => ReadSubject::Nothing,
+            Subject::Absent => ReadSubject::Unreadable,
+            Subject::Notes { place, documents } => ReadSubject::Notes { place, documents },
+            Subject::Content { place, format, located } if !located.is_one_piece() => {
+                ReadSubject::Large { place, format, located }
+            }
+            Subject::Content { place, format, located } => {
+                match artifact::read(self.store, &self.scope, located).await {
+                    Ok(bytes) => ReadSubject::Content { place, format, bytes },
+                    Err(error) if is_damage(&error) => ReadSubject::Unreadable,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        })
+    }
+
     /// Takes in a large content piece by piece. Tells whether nobody else did meanwhile.
     async fn take_large(
         &mut self,
         cursor: &mut Cursor,
         place: CommitPlace,
         format: &Format,
-        row: artifact::EncodedArtifact,
+        located: LocatedArtifact,
     ) -> Result<bool> {
         let mut extractor = Extractor::new(format);
-        let mut reader = ArtifactReader::of(self.store, &self.scope, row);
+        let mut reader = ArtifactReader::of(self.store, &self.scope, located);
         let (mut changes, mut skipped, mut inside) = (Vec::new(), cursor.inside, 0);
         loop {
             let is_over = match reader.next().await {
@@ -238,27 +270,22 @@ enum Cut {
     Large {
         place: CommitPlace,
         format: Format,
-        row: artifact::EncodedArtifact,
+        located: LocatedArtifact,
     },
     Unreadable,
 }
 
-fn cut_news(store: &Store, subject: Subject) -> Cut {
+fn cut_news(store: &Store, subject: ReadSubject) -> Cut {
     let mut changes = Vec::new();
     match subject {
-        Subject::Nothing => {}
-        Subject::Absent => return Cut::Unreadable,
-        Subject::Notes { place, documents } => {
+        ReadSubject::Nothing => {}
+        ReadSubject::Unreadable => return Cut::Unreadable,
+        ReadSubject::Notes { place, documents } => {
             changes.push(IndexChange::ForgetNotes { place });
             cut(store, place, &documents, &mut changes);
         }
-        Subject::Content { place, format, row } if row.encoding == Encoding::Parts => {
-            return Cut::Large { place, format, row };
-        }
-        Subject::Content { place, format, row } => {
-            let Ok(bytes) = row.decode() else {
-                return Cut::Unreadable;
-            };
+        ReadSubject::Large { place, format, located } => return Cut::Large { place, format, located },
+        ReadSubject::Content { place, format, bytes } => {
             let mut extractor = Extractor::new(&format);
             extractor.push(&bytes);
             extractor.finish();
@@ -302,8 +329,8 @@ async fn news(tx: &mut Tx<'_>, from: u64) -> Result<Vec<News>, StoreError> {
     for record in journal::after(tx, from, MAX_RECORDS).await? {
         let seq = record.seq;
         let subject = subject(tx, &record).await?;
-        if let Subject::Content { row, .. } = &subject {
-            content_bytes += row.size;
+        if let Subject::Content { located, .. } = &subject {
+            content_bytes += located.size;
         }
         page.push(News { seq, subject });
         if content_bytes >= STEP_BYTES {
@@ -334,8 +361,8 @@ async fn subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<Subject, Sto
     if stored.commit.kind == CommitKind::Snapshot && stored.commit.parent.is_some() {
         return Ok(Subject::Nothing);
     }
-    match artifact::fetch(tx, &stored.commit.artifact).await {
-        Ok(row) => Ok(Subject::Content { place, format: stored.commit.format, row }),
+    match artifact::locate(tx, &stored.commit.artifact).await {
+        Ok(located) => Ok(Subject::Content { place, format: stored.commit.format, located }),
         Err(error) if is_damage(&error) => Ok(Subject::Absent),
         Err(error) => Err(error),
     }

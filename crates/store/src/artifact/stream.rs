@@ -1,4 +1,4 @@
-//! Artifacts of any size, in and out, in bounded memory.
+//! Artifacts of any size on their way in, in bounded memory.
 
 use std::io::{self, Read};
 
@@ -7,7 +7,7 @@ use fastcdc::v2020::StreamCDC;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::{EncodedArtifact, Encoding, Hot, MAX_HOT_BYTES, announce, compose, fetch, parts, put, put_all};
+use super::{Hot, MAX_HOT_BYTES, announce, compose, put, put_all};
 use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
@@ -16,8 +16,6 @@ pub(super) const CHUNK_BYTES: (usize, usize, usize) = (8 * 1024, 64 * 1024, 256 
 const BATCH_CHUNKS: usize = 64;
 /// Batches that may wait for the writer.
 const BATCHES_WAITING: usize = 2;
-/// Parts that are read in one query.
-const PARTS_PER_PAGE: u32 = 32;
 
 /// A stored piece of a large artifact.
 #[derive(Debug, Clone, Copy)]
@@ -153,95 +151,4 @@ fn split(mut reader: impl Read, pieces: &mpsc::Sender<Pieces>) -> io::Result<Art
 fn send(waiting: &mpsc::Sender<Pieces>, pieces: Pieces) -> io::Result<()> {
     // The receiver goes away only when storing failed, and that failure is what the caller sees.
     waiting.blocking_send(pieces).map_err(|_| io::ErrorKind::BrokenPipe.into())
-}
-
-/// Reads an artifact piece by piece, checking each piece and the whole.
-pub struct ArtifactReader {
-    size: u64,
-    state: State,
-}
-
-enum State {
-    Small(EncodedArtifact),
-    Large(Box<Large>),
-    Done,
-}
-
-struct Large {
-    store: Store,
-    scope: Scope,
-    key: i64,
-    id: ArtifactId,
-    size: u64,
-    offset: u64,
-    whole: blake3::Hasher,
-    ready: std::vec::IntoIter<(u64, EncodedArtifact)>,
-}
-
-impl ArtifactReader {
-    /// Starts to read an artifact.
-    pub async fn open(store: &Store, scope: &Scope, id: ArtifactId) -> Result<Self> {
-        let row = store.read(scope.clone(), id, |tx, id| fetch(tx, id).boxed()).await?;
-        Ok(Self::of(store, scope, row))
-    }
-
-    /// Starts to read an artifact whose row was fetched already.
-    pub fn of(store: &Store, scope: &Scope, row: EncodedArtifact) -> Self {
-        let size = row.size;
-        let state = match row.encoding {
-            Encoding::Raw | Encoding::Lz4 => State::Small(row),
-            Encoding::Parts => State::Large(Box::new(Large {
-                store: store.clone(),
-                scope: scope.clone(),
-                key: row.key,
-                id: row.id,
-                size,
-                offset: 0,
-                whole: blake3::Hasher::new(),
-                ready: Vec::new().into_iter(),
-            })),
-        };
-        Self { size, state }
-    }
-
-    /// Returns the size of the artifact, known before it is read.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// Returns the next piece, at most [`MAX_HOT_BYTES`]; nothing at the end.
-    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Done => Ok(None),
-            State::Small(row) => row.decode().map(Some),
-            State::Large(mut large) => {
-                let piece = large.next().await?;
-                if piece.is_some() {
-                    self.state = State::Large(large);
-                }
-                Ok(piece)
-            }
-        }
-    }
-}
-
-impl Large {
-    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        if self.ready.len() == 0 && self.offset < self.size {
-            let reading = self.store.read(self.scope.clone(), (self.key, self.offset), |tx, &(key, offset)| {
-                parts(tx, key, offset, PARTS_PER_PAGE).boxed()
-            });
-            self.ready = reading.await?.into_iter();
-        }
-        match self.ready.next() {
-            Some((start, part)) if start == self.offset => {
-                let piece = part.decode()?;
-                self.whole.update(&piece);
-                self.offset += piece.len() as u64;
-                Ok(Some(piece))
-            }
-            None if self.offset == self.size && ArtifactId::from(self.whole.finalize()) == self.id => Ok(None),
-            Some(_) | None => Err(Error::DamagedArtifact(self.id)),
-        }
-    }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    artifact::{self, Encoding},
+    artifact::{self, LocatedArtifact},
     sql::{Row, Tx},
 };
 
@@ -57,12 +57,10 @@ pub enum ArtifactFault {
     },
 }
 
-/// Goes over the rows and checks those that hold bytes themselves.
+/// Goes over the rows and finds where the bytes are.
 #[derive(Clone, Default)]
 struct Scan {
     after: i64,
-    /// Those in parts that are still to be checked.
-    large: Vec<Large>,
 }
 
 impl Checker<'_> {
@@ -73,11 +71,32 @@ impl Checker<'_> {
         let mut further = Further::Rows;
         while further == Further::Rows {
             further = self.next(&mut scan).await?;
-            for artifact in std::mem::take(&mut scan.large) {
-                if let Some(fault) = large::fault(self.store, self.scope, artifact).await? {
-                    self.report.add(FsckProblem::Artifact { artifact: artifact.id, fault });
-                }
+            let unread = std::mem::take(&mut self.unread);
+            // Parts are told of before what they are parts of.
+            let (rows, wholes): (Vec<_>, Vec<_>) = unread.into_iter().partition(LocatedArtifact::is_one_piece);
+            for located in rows.into_iter().chain(wholes) {
+                self.content(located).await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes of an artifact.
+    async fn content(&mut self, located: LocatedArtifact) -> Result<()> {
+        let (artifact, size) = (located.id, located.size);
+        let fault = match located.parts_key() {
+            Some(key) => large::fault(self.store, self.scope, Large { key, id: artifact, size }).await?,
+            None => match artifact::read(self.store, self.scope, located).await {
+                Ok(_) => {
+                    self.report.checked.bytes += size;
+                    None
+                }
+                Err(error) if checker::is_damage(&error) => Some(ArtifactFault::Damaged),
+                Err(error) => return Err(error),
+            },
+        };
+        if let Some(fault) = fault {
+            self.report.add(FsckProblem::Artifact { artifact, fault });
         }
         Ok(())
     }
@@ -111,7 +130,7 @@ impl checker::Scan for Scan {
     }
 
     fn stride(&self, doublings: u32) -> Option<Self> {
-        Some(Self { after: self.after.saturating_add(1 << doublings), large: self.large.clone() })
+        Some(Self { after: self.after.saturating_add(1 << doublings) })
     }
 }
 
@@ -131,27 +150,15 @@ impl Scan {
         Ok(1)
     }
 
-    fn row(&mut self, row: &mut Row, found: &mut Found) -> Result<()> {
+    fn row(&self, row: &mut Row, found: &mut Found) -> Result<()> {
         let named = artifact::artifact_id(row.blob(1)?);
-        let encoded = match (artifact::encoded(row, 0), named) {
-            (Ok(encoded), _) => encoded,
+        match (LocatedArtifact::decode(row, 0), named) {
+            (Ok(located), _) => found.unread.push(located),
             (Err(error), Ok(artifact)) => {
                 let fault = ArtifactFault::Unreadable { what: problem::reason(error) };
                 found.problems.push(FsckProblem::Artifact { artifact, fault });
-                return Ok(());
             }
-            (Err(error), Err(_)) => {
-                found.row(Phase::Artifacts, self.after.to_string(), error);
-                return Ok(());
-            }
-        };
-        let (key, artifact, size) = (encoded.key, encoded.id, encoded.size);
-        match encoded.encoding {
-            Encoding::Parts => self.large.push(Large { key, id: artifact, size }),
-            Encoding::Raw | Encoding::Lz4 => match encoded.decode() {
-                Ok(_) => found.checked.bytes += size,
-                Err(_) => found.problems.push(FsckProblem::Artifact { artifact, fault: ArtifactFault::Damaged }),
-            },
+            (Err(error), Err(_)) => found.row(Phase::Artifacts, self.after.to_string(), error),
         }
         Ok(())
     }

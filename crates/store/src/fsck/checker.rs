@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 
 use super::{CheckedCounts, FsckProblem, FsckReport, Phase, Progress, passages, problem};
-use crate::{Error, Result, Scope, Store, sql::Tx};
+use crate::{Error, Result, Scope, Store, artifact::LocatedArtifact, sql::Tx};
 
 /// How often the search for readable rows behind unreadable ones doubles its stride before it takes the rest for lost.
 pub(super) const MAX_DOUBLINGS: u32 = 40;
@@ -37,6 +37,8 @@ pub(super) trait Scan: Clone + Send + Sync + 'static {
 pub(super) struct Found {
     pub(super) checked: CheckedCounts,
     pub(super) problems: Vec<FsckProblem>,
+    /// Artifacts whose bytes are to be read once the transaction is over.
+    pub(super) unread: Vec<LocatedArtifact>,
 }
 
 /// A check under way.
@@ -46,6 +48,8 @@ pub(super) struct Checker<'c> {
     progress: &'c mut (dyn FnMut(Progress) + Send),
     now: Progress,
     pub(super) report: FsckReport,
+    /// Artifacts of the last page whose bytes are still to be read.
+    pub(super) unread: Vec<LocatedArtifact>,
 }
 
 /// Whether a table may have further rows.
@@ -71,7 +75,7 @@ impl Found {
 impl<'c> Checker<'c> {
     pub(super) fn new(store: &'c Store, scope: &'c Scope, progress: &'c mut (dyn FnMut(Progress) + Send)) -> Self {
         let now = Progress { phase: Phase::Engine, done: 0, total: 1 };
-        Self { store, scope, progress, now, report: FsckReport::default() }
+        Self { store, scope, progress, now, report: FsckReport::default(), unread: Vec::new() }
     }
 
     pub(super) fn into_report(self) -> FsckReport {
@@ -187,6 +191,7 @@ impl<'c> Checker<'c> {
         let Page { scan: moved, found, rows } = page;
         self.report.checked += found.checked;
         found.problems.into_iter().for_each(|problem| self.report.add(problem));
+        self.unread.extend(found.unread);
         self.advance(rows as u64);
         // Text that is not UTF-8 reads as other text than it is, so a key made of it may not lead past its row.
         let stuck = rows > 0 && moved.key() == scan.key();

@@ -2,10 +2,9 @@
 //!
 //! A program that takes in a few lines and ends spends longer on threads and further connections than on its work.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::path::PathBuf;
+
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     connection::SqliteConnection,
@@ -29,11 +28,11 @@ impl Alone {
         Self { connection: Mutex::new(connection), path }
     }
 
-    pub(super) fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
+    pub(super) async fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
     where
         E: From<Error>,
     {
-        let (outcome, ended) = look(&mut self.connection(), scope, args, work);
+        let (outcome, ended) = look(&mut *self.connection().await?, scope, args, work).await;
         // There is no other connection, so one that is stuck in its transaction is of no use to whoever calls.
         ended?;
         outcome
@@ -52,18 +51,20 @@ impl Alone {
         E: From<Error> + Send + 'static,
     {
         let (pending, answer) = Pending::new(scope, foresight, args, work);
-        serve_group(&mut self.connection(), vec![Box::new(pending)]);
+        serve_group(&mut *self.connection().await?, vec![Box::new(pending)]).await;
         answer.await.map_err(|_| Error::Closed)?
     }
 
-    fn connection(&self) -> MutexGuard<'_, SqliteConnection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes the connection, out of the transaction of a caller who went away in it.
+    async fn connection(&self) -> Result<MutexGuard<'_, SqliteConnection>> {
+        let mut connection = self.connection.lock().await;
+        connection.leave_transaction()?;
+        Ok(connection)
     }
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
-        fold_long_log(connection, &self.path);
+        fold_long_log(self.connection.get_mut(), &self.path);
     }
 }

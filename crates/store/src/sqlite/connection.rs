@@ -110,6 +110,15 @@ impl SqliteConnection {
         version.map_err(|error| self.note("read its version", error))
     }
 
+    /// Leaves the transaction, if one is open, and forgets what it knew.
+    pub(super) fn leave_transaction(&mut self) -> Result<()> {
+        if self.inner.is_autocommit() {
+            return Ok(());
+        }
+        self.forget();
+        self.control("roll back", "ROLLBACK")
+    }
+
     pub(super) fn commit(&mut self) -> Result<()> {
         self.control("commit", "COMMIT")
     }

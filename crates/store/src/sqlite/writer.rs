@@ -8,9 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::FutureExt as _;
-
-use super::connection::SqliteConnection;
+use super::{connection::SqliteConnection, wait};
 use crate::{
     Error, Foresight, Result,
     job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
@@ -71,16 +69,16 @@ fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<B
     while let Ok(first) = queue.recv() {
         let group = gather(first, queue, last_group);
         last_group = group.len();
-        serve_group(&mut connection, group);
+        wait::to_end(serve_group(&mut connection, group));
     }
     fold_long_log(&mut connection, path);
 }
 
 /// Runs a group in one transaction and answers those who wait.
-pub(super) fn serve_group(connection: &mut SqliteConnection, mut group: Group) {
+pub(super) async fn serve_group(connection: &mut SqliteConnection, mut group: Group) {
     let committed = match connection.poison() {
         Some(failure) => Err(Error::Poisoned { source: failure }),
-        None => commit_group(connection, &mut group),
+        None => commit_group(connection, &mut group).await,
     };
     for job in group {
         job.answer(committed.as_ref().copied().map_err(Error::again));
@@ -115,7 +113,7 @@ fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group:
 }
 
 /// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
-fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
+async fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
     let ended = async {
         connection.begin_write().await?;
         let mut entrance = connection.recall()?;
@@ -127,11 +125,11 @@ fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<
             Kept::Nothing => connection.roll_back().await,
         }
     };
-    let ended = ended.now_or_never().expect("SQLite statements are ready at once");
+    let ended = ended.await;
     if ended.is_err() {
         connection.forget();
         // SQLite may have rolled back by itself; then there is nothing to roll back and it says so.
-        drop(connection.roll_back().now_or_never());
+        drop(connection.roll_back().await);
     }
     ended
 }

@@ -1,0 +1,256 @@
+//! The seam between rows and bytes: where the bytes of an artifact are, and how they come from there.
+//!
+//! A transaction looks rows up and reads no content. What it returns is a [`LocatedArtifact`]; [`read`] and
+//! [`ArtifactReader`] get the bytes outside of it, wherever they are, and prove them. That may wait, so a further place
+//! (a pack, a remote store) is a further [`Whereabouts`] and nothing to those who read.
+
+use contexture_core::ArtifactId;
+use futures_util::FutureExt as _;
+
+use super::{Encoding, MAX_HOT_BYTES, artifact_id, encoding, locate, parts};
+use crate::{
+    Error, Result, Store,
+    sql::{Row, Scope},
+};
+
+/// Parts that are read in one query.
+const PARTS_PER_PAGE: u32 = 32;
+
+/// An artifact whose bytes can be read without asking again where they are.
+#[derive(Debug)]
+pub struct LocatedArtifact {
+    /// Which artifact it is.
+    pub id: ArtifactId,
+    /// How many bytes it has, as its row says.
+    pub size: u64,
+    bytes: Whereabouts,
+}
+
+/// Where the bytes of an artifact are.
+#[derive(Debug)]
+enum Whereabouts {
+    /// Here, as they are.
+    Raw(Vec<u8>),
+    /// Here, as one LZ4 block.
+    Lz4(Vec<u8>),
+    /// In other artifacts, which are listed under this key.
+    Parts(i64),
+    /// Its row should hold them and does not.
+    Lost,
+}
+
+impl LocatedArtifact {
+    /// Reads key, digest, size, encoding and body from five columns.
+    pub(crate) fn decode(row: &mut Row, column: usize) -> Result<Self> {
+        let (key, id) = (row.integer(column)?, artifact_id(row.blob(column + 1)?)?);
+        let size = row.integer(column + 2)?.cast_unsigned();
+        let encoding = encoding(row, column + 3)?;
+        let bytes = match (encoding, row.take_blob(column + 4)?) {
+            (Encoding::Parts, _) => Whereabouts::Parts(key),
+            (Encoding::Raw, Some(body)) => Whereabouts::Raw(body),
+            (Encoding::Lz4, Some(body)) => Whereabouts::Lz4(body),
+            (Encoding::Raw | Encoding::Lz4, None) => Whereabouts::Lost,
+        };
+        Ok(Self { id, size, bytes })
+    }
+
+    /// Tells whether its bytes come in one piece, of at most [`MAX_HOT_BYTES`]; if not, in several.
+    pub fn is_one_piece(&self) -> bool {
+        self.parts_key().is_none()
+    }
+
+    /// Returns the key that its parts are listed under, if it is in parts.
+    pub(crate) fn parts_key(&self) -> Option<i64> {
+        match self.bytes {
+            Whereabouts::Parts(key) => Some(key),
+            Whereabouts::Raw(_) | Whereabouts::Lz4(_) | Whereabouts::Lost => None,
+        }
+    }
+
+    /// Returns the only piece and proves it.
+    fn into_piece(self) -> Result<Vec<u8>> {
+        let damaged = || Error::DamagedArtifact(self.id);
+        let content = match self.bytes {
+            Whereabouts::Raw(body) => body,
+            Whereabouts::Lz4(body) => {
+                // The size comes from the row; a damaged one must not make us reserve the moon.
+                let size = usize::try_from(self.size).ok().filter(|size| *size <= MAX_HOT_BYTES).ok_or_else(damaged)?;
+                lz4_flex::block::decompress(&body, size).map_err(|_| damaged())?
+            }
+            // No part has parts.
+            Whereabouts::Parts(_) | Whereabouts::Lost => return Err(damaged()),
+        };
+        if content.len() as u64 == self.size && ArtifactId::of(&content) == self.id {
+            Ok(content)
+        } else {
+            Err(damaged())
+        }
+    }
+}
+
+/// Returns all bytes of an artifact, which fit into memory, and proves them.
+pub async fn read(store: &Store, scope: &Scope, located: LocatedArtifact) -> Result<Vec<u8>> {
+    if located.is_one_piece() {
+        return located.into_piece();
+    }
+    let mut reader = ArtifactReader::of(store, scope, located);
+    let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
+    while let Some(piece) = reader.next().await? {
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+/// Reads an artifact piece by piece, proving each piece and the whole.
+pub struct ArtifactReader {
+    size: u64,
+    state: State,
+}
+
+enum State {
+    OnePiece(LocatedArtifact),
+    Parts(Box<PartsReader>),
+    Done,
+}
+
+struct PartsReader {
+    store: Store,
+    scope: Scope,
+    key: i64,
+    id: ArtifactId,
+    size: u64,
+    offset: u64,
+    whole: blake3::Hasher,
+    ready: std::vec::IntoIter<(u64, LocatedArtifact)>,
+}
+
+impl ArtifactReader {
+    /// Starts to read an artifact.
+    pub async fn open(store: &Store, scope: &Scope, id: ArtifactId) -> Result<Self> {
+        let located = store.read(scope.clone(), id, |tx, id| locate(tx, id).boxed()).await?;
+        Ok(Self::of(store, scope, located))
+    }
+
+    /// Starts to read an artifact that was located already.
+    pub fn of(store: &Store, scope: &Scope, located: LocatedArtifact) -> Self {
+        let size = located.size;
+        let state = match located.parts_key() {
+            None => State::OnePiece(located),
+            Some(key) => State::Parts(Box::new(PartsReader {
+                store: store.clone(),
+                scope: scope.clone(),
+                key,
+                id: located.id,
+                size,
+                offset: 0,
+                whole: blake3::Hasher::new(),
+                ready: Vec::new().into_iter(),
+            })),
+        };
+        Self { size, state }
+    }
+
+    /// Returns the size of the artifact, known before it is read.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns the next piece, at most [`MAX_HOT_BYTES`]; nothing at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Done => Ok(None),
+            State::OnePiece(located) => located.into_piece().map(Some),
+            State::Parts(mut parts) => {
+                let piece = parts.next().await?;
+                if piece.is_some() {
+                    self.state = State::Parts(parts);
+                }
+                Ok(piece)
+            }
+        }
+    }
+}
+
+impl PartsReader {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.ready.len() == 0 && self.offset < self.size {
+            let reading = self.store.read(self.scope.clone(), (self.key, self.offset), |tx, &(key, offset)| {
+                parts(tx, key, offset, PARTS_PER_PAGE).boxed()
+            });
+            self.ready = reading.await?.into_iter();
+        }
+        match self.ready.next() {
+            Some((start, part)) if start == self.offset => {
+                let piece = part.into_piece()?;
+                self.whole.update(&piece);
+                self.offset += piece.len() as u64;
+                Ok(Some(piece))
+            }
+            None if self.offset == self.size && ArtifactId::from(self.whole.finalize()) == self.id => Ok(None),
+            Some(_) | None => Err(Error::DamagedArtifact(self.id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{artifact::Hot, sql::Value};
+
+    /// The row of an artifact as an engine returns it.
+    fn row(hot: &Hot, size: u64, body: Option<Vec<u8>>) -> LocatedArtifact {
+        let values = vec![
+            Value::Integer(1),
+            Value::Blob(hot.id().as_bytes().to_vec()),
+            Value::Integer(size.cast_signed()),
+            Value::Text(hot.encoding().as_str().to_owned()),
+            body.map_or(Value::Null, Value::Blob),
+        ];
+        LocatedArtifact::decode(&mut Row::new(values), 0).unwrap()
+    }
+
+    fn whole(hot: &Hot) -> LocatedArtifact {
+        row(hot, hot.size(), Some(hot.body().to_vec()))
+    }
+
+    proptest! {
+        #[test]
+        fn content_survives_its_row(content: Vec<u8>, repeat in 1usize..50) {
+            let content = content.repeat(repeat);
+            let hot = Hot::encode(content.clone());
+            prop_assert!(hot.body().len() <= content.len());
+            prop_assert_eq!(whole(&hot).into_piece().unwrap(), content);
+        }
+
+        #[test]
+        fn a_damaged_row_is_an_error_that_names_it(
+            content in proptest::collection::vec(any::<u8>(), 1..500), at: prop::sample::Index, flip in 1u8..,
+        ) {
+            let hot = Hot::encode(content.repeat(3));
+            let mut body = hot.body().to_vec();
+            let at = at.index(body.len());
+            body[at] ^= flip;
+            match row(&hot, hot.size(), Some(body)).into_piece() {
+                Err(Error::DamagedArtifact(id)) => prop_assert_eq!(id, *hot.id()),
+                // LZ4 has several encodings of one content; only the content counts.
+                Ok(same) => prop_assert_eq!(same, content.repeat(3)),
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_lying_size_reserves_nothing() {
+        let hot = Hot::encode(vec![7; 1000]);
+        let lying = row(&hot, u64::MAX, Some(hot.body().to_vec()));
+        assert!(matches!(lying.into_piece(), Err(Error::DamagedArtifact(_))));
+    }
+
+    #[test]
+    fn a_row_without_its_bytes_is_damaged() {
+        let hot = Hot::encode(vec![7; 1000]);
+        assert!(matches!(row(&hot, 1000, None).into_piece(), Err(Error::DamagedArtifact(id)) if id == *hot.id()));
+    }
+}
