@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use contexture::{Coded, ErrorCode};
+
 use crate::Runtime;
 
 /// Result of a capture.
@@ -38,5 +40,16 @@ pub enum Error {
 impl From<contexture::StoreError> for Error {
     fn from(error: contexture::StoreError) -> Self {
         Self::Engine(error.into())
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Engine(error) => error.code(),
+            Self::Overtaken { .. } => ErrorCode::Overtaken,
+            Self::NoPlace { .. } => ErrorCode::NoPlace,
+            Self::Io { .. } => ErrorCode::InputOutput,
+        }
     }
 }

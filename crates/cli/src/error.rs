@@ -1,11 +1,12 @@
 //! How a run of the program ends, and what it says when that is not well.
 
+mod code;
+mod exit;
+mod hint;
 mod unprepared;
 mod untraced;
-mod verdict;
 
 use std::{
-    error::Error as _,
     io,
     path::PathBuf,
     process::{ExitCode, ExitStatus},
@@ -13,11 +14,10 @@ use std::{
 
 use clap::error::ErrorKind;
 use contexture::{
-    Error as EngineError, Location, LocationError, QueryError, StoreError,
+    Coded as _, Error as EngineError, ErrorCode, Location, LocationError, QueryError, StoreError,
     core::{CommitId, EnvelopeId, Format, NameError, Principal, TimeError, Timestamp},
-    formats,
     inspect::Obstacle,
-    wire::{FailureBody, FailureDocument, Versioned},
+    wire::{self, FailureBody, FailureDocument, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
 use contexture_capture::Error as CaptureError;
@@ -26,9 +26,9 @@ use crate::{
     input::Input,
     output::{self, Palette, Shape},
 };
+pub(crate) use exit::Exit;
 pub(crate) use unprepared::Unprepared;
 pub(crate) use untraced::Untraced;
-use verdict::Verdict;
 
 /// Result of a command.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -203,36 +203,6 @@ pub(crate) enum Error {
     Runtime(#[source] io::Error),
 }
 
-/// What the exit code of the program says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// It was done.
-    Done,
-    /// It could not be done.
-    Failed,
-    /// It was not understood.
-    Usage,
-    /// Somebody else was faster: read again and retry.
-    Conflict,
-    /// The store is damaged.
-    Damaged,
-    /// A program that was run ended so.
-    Passed(u8),
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Conflict => 3,
-            Exit::Damaged => 4,
-            Exit::Passed(code) => code,
-        })
-    }
-}
-
 impl From<CaptureError> for Error {
     fn from(error: CaptureError) -> Self {
         match error {
@@ -266,7 +236,10 @@ impl Error {
 
     /// Returns how the program ends because of this.
     pub(crate) fn exit(&self) -> Exit {
-        self.verdict().exit
+        match self {
+            Self::Passed { code, .. } => Exit::Passed(*code),
+            _ => Exit::of(self.code()),
+        }
     }
 
     /// Tells whether whoever has failed has said so.
@@ -284,7 +257,7 @@ impl Error {
         let Palette { error, hint, .. } = palette;
         let mut lines = vec![format!("{error}error:{error:#} {self}")];
         lines.extend(self.causes().into_iter().map(|cause| format!("  because: {cause}")));
-        lines.extend(self.verdict().hint.map(|text| format!("  {hint}hint:{hint:#} {text}")));
+        lines.extend(hint::after(self).map(|text| format!("  {hint}hint:{hint:#} {text}")));
         lines.join("\n")
     }
 
@@ -296,9 +269,8 @@ impl Error {
 
     /// Returns the document that tells a program the same.
     pub(crate) fn to_document(&self) -> Versioned<FailureDocument> {
-        let Verdict { code, hint, .. } = self.verdict();
-        let error = FailureBody { code: code.to_owned(), message: self.to_string(), causes: self.causes(), hint };
-        Versioned::new(FailureDocument { error })
+        let (message, causes, hint) = (self.to_string(), self.causes(), hint::after(self));
+        Versioned::new(FailureDocument { error: FailureBody { code: self.code(), message, causes, hint } })
     }
 
     /// Returns what led to this, nearest first, without what was said already.
@@ -308,122 +280,7 @@ impl Error {
         {
             return mistakes.iter().map(ToString::to_string).collect();
         }
-        let mut causes = Vec::new();
-        let mut said = self.to_string();
-        let mut source = self.source();
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if !said.contains(&text) {
-                said.clone_from(&text);
-                causes.push(text);
-            }
-            source = cause.source();
-        }
-        causes
-    }
-
-    fn verdict(&self) -> Verdict {
-        match self {
-            Self::Engine(source) | Self::Content { source, .. } => Verdict::of(source),
-            Self::Capture(source) => Verdict::of_capture(source),
-            // What helps with content does not help with summaries.
-            Self::Summary { source, .. } => Verdict { hint: None, ..Verdict::of(source) },
-            Self::Read { .. } => Verdict::failed("cannot-read"),
-            Self::Directory { .. } => Verdict::failed("is-a-directory"),
-            Self::Write { .. } | Self::Stdout(_) => Verdict::failed("cannot-write"),
-            Self::NoFormat { .. } => {
-                let known: Vec<_> = formats::known().iter().map(|format| format.name).collect();
-                Verdict::usage("no-format").hint(format!("one of {}", known.join(", ")))
-            }
-            Self::JsonBesideContent { .. } => Verdict::usage("json-beside-content"),
-            Self::LargeSummary { .. } => Verdict::failed("large-summary"),
-            Self::BinarySummary { .. } => Verdict::failed("binary-summary"),
-            Self::Packs { .. } | Self::LargePacks { .. } => {
-                Verdict::usage("bad-packs").hint("`ctx assemble --help` shows what packs look like")
-            }
-            Self::TriggerData { .. } => Verdict::usage("bad-data").hint("--data takes a file with one JSON value"),
-            Self::LargeInput { .. } => Verdict::failed("large-input"),
-            Self::Recipe { .. } | Self::LargeRecipe { .. } => {
-                Verdict::usage("bad-recipe").hint("`ctx recipe --help` shows what a recipe looks like")
-            }
-            Self::NoRecipe { name, known } => {
-                let there = format!("there are {}", known.join(", "));
-                let meant = contexture_assembly::nearest(name, known.iter().map(String::as_str));
-                Verdict::usage("no-recipe").hint(match meant {
-                    Some(meant) => format!("did you mean `{meant}`? {there}"),
-                    None => format!("{there}; a path names a file"),
-                })
-            }
-            Self::BadRecipes { .. } => {
-                Verdict::failed("bad-recipes").hint("`ctx recipe --help` shows what a recipe looks like")
-            }
-            Self::NoTarget { .. } => Verdict::usage("no-target"),
-            Self::NoEnvelopes => Verdict::failed("no-envelopes").hint("`ctx assemble --help` says how"),
-            Self::NotReplayed { .. } => {
-                Verdict::failed("not-replayed").hint("`ctx fsck` says whether the store is damaged")
-            }
-            Self::LargeRecords { .. } => Verdict::failed("large-records"),
-            Self::BelowLevel { .. } => Verdict::failed("below-level"),
-            Self::Name { .. } => Verdict::usage("bad-name"),
-            Self::Time { .. } | Self::TimeRange { .. } => Verdict::usage("bad-time"),
-            Self::Location { .. } => Verdict::usage("bad-store")
-                .hint("a store is a directory or postgres://USER@HOST/DATABASE[?schema=NAME]"),
-            Self::NoStore { obstacle, .. } => match obstacle {
-                Obstacle::Rights { grant } => Verdict::failed("no-store").hint(verdict::to_owner(grant)),
-                Obstacle::ReadOnlyTransactions => {
-                    Verdict::failed("no-store").hint("name a user that may write: postgres://USER@HOST/DATABASE")
-                }
-                Obstacle::Standby => Verdict::failed("no-store").hint("make it on the server that this one follows"),
-                Obstacle::Files => Verdict::failed("no-store"),
-            },
-            Self::NoHome => Verdict::failed("no-home").hint("name a directory with `--store DIR`"),
-            Self::NothingKnown { principal, .. } => {
-                Verdict::failed("nothing-known").hint(format!("`ctx list --principal {principal}` shows all there is"))
-            }
-            Self::Query(error) => Verdict::usage("bad-query").hint(match error {
-                QueryError::OnlyExcluded { .. } => "add a word that must be there: `ctx search 'word -other'`",
-                QueryError::OpenPhrase { .. } => "quote a phrase twice, for the shell too: `ctx search '\"a phrase\"'`",
-                QueryError::Empty { .. } | QueryError::TooLong => "`ctx search --help` shows what a query may be",
-            }),
-            Self::NothingFound { .. } => Verdict::failed("nothing-found")
-                .hint("`*` finds words that start so: `ctx search 'migrat*'`; filters may leave something out"),
-            Self::NoHeads => Verdict::failed("no-heads").hint("`ctx log --all` shows commits to name instead"),
-            Self::NotEmpty { .. } => Verdict::failed("not-empty").hint("name a new directory"),
-            Self::Unequal { .. } => Verdict::failed("unequal"),
-            Self::Unsound { .. } => Verdict { hint: None, ..Verdict::damaged("unsound") },
-            Self::NotReproduced { .. } => {
-                Verdict::failed("not-reproduced").hint("`ctx import` takes in what is new; then compare again")
-            }
-            Self::Unwell { .. } => Verdict::failed("unwell"),
-            Self::NoRuntime { .. } => {
-                Verdict::usage("no-runtime").hint("name one: `--in claude-code`, codex, gemini or pi")
-            }
-            Self::Start { line, .. } => Verdict::failed("cannot-start-agent")
-                .hint(format!("the session is written; this goes on with it: `{line}`")),
-            Self::Ended { .. } => Verdict::failed("agent-failed"),
-            Self::Spawn { program, .. } => Verdict::failed("cannot-start-program")
-                .hint(format!("`command -v {program}` says where it is, if it is on the PATH")),
-            Self::Passed { code, .. } => Verdict { exit: Exit::Passed(*code), ..Verdict::failed("program-failed") },
-            Self::NoAgent { .. } => Verdict::usage("no-agent")
-                .hint("name the agent that it starts: `--in claude-code`, codex, gemini or pi"),
-            Self::State(_) => Verdict::failed("cannot-keep-state").hint("`ctx doctor` says where that is"),
-            Self::NoSession { .. } => {
-                Verdict::failed("no-session").hint("`ctx head list` shows the sessions there are")
-            }
-            Self::NothingCaptured { .. } => {
-                Verdict::failed("nothing-captured").hint("ask again after the first answer")
-            }
-            Self::NotStored { .. } => {
-                Verdict::failed("not-stored").hint("it is kept in the spool; `ctx doctor` says what is wrong")
-            }
-            Self::Git { .. } => {
-                Verdict::failed("git-failed").hint("install git; `git --version` says whether it is there")
-            }
-            Self::Unprepared(unprepared) => unprepared.verdict(),
-            Self::NoRepository => Verdict::failed("no-repository").hint("`git init` makes one"),
-            Self::Untraced(untraced) => untraced.verdict(),
-            Self::Runtime(_) => Verdict::failed("cannot-start"),
-        }
+        wire::causes(self)
     }
 }
 
@@ -435,7 +292,7 @@ pub(crate) fn refuse(refusal: &clap::Error, shape: Shape) -> ExitCode {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let causes = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more")).map(Into::into);
-        let error = FailureBody { code: "usage".to_owned(), message, causes: causes.collect(), hint: None };
+        let error = FailureBody { code: ErrorCode::Usage, message, causes: causes.collect(), hint: None };
         let document = serde_json::to_string(&Versioned::new(FailureDocument { error }));
         anstream::eprintln!("{}", document.expect("texts have a JSON form"));
     } else {

@@ -2,6 +2,8 @@
 
 mod assembly;
 mod bundle;
+mod code;
+mod coded;
 
 use std::io;
 
@@ -11,6 +13,7 @@ use contexture_store as store;
 
 pub use assembly::{AssemblyProblem, GivenItemsProblem};
 pub use bundle::{BundleProblem, FrameProblem};
+pub use code::{Coded, ErrorCode};
 
 /// Result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -65,7 +65,7 @@ pub use edits::{
 };
 pub use entries::{CommitContent, ContentMeaning, Entries};
 pub use envelope::{Attachment, Envelopes, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};
-pub use error::{AssemblyProblem, BundleProblem, Error, FrameProblem, GivenItemsProblem, Result};
+pub use error::{AssemblyProblem, BundleProblem, Coded, Error, ErrorCode, FrameProblem, GivenItemsProblem, Result};
 pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
 pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, Stretch, Tier, TranslationLoss};

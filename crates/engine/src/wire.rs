@@ -25,7 +25,7 @@ pub use commit::{CommitDocument, ListCursor, ListCursorError, ListedCommit, Made
 pub use current::{CurrentCommit, FoundBy};
 pub use entry::{EntryBody, EntryDocument};
 pub use envelope::{AssembledEnvelope, EnvelopeDifference, RemovedItem, ReplayedRendering, ShownEnvelope};
-pub use failure::{FailureBody, FailureDocument};
+pub use failure::{FailureBody, FailureDocument, causes};
 pub use format::FormatDocument;
 pub use head::{HeadsByCommit, MovedHead};
 pub use origin::{
@@ -111,7 +111,7 @@ mod tests {
         survives(&commit);
         survives(&ShownCommit { commit, size: Some(5), children: 1 });
         survives(&MeasuredArtifact { id: ArtifactId::of(b"words"), size: 5, new_bytes: Some(0) });
-        let (code, message, causes) = ("no-head".to_owned(), "there is no head".to_owned(), Vec::new());
+        let (code, message, causes) = (crate::ErrorCode::NoHead, "there is no head".to_owned(), Vec::new());
         survives(&FailureDocument { error: FailureBody { code, message, causes, hint: None } });
         let id = CommitId::from_bytes([1; 16]);
         survives(&MadeCommit { id, created: true });

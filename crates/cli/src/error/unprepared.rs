@@ -4,7 +4,6 @@ use std::{io, path::PathBuf};
 
 use contexture_capture::Runtime;
 
-use super::verdict::Verdict;
 use crate::setup::Misfit;
 
 /// Why agents cannot be set up.
@@ -40,24 +39,21 @@ pub(crate) enum Unprepared {
 }
 
 impl Unprepared {
-    pub(super) fn verdict(&self) -> Verdict {
-        match self {
-            Self::NoAgents => {
-                Verdict::failed("no-agents").hint("name one: `ctx init --runtime claude-code`, codex, gemini or pi")
-            }
-            Self::NoSettings { .. } => Verdict::failed("no-settings").hint("set HOME, or use `--project`"),
-            Self::Settings { runtime, .. } => Verdict::failed("bad-settings").hint(format!(
+    /// Returns what to do next.
+    pub(super) fn hint(&self) -> Option<String> {
+        let hint: &str = match self {
+            Self::NoAgents => "name one: `ctx init --runtime claude-code`, codex, gemini or pi",
+            Self::NoSettings { .. } => "set HOME, or use `--project`",
+            Self::Settings { runtime, .. } => &format!(
                 "change it by hand, in entries with the command `ctx hook {}`; `--runtime` names other agents",
                 runtime.as_str()
-            )),
-            Self::NotOurs { .. } => Verdict::failed("not-ours").hint("give that file another name"),
-            Self::Occupied { .. } => Verdict::failed("occupied").hint("remove one of them, or join them by hand"),
-            Self::Overtaken { .. } => Verdict::conflict("overtaken").hint("run the same command again"),
-            Self::Unconfirmed => {
-                Verdict::usage("unconfirmed").hint("`--yes` makes the changes, `--dry-run` only shows them")
-            }
-            Self::NoProgram(_) => Verdict::failed("no-program"),
-            Self::NotText { .. } => Verdict::usage("not-text"),
-        }
+            ),
+            Self::NotOurs { .. } => "give that file another name",
+            Self::Occupied { .. } => "remove one of them, or join them by hand",
+            Self::Overtaken { .. } => "run the same command again",
+            Self::Unconfirmed => "`--yes` makes the changes, `--dry-run` only shows them",
+            Self::NoProgram(_) | Self::NotText { .. } => return None,
+        };
+        Some(hint.to_owned())
     }
 }

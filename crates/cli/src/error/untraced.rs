@@ -1,6 +1,5 @@
 //! Why lines or git commits cannot be led back to their contexts.
 
-use super::verdict::Verdict;
 use crate::{git, output};
 
 /// Why something cannot be led back to its context.
@@ -27,21 +26,15 @@ pub(crate) enum Untraced {
 }
 
 impl Untraced {
-    pub(super) fn verdict(&self) -> Verdict {
-        match self {
-            Self::GitRefused { .. } => Verdict::failed("git-refused"),
-            Self::NoRevision { .. } => Verdict::usage("no-revision").hint("`git log --oneline` shows the commits"),
-            Self::Lines { .. } => Verdict::usage("bad-lines"),
-            Self::NoLine { count: 0, .. } => Verdict::usage("no-line"),
-            Self::NoLine { file, .. } => {
-                Verdict::usage("no-line").hint(format!("`ctx blame {file}` shows all of them"))
-            }
-            Self::NoContext { .. } => {
-                Verdict::failed("no-context").hint("`ctx import` takes in what your agents have kept; then ask again")
-            }
-            Self::MergeWithoutContext { commit } => {
-                Verdict::failed("no-context").hint(format!("ask for what it merges: `ctx why-commit {commit}^2`"))
-            }
-        }
+    /// Returns what to do next.
+    pub(super) fn hint(&self) -> Option<String> {
+        let hint: &str = match self {
+            Self::NoRevision { .. } => "`git log --oneline` shows the commits",
+            Self::NoLine { file, count, .. } if *count > 0 => &format!("`ctx blame {file}` shows all of them"),
+            Self::NoContext { .. } => "`ctx import` takes in what your agents have kept; then ask again",
+            Self::MergeWithoutContext { commit } => &format!("ask for what it merges: `ctx why-commit {commit}^2`"),
+            Self::GitRefused { .. } | Self::Lines { .. } | Self::NoLine { .. } => return None,
+        };
+        Some(hint.to_owned())
     }
 }

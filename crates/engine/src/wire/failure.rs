@@ -1,7 +1,11 @@
 //! Failures as programs read them.
 
+use std::error::Error;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::{Coded, ErrorCode};
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +18,7 @@ pub struct FailureDocument {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureBody {
     /// A word that programs may rely on.
-    pub code: String,
+    pub code: ErrorCode,
     /// What failed.
     pub message: String,
     /// What led to it, nearest first.
@@ -22,4 +26,29 @@ pub struct FailureBody {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+impl<E: Coded + Error> From<&E> for FailureDocument {
+    /// Tells of an error, without a hint: what helps depends on how its reader has asked.
+    fn from(error: &E) -> Self {
+        Self {
+            error: FailureBody { code: error.code(), message: error.to_string(), causes: causes(error), hint: None },
+        }
+    }
+}
+
+/// Returns what led to an error, nearest first, without what was said already.
+pub fn causes(error: &dyn Error) -> Vec<String> {
+    let mut causes = Vec::new();
+    let mut said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if !said.contains(&text) {
+            said.clone_from(&text);
+            causes.push(text);
+        }
+        source = cause.source();
+    }
+    causes
 }

@@ -1,0 +1,228 @@
+//! What to do next, with one command to type.
+
+use std::io;
+
+use contexture::{
+    BundleProblem, Error as EngineError, QueryError, StoreError,
+    core::{Format, RecordError},
+    formats,
+    inspect::Obstacle,
+};
+use contexture_capture::Error as CaptureError;
+
+use super::Error;
+
+const COMMITS: &str = "`ctx log --all` shows the commits";
+const DAMAGE: &str = "`ctx fsck` says what else is damaged";
+const UPGRADE: &str = "upgrade ctx";
+
+/// Returns what helps after an error of a command.
+pub(super) fn after(error: &Error) -> Option<String> {
+    let hint: &str = match error {
+        Error::Engine(source) | Error::Content { source, .. } => return after_operation(source),
+        Error::Capture(source) => return after_capture(source),
+        Error::Unprepared(unprepared) => return unprepared.hint(),
+        Error::Untraced(untraced) => return untraced.hint(),
+        Error::NoStore { obstacle, .. } => return past(obstacle),
+        Error::NoFormat { .. } => {
+            let known: Vec<_> = formats::known().iter().map(|format| format.name).collect();
+            &format!("one of {}", known.join(", "))
+        }
+        Error::Packs { .. } | Error::LargePacks { .. } => "`ctx assemble --help` shows what packs look like",
+        Error::TriggerData { .. } => "--data takes a file with one JSON value",
+        Error::Recipe { .. } | Error::LargeRecipe { .. } | Error::BadRecipes { .. } => {
+            "`ctx recipe --help` shows what a recipe looks like"
+        }
+        Error::NoRecipe { name, known } => &among_recipes(name, known),
+        Error::NoEnvelopes => "`ctx assemble --help` says how",
+        Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
+        Error::Location { .. } => "a store is a directory or postgres://USER@HOST/DATABASE[?schema=NAME]",
+        Error::NoHome => "name a directory with `--store DIR`",
+        Error::NothingKnown { principal, .. } => &format!("`ctx list --principal {principal}` shows all there is"),
+        Error::Query(error) => match error {
+            QueryError::OnlyExcluded { .. } => "add a word that must be there: `ctx search 'word -other'`",
+            QueryError::OpenPhrase { .. } => "quote a phrase twice, for the shell too: `ctx search '\"a phrase\"'`",
+            QueryError::Empty { .. } | QueryError::TooLong => "`ctx search --help` shows what a query may be",
+        },
+        Error::NothingFound { .. } => {
+            "`*` finds words that start so: `ctx search 'migrat*'`; filters may leave something out"
+        }
+        Error::NoHeads => "`ctx log --all` shows commits to name instead",
+        Error::NotEmpty { .. } => "name a new directory",
+        Error::NotReproduced { .. } => "`ctx import` takes in what is new; then compare again",
+        Error::NoRuntime { .. } => "name one: `--in claude-code`, codex, gemini or pi",
+        Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
+        Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
+        Error::NoAgent { .. } => "name the agent that it starts: `--in claude-code`, codex, gemini or pi",
+        Error::State(_) => "`ctx doctor` says where that is",
+        Error::NoSession { .. } => "`ctx head list` shows the sessions there are",
+        Error::NothingCaptured { .. } => "ask again after the first answer",
+        Error::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
+        Error::Git { .. } => "install git; `git --version` says whether it is there",
+        Error::NoRepository => "`git init` makes one",
+        // What helps with content does not help with summaries.
+        Error::Summary { .. }
+        | Error::Read { .. }
+        | Error::Directory { .. }
+        | Error::Write { .. }
+        | Error::Stdout(_)
+        | Error::JsonBesideContent { .. }
+        | Error::LargeSummary { .. }
+        | Error::BinarySummary { .. }
+        | Error::LargeInput { .. }
+        | Error::NoTarget { .. }
+        | Error::LargeRecords { .. }
+        | Error::BelowLevel { .. }
+        | Error::Name { .. }
+        | Error::Time { .. }
+        | Error::TimeRange { .. }
+        | Error::Unequal { .. }
+        | Error::Unsound { .. }
+        | Error::Unwell { .. }
+        | Error::Ended { .. }
+        | Error::Passed { .. }
+        | Error::Runtime(_) => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn after_capture(error: &CaptureError) -> Option<String> {
+    match error {
+        CaptureError::Engine(error) => after_operation(error),
+        CaptureError::Overtaken { .. } => Some("try again".to_owned()),
+        CaptureError::NoPlace { .. } => Some("set HOME, or the variable of the agent".to_owned()),
+        CaptureError::Io { .. } => None,
+    }
+}
+
+fn after_operation(error: &EngineError) -> Option<String> {
+    let hint: &str = match error {
+        EngineError::Store(error) => return in_the_store(error),
+        EngineError::Reference { .. } => COMMITS,
+        EngineError::Empty => "`--allow-empty` makes a commit of nothing",
+        EngineError::Malformed { .. } => "`--no-check` stores the bytes as they are",
+        EngineError::Record(RecordError::NeedsParent(_)) => "name it with `--parent ID`",
+        EngineError::Record(RecordError::Newer { .. })
+        | EngineError::Bundle { problem: BundleProblem::Newer { .. } } => UPGRADE,
+        EngineError::Record(RecordError::Json(_)) | EngineError::AbsentArtifact { .. } => DAMAGE,
+        EngineError::NotAnAncestor { commit, .. } => &format!("`ctx log {}` shows its ancestors", commit.short()),
+        EngineError::Assembly(_) => "`ctx assemble --help` shows what it takes",
+        EngineError::NoSource { name, .. } => &format!("add `source = \"{name}\"` to a segment of the recipe"),
+        EngineError::NotInEnvelope { envelope, .. } => {
+            &format!("`ctx envelope show {} --all` lists all there was", envelope.short())
+        }
+        EngineError::Rejected(_) => {
+            "raise the budget with `--max-tokens N`, or let the recipe cut with `overflow = \"truncate_tail\"`"
+        }
+        EngineError::NotNative { .. } => "`--tier mapped` allows a translation, and no `--tier` the best there is",
+        EngineError::Unwritable { .. } => "name one of them: `--format claude-code-v1`",
+        EngineError::Mixed { commit, found } => &format!(
+            "`--format {}` translates all of it; `ctx log {}` shows where it changes",
+            found.iter().find(|format| formats::encoder(format).is_some()).map_or("text", Format::as_str),
+            commit.short()
+        ),
+        EngineError::Unjoinable { commit, .. } => &format!("`ctx show {}` tells where it came from", commit.short()),
+        EngineError::NoAncestor { .. }
+        | EngineError::Annotation(_)
+        | EngineError::Name(_)
+        | EngineError::NoSummaryEntry(_)
+        | EngineError::OtherContent { .. }
+        | EngineError::JsonText(_)
+        | EngineError::Bundle {
+            problem:
+                BundleProblem::Magic
+                | BundleProblem::Truncated
+                | BundleProblem::Digest
+                | BundleProblem::Frame(_)
+                | BundleProblem::Record(_),
+        }
+        | EngineError::Io { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn in_the_store(error: &StoreError) -> Option<String> {
+    let hint: &str = match error {
+        StoreError::Open { source, .. } => match source.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "a store is a directory: `--store DIR`",
+            _ => "`--store DIR` names another place",
+        },
+        StoreError::Newer { .. } => UPGRADE,
+        StoreError::Foreign { .. } => {
+            "`--store` names another directory, or another schema: postgres://USER@HOST/DATABASE?schema=NAME"
+        }
+        StoreError::Unreachable { server, source } => match source.downcast_ref::<io::Error>().map(io::Error::kind) {
+            // What the system does not know is about encryption, and what the server said needs no hint.
+            None | Some(io::ErrorKind::InvalidData | io::ErrorKind::Other) => return None,
+            Some(_) => &format!("`pg_isready {}` asks whether a server is there", address(server)),
+        },
+        StoreError::Login { .. } => {
+            "name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD"
+        }
+        StoreError::NoDatabase { server, database } => &format!("`createdb {} {database}` makes it", address(server)),
+        StoreError::Denied { grant, .. } => &to_owner(grant),
+        StoreError::Lost { .. } => "run the same command again; with `--key` it cannot happen twice",
+        StoreError::Busy(_) => "nothing was written; run the same command again",
+        StoreError::ReadOnly => "`ctx store check` says why",
+        StoreError::Disk { .. } => "`ctx fsck` checks what the disk kept",
+        StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) => DAMAGE,
+        StoreError::NoCommit(_)
+        | StoreError::NoParent(_)
+        | StoreError::NoMerged(_)
+        | StoreError::NoMatch { noun: "commit", .. } => COMMITS,
+        StoreError::Ambiguous { .. } => "type more digits of the one you mean",
+        StoreError::NoHead(_) => "`ctx head list` shows the heads",
+        StoreError::HeadConflict { head, expected, actual } => {
+            let log = format!("`ctx head log {head}` shows who");
+            &match (expected, actual) {
+                (None, _) => format!("{log} made it"),
+                (Some(_), Some(actual)) => format!("{log} moved it; then retry with `--expect {actual}`"),
+                (Some(_), None) => format!("{log} deleted it; then retry with `--expect none`"),
+            }
+        }
+        StoreError::KeyConflict { commit, .. } => {
+            &format!("`ctx show {}` shows what the key was used for", commit.short())
+        }
+        StoreError::Database { .. }
+        | StoreError::DiskFull
+        | StoreError::Poisoned { .. }
+        | StoreError::Closed
+        | StoreError::Input(_)
+        | StoreError::NoArtifact(_)
+        | StoreError::NoEnvelope(_)
+        | StoreError::TooManyArtifacts { .. }
+        | StoreError::NoMissing(_)
+        | StoreError::NoMatch { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Returns how a store can be made all the same.
+fn past(obstacle: &Obstacle) -> Option<String> {
+    match obstacle {
+        Obstacle::Rights { grant } => Some(to_owner(grant)),
+        Obstacle::ReadOnlyTransactions => Some("name a user that may write: postgres://USER@HOST/DATABASE".to_owned()),
+        Obstacle::Standby => Some("make it on the server that this one follows".to_owned()),
+        Obstacle::Files => None,
+    }
+}
+
+fn among_recipes(name: &str, known: &[String]) -> String {
+    let there = format!("there are {}", known.join(", "));
+    match contexture_assembly::nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`? {there}"),
+        None => format!("{there}; a path names a file"),
+    }
+}
+
+/// Returns what the owner of a database has to type.
+fn to_owner(grant: &str) -> String {
+    format!("the owner of the database can type `{grant}`")
+}
+
+/// Writes the first of a server's addresses as PostgreSQL's own programs take it.
+fn address(server: &str) -> String {
+    let first = server.split(',').next().unwrap_or(server);
+    let (host, port) = first.rsplit_once(':').unwrap_or((first, "5432"));
+    format!("-h {host} -p {port}")
+}
