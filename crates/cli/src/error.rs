@@ -3,6 +3,10 @@
 mod code;
 mod exit;
 mod hint;
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod samples;
 mod unprepared;
 mod untraced;
 

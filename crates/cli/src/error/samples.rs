@@ -1,0 +1,232 @@
+//! Errors of every code.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitStatus,
+    sync::Arc,
+    time::Duration,
+};
+
+use contexture::{
+    AssemblyProblem, BundleProblem, Error as EngineError, JsonTextError, Location, LocationError, QueryError,
+    StoreError,
+    core::{
+        ArtifactId, CommitId, CommitKind, EnvelopeId, Format, HeadName, IdempotencyKey, MissingId, Principal,
+        RecordError, SummaryText, Timestamp,
+    },
+    formats::{ContentPosition, FormatError, JoinError},
+    inspect::Obstacle,
+};
+use contexture_assembly::{check::Level, packs::PackRefusal, pipeline::Rejected, recipe::RecipeRefusal};
+use contexture_capture::{Error as CaptureError, Runtime};
+
+use super::{Error, Unprepared, Untraced};
+use crate::{git, input::Input, setup::Misfit};
+
+/// Makes at least one error of every code that a command can fail with.
+pub(super) fn samples() -> Vec<Error> {
+    let stored = store().into_iter().map(EngineError::from);
+    let mut samples: Vec<Error> = stored.chain(engine()).map(Error::from).collect();
+    samples.extend(capture().into_iter().map(Error::from));
+    samples.extend(inputs());
+    samples.extend(answers());
+    samples.extend(programs());
+    samples.extend(unprepared().into_iter().map(Error::from));
+    samples.extend(untraced().into_iter().map(Error::from));
+    // Only git makes its refusals.
+    samples.extend(git::ask(Path::new("."), "be asked", &["no-such-command"]).err());
+    samples
+}
+
+fn commit() -> CommitId {
+    CommitId::from_bytes([1; 16])
+}
+
+fn envelope() -> EnvelopeId {
+    EnvelopeId::of(b"{}")
+}
+
+fn text() -> String {
+    "text".to_owned()
+}
+
+fn path() -> PathBuf {
+    PathBuf::from("file")
+}
+
+fn format() -> Format {
+    Format::new("text").unwrap()
+}
+
+fn failure() -> io::Error {
+    io::Error::other("no")
+}
+
+fn json() -> serde_json::Error {
+    serde_json::from_str::<u8>("").unwrap_err()
+}
+
+fn store() -> Vec<StoreError> {
+    let source: Arc<dyn std::error::Error + Send + Sync> = Arc::new(failure());
+    let cause = || Arc::clone(&source);
+    let artifact = ArtifactId::of(b"content");
+    let head = HeadName::new("main").unwrap();
+    let key = IdempotencyKey::new("key").unwrap();
+    vec![
+        StoreError::Open { path: path(), source: failure() },
+        StoreError::Newer { store: text(), found: 9, known: 4 },
+        StoreError::Foreign { store: text() },
+        StoreError::Unreachable { server: text(), source: cause() },
+        StoreError::Login { server: text(), user: text(), source: cause() },
+        StoreError::NoDatabase { server: text(), database: text() },
+        StoreError::Denied { store: text(), user: text(), grant: text(), source: cause() },
+        StoreError::Lost { server: text(), limit: Duration::ZERO, source: cause() },
+        StoreError::Database { attempt: "read", source: cause() },
+        StoreError::Busy(Duration::ZERO),
+        StoreError::ReadOnly,
+        StoreError::DiskFull,
+        StoreError::Disk { source: cause() },
+        StoreError::Poisoned { source: Arc::new(StoreError::DiskFull) },
+        StoreError::Closed,
+        StoreError::Damaged { what: text() },
+        StoreError::DamagedArtifact(artifact),
+        StoreError::NoArtifact(artifact),
+        StoreError::NoCommit(commit()),
+        StoreError::NoEnvelope(envelope()),
+        StoreError::TooManyArtifacts { envelope: envelope(), count: 1 },
+        StoreError::NoMissing(MissingId::of(b"{}")),
+        StoreError::NoMatch { noun: "commit", prefix: text() },
+        StoreError::Ambiguous { prefix: text(), candidates: Vec::new() },
+        StoreError::NoParent(commit()),
+        StoreError::NoMerged(commit()),
+        StoreError::NoHead(head.clone()),
+        StoreError::HeadConflict { head, expected: None, actual: Some(commit()) },
+        StoreError::KeyConflict { key, commit: commit() },
+    ]
+}
+
+fn engine() -> Vec<EngineError> {
+    let artifact = ArtifactId::of(b"content");
+    let commit = commit();
+    let not_text = FormatError::NotUtf8 { place: ContentPosition::Byte { offset: 0 } };
+    let too_long = SummaryText::new("x".repeat(SummaryText::MAX_BYTES + 1)).unwrap_err();
+    vec![
+        EngineError::Reference { text: text() },
+        EngineError::NoAncestor { commit, depth: 1, back: 2 },
+        EngineError::Empty,
+        EngineError::Malformed { format: format(), source: not_text },
+        EngineError::Record(RecordError::NeedsParent(CommitKind::Compaction)),
+        EngineError::Record(RecordError::Newer { found: 9 }),
+        EngineError::Annotation(too_long),
+        EngineError::NoSummaryEntry(format()),
+        EngineError::NotAnAncestor { stop: commit, commit },
+        EngineError::AbsentArtifact { commit, artifact },
+        EngineError::OtherContent { given: artifact, found: artifact },
+        EngineError::Assembly(AssemblyProblem::SameItem { id: text() }),
+        EngineError::NoSource { recipe: text(), name: "items" },
+        EngineError::NotInEnvelope { envelope: envelope(), thing: text() },
+        EngineError::Rejected(Rejected::TooLong { target: "model".parse().unwrap(), chars: 2, max: 1 }),
+        EngineError::JsonText(JsonTextError::TooLong { bytes: 1 }),
+        EngineError::NotNative { commit, found: vec![format()], wanted: format() },
+        EngineError::Unwritable { wanted: format(), writable: Vec::new() },
+        EngineError::Mixed { commit, found: vec![format()] },
+        EngineError::Unjoinable { commit, source: JoinError::Parts { planned: 1, found: 2 } },
+        EngineError::Bundle { problem: BundleProblem::Newer { found: 9, known: 2 } },
+        EngineError::Bundle { problem: BundleProblem::Truncated },
+        EngineError::Io { attempt: "read", source: failure() },
+    ]
+}
+
+fn capture() -> Vec<CaptureError> {
+    vec![CaptureError::Overtaken { path: path() }, CaptureError::NoPlace { runtime: Runtime::Codex }]
+}
+
+/// What is wrong with what a command was given.
+fn inputs() -> Vec<Error> {
+    let input = Input::Stdin;
+    let max_mebibytes = 1;
+    vec![
+        Error::Read { input: input.clone(), source: failure() },
+        Error::Directory { path: path() },
+        Error::NoFormat { input: input.clone() },
+        Error::JsonBesideContent { content: "bundle" },
+        Error::LargeSummary { input: input.clone(), max_mebibytes },
+        Error::BinarySummary { input: input.clone() },
+        Error::Packs { input: input.clone(), source: PackRefusal::Json(json()) },
+        Error::TriggerData { input: input.clone(), source: json() },
+        Error::LargeInput { input: input.clone(), max_mebibytes },
+        Error::Recipe { input: input.clone(), source: RecipeRefusal::Json(json()) },
+        Error::LargeRecords { input: input.clone(), max_mebibytes },
+        Error::BelowLevel { input, demanded: Level::ALL[0] },
+        Error::BadRecipes { bad: 1, checked: 2 },
+        Error::NoRecipe { name: text(), known: Vec::new() },
+        Error::Name { origin: "CTX_SPACE", source: HeadName::new("").unwrap_err() },
+        Error::TimeRange { text: text() },
+        Error::Location { origin: "--store", source: LocationError::Scheme { scheme: text() } },
+        Error::Query(QueryError::TooLong),
+    ]
+}
+
+/// What a command found, or did not find.
+fn answers() -> Vec<Error> {
+    let (principal, at) = (Principal::new("ada").unwrap(), Timestamp::from_micros(0).unwrap());
+    vec![
+        Error::Write { path: path(), source: failure() },
+        Error::NoTarget { envelope: envelope(), target: text(), made: text() },
+        Error::NoEnvelopes,
+        Error::NotReplayed { envelopes: 1 },
+        Error::NoStore { place: Location::Directory(path()), obstacle: Obstacle::Files },
+        Error::NoHome,
+        Error::NothingKnown { principal, at },
+        Error::NothingFound { text: text(), passages: 1, bytes: 1 },
+        Error::NoHeads,
+        Error::NotEmpty { path: path() },
+        Error::Unequal { what: "commits" },
+        Error::Unsound { problems: 1 },
+        Error::NotReproduced { files: 1 },
+        Error::Unwell { problems: 1 },
+    ]
+}
+
+/// What is wrong with agents and other programs.
+fn programs() -> Vec<Error> {
+    vec![
+        Error::NoRuntime { commit: commit(), format: format() },
+        Error::Start { program: "codex", line: text(), source: failure() },
+        Error::Ended { program: "codex", status: ExitStatus::default() },
+        Error::Spawn { program: text(), source: failure() },
+        Error::Passed { program: text(), code: 1 },
+        Error::NoAgent { program: text() },
+        Error::State(failure()),
+        Error::NoSession { name: text() },
+        Error::NothingCaptured { session: text() },
+        Error::NotStored { problem: text() },
+        Error::Git { source: failure() },
+        Error::NoRepository,
+        Error::Runtime(failure()),
+    ]
+}
+
+fn unprepared() -> Vec<Unprepared> {
+    let runtime = Runtime::Codex;
+    vec![
+        Unprepared::NoAgents,
+        Unprepared::NoSettings { runtime },
+        Unprepared::Settings { path: path(), runtime, source: Misfit::Syntax(json()) },
+        Unprepared::NotOurs { path: path() },
+        Unprepared::Occupied { path: path(), aside: path() },
+        Unprepared::Unconfirmed,
+        Unprepared::NoProgram(failure()),
+        Unprepared::NotText { what: "the path" },
+    ]
+}
+
+fn untraced() -> Vec<Untraced> {
+    vec![
+        Untraced::NoRevision { revision: text() },
+        Untraced::Lines { text: text() },
+        Untraced::NoLine { file: text(), line: 2, count: 1 },
+        Untraced::NoContext { what: text() },
+    ]
+}
