@@ -81,7 +81,7 @@ pub(crate) async fn insert_at_once(url: &str, shares: Vec<Vec<Vec<u8>>>) -> Resu
 
 async fn connect(url: &str) -> Result<Client> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-    // What ends the connection is told to whoever waits for an answer on it.
+    // What ends the connection is reported to whoever waits for an answer on it.
     tokio::spawn(async move { drop(connection.await) });
     Ok(client)
 }

@@ -8,7 +8,7 @@ use contexture::{
 
 use crate::output::{self, Palette};
 
-/// How commits are told.
+/// How commits are shown.
 pub(crate) struct CommitText<'a> {
     pub(crate) palette: &'a Palette,
     pub(crate) labels: &'a HeadsByCommit,

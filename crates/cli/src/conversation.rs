@@ -54,11 +54,11 @@ pub(crate) struct Conversation {
     speaker: Option<(CommitId, Speaker)>,
     /// The calls that wait for their results, in one line each.
     calls: HashMap<String, String>,
-    /// The results in the commit that is told, by their calls.
+    /// The results in the commit that is shown, by their calls.
     answers: HashMap<String, (Vec<EntryPart>, bool)>,
-    /// The calls that were told with their results.
+    /// The calls that were shown with their results.
     answered: HashSet<String>,
-    /// Ids of entries that were told; runtimes write some twice.
+    /// Ids of entries that were shown; runtimes write some twice.
     seen: HashSet<String>,
     turn: Vec<String>,
     /// What the last paragraph of the turn is.
@@ -212,7 +212,7 @@ impl Conversation {
     }
 
     fn call(&mut self, id: &str, name: &str, input: &ToolInput) {
-        let told = self.tool(name, &call::telling(input));
+        let line = self.tool(name, &call::telling(input));
         let edits = edit::of(input);
         if !edits.is_empty() {
             let change: Vec<Line> = edits.into_iter().flat_map(|Edit { lines, .. }| lines).collect();
@@ -227,7 +227,7 @@ impl Conversation {
                 self.answered.insert(id.to_owned());
             }
             None => {
-                self.calls.insert(id.to_owned(), told);
+                self.calls.insert(id.to_owned(), line);
             }
         }
     }
@@ -237,19 +237,19 @@ impl Conversation {
         let strong = self.palette.strong;
         let name = clean(name).replace('\n', " ");
         let about = clean(about).replace('\n', " ");
-        let told = clip(format!("{name} {about}").trim_end(), self.columns - 4);
-        let shown = match told.strip_prefix(&name) {
+        let line = clip(format!("{name} {about}").trim_end(), self.columns - 4);
+        let shown = match line.strip_prefix(&name) {
             Some(about) => format!("▸ {strong}{name}{strong:#}{about}"),
-            None => format!("▸ {told}"),
+            None => format!("▸ {line}"),
         };
         self.paragraph(Paragraph::Tool, vec![shown], 2, Style::new());
-        told
+        line
     }
 
     /// Tells a result away from its call.
     fn late_result(&mut self, call: &str, content: &[EntryPart], is_error: bool) {
-        let told = self.calls.remove(call).unwrap_or_else(|| "a tool".to_owned());
-        self.paragraph(Paragraph::Tool, vec![format!("◂ {told}")], 2, Style::new());
+        let line = self.calls.remove(call).unwrap_or_else(|| "a tool".to_owned());
+        self.paragraph(Paragraph::Tool, vec![format!("◂ {line}")], 2, Style::new());
         self.result(content, is_error);
     }
 
@@ -431,7 +431,7 @@ fn is_blank(part: &EntryPart) -> bool {
 
 /// Tells what cannot be shown.
 fn in_brackets(part: &EntryPart) -> String {
-    let told = match part {
+    let line = match part {
         EntryPart::Blob { media_type, source } => {
             let kind = if media_type.starts_with("image/") { "image " } else { "" };
             match source {
@@ -448,7 +448,7 @@ fn in_brackets(part: &EntryPart) -> String {
         EntryPart::ToolResult { .. } => "[result of a tool]".to_owned(),
         EntryPart::Text { text } | EntryPart::Summary { text } | EntryPart::Thinking { text, .. } => text.clone(),
     };
-    clean(&told).replace('\n', " ")
+    clean(&line).replace('\n', " ")
 }
 
 pub(crate) fn to_the_second(at: Timestamp) -> String {

@@ -78,13 +78,13 @@ mod tests {
     #[test]
     fn instants_are_absolute_or_past_spans() {
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-        let told = |text: &str| text.parse::<When>().unwrap().resolve(now).unwrap().to_string();
-        assert_eq!(told("now"), "2026-03-01T12:00:00.000000Z");
-        assert_eq!(told("2026-02-01"), "2026-02-01T00:00:00.000000Z");
+        let resolved = |text: &str| text.parse::<When>().unwrap().resolve(now).unwrap().to_string();
+        assert_eq!(resolved("now"), "2026-03-01T12:00:00.000000Z");
+        assert_eq!(resolved("2026-02-01"), "2026-02-01T00:00:00.000000Z");
         for text in ["2h ago", "-2h", "2 hours ago", "-PT2H", "1h60m ago"] {
-            assert_eq!(told(text), "2026-03-01T10:00:00.000000Z", "{text}");
+            assert_eq!(resolved(text), "2026-03-01T10:00:00.000000Z", "{text}");
         }
-        assert_eq!(told("1 month ago"), "2026-02-01T12:00:00.000000Z");
+        assert_eq!(resolved("1 month ago"), "2026-02-01T12:00:00.000000Z");
     }
 
     #[test]

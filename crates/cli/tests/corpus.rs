@@ -31,8 +31,9 @@ fn our_own_sessions_come_back_as_they_are() {
 fn real_sessions_come_back_as_they_are() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
     if !sessions.is_dir() {
-        let told = writeln!(io::stderr(), "SKIPPED real_sessions_come_back_as_they_are: there are no transcripts here");
-        told.expect("standard error can be written");
+        let skipped =
+            writeln!(io::stderr(), "SKIPPED real_sessions_come_back_as_they_are: there are no transcripts here");
+        skipped.expect("standard error can be written");
         return;
     }
     let files = comes_back_as_it_is(&sessions);
@@ -51,8 +52,9 @@ fn our_own_sessions_become_valid_requests() {
 fn real_sessions_become_valid_requests() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
     if !sessions.is_dir() {
-        let told = writeln!(io::stderr(), "SKIPPED real_sessions_become_valid_requests: there are no transcripts here");
-        told.expect("standard error can be written");
+        let skipped =
+            writeln!(io::stderr(), "SKIPPED real_sessions_become_valid_requests: there are no transcripts here");
+        skipped.expect("standard error can be written");
         return;
     }
     let requests = become_valid_requests(&sessions, 5);
@@ -133,8 +135,8 @@ fn comes_back_as_it_is(sessions: &Path) -> u64 {
 }
 
 fn import(store: &TempDir, sessions: &Path) -> Value {
-    let told = ctx(store, &["--json", "import", sessions.to_str().unwrap()]);
-    serde_json::from_str(told.lines().last().expect("an import ends with a sum")).unwrap()
+    let printed = ctx(store, &["--json", "import", sessions.to_str().unwrap()]);
+    serde_json::from_str(printed.lines().last().expect("an import ends with a sum")).unwrap()
 }
 
 /// Adds up a count over all runtimes.

@@ -153,11 +153,11 @@ impl Home {
 
     fn hook(&self, session: &HookedSession, event: &str) -> Child {
         let mut hook = self.program().args(["hook", "claude-code"]).stdin(Stdio::piped()).spawn().unwrap();
-        let told = json!({
+        let event = json!({
             "hook_event_name": event, "session_id": session.id, "transcript_path": session.path, "cwd": self.path(),
         });
         // It may be gone already.
-        _ = hook.stdin.take().unwrap().write_all(told.to_string().as_bytes());
+        _ = hook.stdin.take().unwrap().write_all(event.to_string().as_bytes());
         hook
     }
 
@@ -208,8 +208,8 @@ impl Home {
 
     fn ctx(&self, arguments: &[&str]) -> String {
         let output = self.program().args(arguments).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "ctx {arguments:?} ended with {}: {told}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "ctx {arguments:?} ended with {}: {stderr}", output.status);
         String::from_utf8(output.stdout).unwrap()
     }
 }

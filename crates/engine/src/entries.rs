@@ -29,7 +29,7 @@ pub struct CommitContent {
     pub said: ContentMeaning,
 }
 
-/// What content says, as far as it can be told.
+/// What content says, as far as it can be read.
 #[derive(Debug, Clone)]
 pub enum ContentMeaning {
     /// It is understood.

@@ -25,7 +25,7 @@ const MAX_LABELLED_COMMITS: i64 = 1024;
 /// Commits that are looked at in one query.
 const LABELS_PER_PAGE: u32 = 64;
 
-/// What opens a conversation that is told in one message.
+/// What opens a conversation that is written in one message.
 const NARRATIVE: &str = "[an earlier conversation, told as text]";
 
 /// A conversation in the format that was asked for.
@@ -86,7 +86,7 @@ impl Contexture {
         let mut dialogue = Dialogue::of(replay.into_entries());
         let mut counted = dialogue.losses.clone();
         if best == Tier::Rendered && !is_text {
-            dialogue = told(&dialogue, target, &mut counted);
+            dialogue = as_one_message(&dialogue, target, &mut counted);
         }
         let EncodedDialogue { bytes, losses: encoding } = encoder.encode(&dialogue, target);
         counted.extend(&encoding);
@@ -228,7 +228,7 @@ impl Gathered {
             ContentMeaning::Opaque | ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
                 self.begin(&commit, Tier::Raw);
                 self.lose(LossKind::ContentAsNote, 1, &commit);
-                self.say(RecordStep::append(told_by_runtime(note(&commit, size))));
+                self.say(RecordStep::append(runtime_note(note(&commit, size))));
             }
         }
     }
@@ -288,7 +288,7 @@ impl Gathered {
             "text" => "[plain text]".to_owned(),
             format => format!("[content in the format {format}, as text]"),
         };
-        self.replay.take_from(origin, RecordStep::append(told_by_runtime(format!("{heading}\n{text}"))));
+        self.replay.take_from(origin, RecordStep::append(runtime_note(format!("{heading}\n{text}"))));
     }
 }
 
@@ -335,7 +335,7 @@ fn summary(text: String) -> Entry {
     Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) }
 }
 
-fn told_by_runtime(text: String) -> Entry {
+fn runtime_note(text: String) -> Entry {
     let flags = Flags { meta: true, ..Flags::default() };
     Entry { flags, ..Entry::new(Role::User, vec![EntryPart::text(text)]) }
 }
@@ -346,14 +346,14 @@ fn note(commit: &StoredCommit, size: u64) -> String {
     format!("[{size} bytes in the format {format}, checked in as {id}; `ctx artifact get {artifact}` gives them]")
 }
 
-/// Tells a conversation in one message.
-fn told(dialogue: &Dialogue, target: &Target, losses: &mut Losses) -> Dialogue {
+/// Writes a conversation as one message.
+fn as_one_message(dialogue: &Dialogue, target: &Target, losses: &mut Losses) -> Dialogue {
     let text = Format::new("text").ok();
     let Some(encoder) = text.as_ref().and_then(formats::encoder) else { return dialogue.clone() };
     let encoded = encoder.encode(dialogue, target);
     losses.extend(&encoded.losses);
     let narrative = String::from_utf8_lossy(&encoded.bytes);
-    Dialogue::of(vec![told_by_runtime(format!("{NARRATIVE}\n\n{narrative}"))])
+    Dialogue::of(vec![runtime_note(format!("{NARRATIVE}\n\n{narrative}"))])
 }
 
 /// Returns what the last commits up to a place say about directory, branch and model; the newest word counts.

@@ -69,20 +69,20 @@ fn call_apart(entries: &mut [Entry], number: usize) {
     }
 }
 
-/// Returns who says, calls and answers what in content, one line each. Thinking is told in each format's own way.
+/// Returns who says, calls and answers what in content, one line each. Thinking is written in each format's own way.
 fn said(name: &str, content: &[u8]) -> Vec<String> {
     let mut replay = Replay::default();
     replayed(&mut replay, name, content);
     let dialogue = Dialogue::of(replay.into_entries());
     let turns = dialogue.turns.iter().flat_map(|turn| turn.parts.iter().map(move |part| (turn.speaker, part)));
-    let told = turns.filter_map(|(speaker, part)| match part {
+    let lines = turns.filter_map(|(speaker, part)| match part {
         EntryPart::Text { text } if text.starts_with("<thinking>") => None,
         EntryPart::Text { text } | EntryPart::Summary { text } => Some(format!("{speaker:?}: {text}")),
         EntryPart::ToolCall { id, name, input } => Some(format!("{speaker:?} calls {name} {input:?} as {id}")),
         EntryPart::ToolResult { call, content, .. } => Some(format!("{call} answers {}", dialogue::text_of(content))),
         EntryPart::Thinking { .. } | EntryPart::Blob { .. } | EntryPart::Native { .. } => None,
     });
-    dialogue.system.iter().map(|text| format!("User: {text}")).chain(told).collect()
+    dialogue.system.iter().map(|text| format!("User: {text}")).chain(lines).collect()
 }
 
 fn format(name: &str) -> Format {

@@ -235,7 +235,7 @@ impl Error {
                 Self::Lost { server: server.clone(), limit: *limit, source: Arc::clone(source) }
             }
             Self::Closed => Self::Closed,
-            // Failures of one job or of opening, never of a group; told as text because some of them cannot be copied.
+            // Failures of one job or of opening, never of a group; kept as text because some of them cannot be copied.
             Self::Open { .. }
             | Self::Newer { .. }
             | Self::Foreign { .. }

@@ -58,7 +58,7 @@ pub(crate) trait Connection: Send {
 
     /// Runs a statement about which nothing needs to be known before the transaction ends.
     ///
-    /// A server need not have answered when this returns. Then a failure is told by a later call or by the commit.
+    /// A server need not have answered when this returns. Then a failure is returned by a later call or by the commit.
     fn post<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<()>>;
 
     /// Runs a statement and returns how many rows it changed.

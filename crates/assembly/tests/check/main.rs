@@ -261,7 +261,7 @@ fn a_turn_that_is_not_whole_is_named() {
 }
 
 #[test]
-fn a_life_that_is_not_told_is_named() {
+fn a_life_without_events_is_named() {
     let traced = Some(Level::TurnTrace);
     let export = example::value();
     let events: Vec<_> =

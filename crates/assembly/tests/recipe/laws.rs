@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn no_document_makes_the_reader_panic_and_no_mistake_is_told_twice(document in nearly_recipes()) {
+    fn no_document_makes_the_reader_panic_and_no_mistake_is_reported_twice(document in nearly_recipes()) {
         let read = Recipe::parse(Syntax::Json, document.to_string().as_bytes(), "file");
         prop_assert_eq!(flaw(&read), None);
         if let Ok(toml) = toml::to_string(&document) {

@@ -364,7 +364,7 @@ fn topics_are_read_strictly() {
 }
 
 #[test]
-fn what_is_not_toml_or_json_is_told_with_line_and_column() {
+fn what_is_not_toml_or_json_is_reported_with_line_and_column() {
     assert_refused(
         "name = \"a\"\ncounter = \n",
         &["it is not TOML", "string values must be quoted, expected literal string at line 2 column 11"],

@@ -28,11 +28,11 @@ pub(super) fn telling(input: &ToolInput) -> String {
     let text = match input {
         ToolInput::Text(text) => patched_file(text).map_or_else(|| text.clone(), str::to_owned),
         ToolInput::Json(Value::Object(object)) => {
-            let told = TELLING.iter().find_map(|key| words(object.get(*key)?));
-            let told = told.or_else(|| object.values().find_map(words));
-            told.unwrap_or_else(
-                || if object.is_empty() { String::new() } else { Value::from(object.clone()).to_string() },
-            )
+            let argument = TELLING.iter().find_map(|key| words(object.get(*key)?));
+            let argument = argument.or_else(|| object.values().find_map(words));
+            argument.unwrap_or_else(|| {
+                if object.is_empty() { String::new() } else { Value::from(object.clone()).to_string() }
+            })
         }
         ToolInput::Json(Value::Null) => String::new(),
         ToolInput::Json(value) => value.to_string(),
@@ -49,7 +49,7 @@ pub(super) fn all(input: &ToolInput) -> String {
         ToolInput::Json(Value::Object(object)) => object,
         ToolInput::Json(value) => return value.to_string(),
     };
-    let told = |(name, value): (&String, &Value)| match value {
+    let line = |(name, value): (&String, &Value)| match value {
         Value::String(text) if text.contains('\n') => {
             let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
             format!("{name}:\n{}", lines.join("\n"))
@@ -57,7 +57,7 @@ pub(super) fn all(input: &ToolInput) -> String {
         Value::String(text) => format!("{name}: {text}"),
         value => format!("{name}: {value}"),
     };
-    object.iter().map(told).collect::<Vec<_>>().join("\n")
+    object.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn words(value: &Value) -> Option<String> {
@@ -85,13 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_a_call_is_told_name_by_name() {
+    fn all_of_a_call_is_shown_name_by_name() {
         let input = json!({"command": "a\nb", "n": [1], "why": "so"});
         assert_eq!(all(&ToolInput::Json(input)), "command:\n  a\n  b\nn: [1]\nwhy: so");
     }
 
     #[test]
-    fn a_call_is_told_by_its_telling_argument() {
+    fn a_call_is_shown_by_its_telling_argument() {
         for (input, expected) in [
             (json!({"description": "Lists", "command": "ls -la"}), "ls -la"),
             (json!({"command": ["bash", "-lc", "ls"]}), "bash -lc ls"),

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_from_now() {
+    fn times_are_shown_from_now() {
         let now: Timestamp = "2026-11-15T20:10:00Z".parse().unwrap();
         let tell = |then: &str| relative(now, then.parse().unwrap());
         assert_eq!(tell("2026-11-15T20:10:00Z"), "now");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_told_in_the_largest_unit_that_fits() {
+    fn spans_are_shown_in_the_largest_unit_that_fits() {
         let spans = [0, 999, 1_000, 9_999, 10_000, 999_999, 1_000_000, 90_000_000, 7_200_000_000, 400 * DAY];
         let shown =
             ["0 µs", "999 µs", "1.0 ms", "9.9 ms", "10 ms", "999 ms", "1 second", "1 minute", "2 hours", "400 days"];

@@ -43,7 +43,7 @@ fn large_bytes_are_stored_in_parts_and_come_back_equal() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn what_is_not_there_is_reported() {
     let user = User::new();
     assert_snapshot!(user.run(&["artifact", "get", "art-6437"]), @"
     [exit 1]

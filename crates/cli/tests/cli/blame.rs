@@ -135,7 +135,7 @@ fn a_line_leads_to_the_edit_before_the_context_that_its_commit_records() {
 }
 
 #[test]
-fn a_file_is_told_in_runs() {
+fn a_file_is_shown_in_runs() {
     let developer = two_commits();
     developer.file("src/a.rs", "pub fn connect() {\n    retry(open);\n}\n// by hand\n");
     assert_snapshot!(developer.run(&["blame", "src/a.rs"]), @"
@@ -176,12 +176,12 @@ fn author_and_time_are_a_guess_within_the_hour() {
     developer.commit("19:40", "In time");
     developer.file("a.txt", "one\ntwo\n");
     developer.commit("20:30", "Too late");
-    let told: Vec<_> = developer
+    let origins: Vec<_> = developer
         .documents(&["blame", "a.txt"])
         .iter()
         .map(|run| json!([run["first_line"], run["certainty"], run["context"]["id"]]))
         .collect();
-    assert_eq!(told, [json!([1, "guess", id]), json!([2, null, null])]);
+    assert_eq!(origins, [json!([1, "guess", id]), json!([2, null, null])]);
     let stranger = ["-c", "user.email=grace@example.com", "commit", "--quiet", "--message", "Hers", "--allow-empty"];
     developer.git("19:41", &stranger);
     let ran = developer.run(&["why-commit"]);
@@ -235,13 +235,13 @@ fn a_context_that_is_not_here_is_named() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said() {
+fn what_cannot_be_traced_is_reported() {
     let developer = two_commits();
     developer.git("19:30", &["checkout", "--quiet", "-b", "side", "HEAD~1"]);
     developer.file("b.txt", "b\n");
     developer.commit("12:00", "Beside");
     developer.git("12:01", &["merge", "--quiet", "--no-edit", "main"]);
-    let mut told = Vec::new();
+    let mut refusals = Vec::new();
     for arguments in [
         &["why-commit"][..],
         &["why-commit", "nonsense"],
@@ -253,13 +253,13 @@ fn what_cannot_be_told_is_said() {
         &["blame", "absent.rs:2"],
     ] {
         let ran = developer.run(arguments);
-        told.push(format!("$ ctx {}\n[exit {}]\n{}", arguments.join(" "), ran.code, ran.stderr));
+        refusals.push(format!("$ ctx {}\n[exit {}]\n{}", arguments.join(" "), ran.code, ran.stderr));
     }
     let outside = developer.user.ran(developer.command(&["why-commit"]).current_dir(developer.user.path(".")).output());
-    told.push(format!("outside\n{}", outside.stderr));
+    refusals.push(format!("outside\n{}", outside.stderr));
     let mut without = developer.command(&["blame", "src/a.rs"]);
-    told.push(format!("without git\n{}", developer.user.ran(without.env("PATH", "/nowhere").output()).stderr));
-    assert_snapshot!(told.concat(), @r#"
+    refusals.push(format!("without git\n{}", developer.user.ran(without.env("PATH", "/nowhere").output()).stderr));
+    assert_snapshot!(refusals.concat(), @r#"
     $ ctx why-commit
     [exit 1]
     error: git commit 4eb883404c is a merge and records no context

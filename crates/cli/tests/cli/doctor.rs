@@ -73,7 +73,7 @@ fn with_stored_session() -> (User, PathBuf) {
 }
 
 /// Returns what was said, without the line about the store, which is each engine's own.
-fn told(user: &User, ran: &Ran) -> String {
+fn shown(user: &User, ran: &Ran) -> String {
     let root = user.path("").canonicalize().unwrap();
     let text = ran.to_string().replace(root.to_str().unwrap(), "HOME");
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("ok  store ")).collect();
@@ -83,7 +83,7 @@ fn told(user: &User, ran: &Ran) -> String {
 #[test]
 fn sessions_that_were_never_taken_in_are_found_and_taken_in_and_then_all_is_well() {
     let user = with_sessions();
-    assert_snapshot!(told(&user, &user.run(&["doctor"])), @"
+    assert_snapshot!(shown(&user, &user.run(&["doctor"])), @"
     [exit 1]
     !!  sessions   6 on disk (138.7 kB): 0 complete
                    claude-code     3    93.2 kB: 3 never taken in
@@ -101,7 +101,7 @@ fn sessions_that_were_never_taken_in_are_found_and_taken_in_and_then_all_is_well
     [stderr]
     error: 1 problem is left
     ");
-    assert_snapshot!(told(&user, &user.run(&["doctor", "--fix"])), @"
+    assert_snapshot!(shown(&user, &user.run(&["doctor", "--fix"])), @"
     ok  sessions   6 on disk (138.7 kB): all complete
                    claude-code     3    93.2 kB: all complete
                    codex           1    27.0 kB: all complete
@@ -133,7 +133,7 @@ fn a_session_that_was_changed_in_the_middle_differs_until_it_is_taken_in_anew() 
     written_before(&file, HOUR);
     // Its end is as it was.
     assert_eq!(user.run(&["doctor", "--quick"]).code, 0);
-    assert_snapshot!(told(&user, &user.run(&["doctor"])), @"
+    assert_snapshot!(shown(&user, &user.run(&["doctor"])), @"
     [exit 1]
     !!  sessions   1 on disk (94.8 kB): 1 changed since
     ok  hooks      not called yet: claude-code
@@ -170,7 +170,7 @@ fn a_session_that_has_grown_is_behind_unless_its_last_line_is_being_written() {
 }
 
 #[test]
-fn what_a_hook_could_not_store_is_told_and_stored_when_the_store_is_back() {
+fn what_a_hook_could_not_store_is_reported_and_stored_when_the_store_is_back() {
     let user = User::new();
     copy_scene(&user, "claude-code/session", ".claude");
     install_hooks(&user);
@@ -184,7 +184,7 @@ fn what_a_hook_could_not_store_is_told_and_stored_when_the_store_is_back() {
     );
     assert_eq!(user.pipe(event, &["--store", "place", "hook", "claude-code"]).code, 0);
     let ran = user.run(&["--store", "place", "doctor"]);
-    assert_snapshot!(told(&user, &ran), @"
+    assert_snapshot!(shown(&user, &ran), @"
     [exit 1]
     !!  store      place: it cannot be used
     --  sessions   1 on disk (38.3 kB), not compared
@@ -204,7 +204,7 @@ fn what_a_hook_could_not_store_is_told_and_stored_when_the_store_is_back() {
     assert_eq!(user.run(&["--store", "place", "doctor", "--fix"]).code, 1);
     fs::remove_file(user.path("place")).unwrap();
     let ran = user.run(&["--store", "place", "doctor", "--fix"]);
-    assert_snapshot!(told(&user, &ran), @"
+    assert_snapshot!(shown(&user, &ran), @"
     ok  sessions   1 on disk (38.3 kB): all complete
     ok  hooks      called: claude-code now
     ok  spool      nothing waits for the store
@@ -233,7 +233,7 @@ fn a_session_whose_agent_is_gone_is_closed() {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"started\":\"", "\"started\":\"before ")).unwrap();
     }
-    assert_snapshot!(told(&user, &user.run(&["doctor", "--quick"])), @"
+    assert_snapshot!(shown(&user, &user.run(&["doctor", "--quick"])), @"
     [exit 1]
     ok  sessions   1 on disk (7.8 kB): all complete
     ok  hooks      called: pi now
@@ -263,7 +263,7 @@ fn what_is_about_to_be_deleted_comes_first() {
     files.sort();
     written_before(&files[0], 28 * DAY);
     written_before(&files[1], 31 * DAY);
-    assert_snapshot!(told(&user, &user.run(&["doctor"])), @"
+    assert_snapshot!(shown(&user, &user.run(&["doctor"])), @"
     [exit 1]
     !!  sessions   3 on disk (77.5 kB): 0 complete
                    claude-code     2    66.8 kB: 2 never taken in

@@ -227,7 +227,7 @@ fn gaps_are_listed_and_settled() {
 }
 
 #[test]
-fn what_cannot_be_assembled_is_told() {
+fn what_cannot_be_assembled_is_reported() {
     let user = user();
     user.file("items.json", r#"[{"content": "x", "prioritty": "high"}]"#);
     let ran = user.run(&["assemble", "./small.toml", "--items", "items.json"]);

@@ -39,12 +39,12 @@ impl User {
     }
 
     fn hook(&self, event: &str, more: &Value) -> Ran {
-        let mut told = json!({
+        let mut event = json!({
             "hook_event_name": event, "session_id": SESSION, "transcript_path": self.path("session.jsonl"),
             "cwd": self.path("."),
         });
-        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.pipe(told.to_string(), &["hook", "claude-code"])
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.pipe(event.to_string(), &["hook", "claude-code"])
     }
 
     /// Returns what went wrong where nobody was told.

@@ -127,11 +127,12 @@ fn the_store_and_the_space_that_were_named_are_registered() {
 #[test]
 fn who_writes_a_password_into_settings_is_told_so() {
     let user = with_agents(&[".claude"]);
-    let told = |store: &str| user.run(&["--store", store, "init", "--dry-run"]).stderr;
+    let warning = |store: &str| user.run(&["--store", store, "init", "--dry-run"]).stderr;
     assert!(
-        told("postgres://ada:secret@db/team").starts_with("The password of the store will be readable in these files.")
+        warning("postgres://ada:secret@db/team")
+            .starts_with("The password of the store will be readable in these files.")
     );
-    assert_eq!((told("postgres://ada@db/team"), told("store")), (String::new(), String::new()));
+    assert_eq!((warning("postgres://ada@db/team"), warning("store")), (String::new(), String::new()));
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn a_file_keeps_its_mode_and_a_link_stays_one() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_nothing_is_changed() {
+fn what_cannot_be_done_is_reported_and_nothing_is_changed() {
     let user = with_agents(&[]);
     assert_snapshot!(user.run(&["init"]), @"
     [exit 1]

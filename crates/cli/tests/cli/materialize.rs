@@ -25,7 +25,7 @@ fn it_starts_at_the_compaction_the_root_or_an_ancestor() {
 }
 
 #[test]
-fn a_file_is_written_and_its_counts_are_told() {
+fn a_file_is_written_and_its_counts_are_shown() {
     let user = User::with_history();
     user.file("out.jsonl", "what was there before");
     assert_snapshot!(user.run(&["materialize", "review", "-o", "out.jsonl"]), @"
@@ -47,7 +47,7 @@ fn json_and_the_conversation_do_not_share_standard_output() {
 }
 
 #[test]
-fn what_cannot_be_given_is_told() {
+fn what_cannot_be_given_is_reported() {
     let user = User::with_history();
     assert_snapshot!(user.run(&["materialize", "main", "--stop", "review"]), @"
     [exit 1]
@@ -157,7 +157,7 @@ fn what_the_wanted_runtime_wrote_first_is_kept() {
 }
 
 #[test]
-fn a_conversation_is_translated_and_its_losses_are_told() {
+fn a_conversation_is_translated_and_its_losses_are_shown() {
     let user = mixed();
     assert_snapshot!(user.run(&["materialize", "main"]), @"
     [exit 1]

@@ -224,7 +224,7 @@ fn who_may_only_read_searches_what_others_have_indexed() {
 }
 
 #[test]
-fn a_store_that_cannot_be_made_is_told_to_be_so() {
+fn a_store_that_cannot_be_made_is_reported() {
     let user = User::new();
     let reader = user.url_as("reader", None);
     assert_snapshot!(user.run_at(&reader, &["log"]), @"

@@ -17,10 +17,10 @@ fn a_hook_keeps_what_a_server_cannot_take_and_hands_it_over_once_it_can() {
     let url = user.place.url().replace(&backend.server().port().to_string(), &proxy.port().to_string());
     let hear = |event: &str| {
         let start = Instant::now();
-        let told = serde_json::json!({
+        let event = serde_json::json!({
             "hook_event_name": event, "session_id": "s-1", "transcript_path": user.path("session.jsonl"), "cwd": "/",
         });
-        let ran = user.pipe(told.to_string(), &["--store", &url, "hook", "claude-code"]);
+        let ran = user.pipe(event.to_string(), &["--store", &url, "hook", "claude-code"]);
         assert_eq!((ran.code, ran.to_string().as_str()), (0, ""));
         start.elapsed()
     };
@@ -48,12 +48,12 @@ fn a_hook_does_not_wait_for_a_server_that_says_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://ada@127.0.0.1:{}/nowhere", silent.local_addr().unwrap().port());
     user.session_line("user", "u1", None, "one");
-    let told = serde_json::json!({
+    let event = serde_json::json!({
         "hook_event_name": "Stop", "session_id": "s-1", "transcript_path": user.path("session.jsonl"), "cwd": "/",
     });
     let hear = || {
         let start = Instant::now();
-        assert_eq!(user.pipe(told.to_string(), &["--store", &url, "hook", "claude-code"]).code, 0);
+        assert_eq!(user.pipe(event.to_string(), &["--store", &url, "hook", "claude-code"]).code, 0);
         start.elapsed()
     };
     assert!(hear() < Duration::from_secs(5));

@@ -267,19 +267,19 @@ fn the_recipe_in_the_help_is_good() {
 }
 
 #[test]
-fn the_sessions_in_the_docs_happen_as_they_are_told() {
+fn the_sessions_in_the_docs_happen_as_they_are_written() {
     let user = User::new();
     let docs = include_str!("../../../../docs/recipes.md");
     let sessions: Vec<_> = docs.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(!sessions.is_empty());
     for step in sessions.concat().split("$ ").skip(1) {
-        let (command, told) = step.split_once('\n').unwrap();
+        let (command, printed) = step.split_once('\n').unwrap();
         let words: Vec<_> = command.split_whitespace().collect();
         match words.as_slice() {
-            ["cat", file] => user.file(file, told),
+            ["cat", file] => user.file(file, printed),
             ["ctx", arguments @ ..] => {
                 let Ran { stdout, stderr, .. } = user.run(arguments);
-                assert_eq!(format!("{stdout}{stderr}"), told, "{command}");
+                assert_eq!(format!("{stdout}{stderr}"), printed, "{command}");
             }
             other => panic!("{other:?} is not known here"),
         }

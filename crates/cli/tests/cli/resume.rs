@@ -89,7 +89,7 @@ fn an_agent_that_is_not_there_leaves_a_session_to_go_on_with() {
 }
 
 #[test]
-fn what_cannot_be_resumed_is_told() {
+fn what_cannot_be_resumed_is_reported() {
     let user = with_session();
     assert_snapshot!(user.run(&["resume", "nobody"]), @"
     [exit 1]

@@ -68,9 +68,9 @@ fn the_current_context_holds_all_that_was_printed_before() {
     let script = format!("cd /; echo hello; printf wor; {CTX} --json current >&2; echo ld");
     let ran = run(&user, &["--ticket", "ENG-42", "--thread", "t-1"], &script);
     assert_eq!(&*ran.stdout, b"hello\nworld\n");
-    let told: Value = serde_json::from_slice(&ran.stderr).unwrap();
-    assert_eq!(told["by"], "socket");
-    let commit = told["commit"].as_str().unwrap();
+    let printed: Value = serde_json::from_slice(&ran.stderr).unwrap();
+    assert_eq!(printed["by"], "socket");
+    let commit = printed["commit"].as_str().unwrap();
     let before = text(&user, commit);
     assert!(before.contains("  hello\n  wor"), "{before}");
     assert!(!before.contains("\n  ld"), "{before}");
@@ -80,15 +80,15 @@ fn the_current_context_holds_all_that_was_printed_before() {
         (&shown["ticket"], &shown["thread"], &shown["trigger"]),
         (&"ENG-42".into(), &"t-1".into(), &"explicit".into())
     );
-    assert_eq!(shown["session"], told["session"]);
+    assert_eq!(shown["session"], printed["session"]);
 }
 
 #[test]
 fn the_current_context_is_known_without_the_socket_too() {
     let user = User::new();
     let ran = run(&user, &[], &format!("{CTX} current >&2; unset CTX_SOCKET; {CTX} --json current >&2"));
-    let told = String::from_utf8(ran.stderr).unwrap();
-    let (first, second) = told.trim_end().split_once('\n').unwrap();
+    let printed = String::from_utf8(ran.stderr).unwrap();
+    let (first, second) = printed.trim_end().split_once('\n').unwrap();
     let second: Value = serde_json::from_str(second).unwrap();
     assert_eq!((&second["commit"], &second["by"]), (&first.into(), &"variable".into()));
 }

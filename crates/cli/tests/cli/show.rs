@@ -75,7 +75,7 @@ fn a_compaction_tells_what_it_covers_and_leaves_out() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn what_is_not_there_is_reported() {
     let user = User::with_history();
     assert_snapshot!(user.run(&["show", "ctx-0000"]), @"
     [exit 1]

@@ -45,7 +45,7 @@ fn spaces_see_nothing_of_each_other() {
 }
 
 #[test]
-fn a_sound_store_is_told_to_be_so() {
+fn a_sound_store_is_reported_sound() {
     let user = User::with_history();
     user.file("a.txt", "a");
     user.done(&["artifact", "put", "a.txt"]);

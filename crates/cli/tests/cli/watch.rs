@@ -91,12 +91,12 @@ fn append(user: &User, text: &str) {
 #[test]
 fn what_is_there_is_taken_in_once() {
     let user = with_session();
-    let told = user.done(&["watch", "--once"]);
-    assert!(told.starts_with("claude-code 5e55 +1 turn ctx-"), "{told}");
+    let printed = user.done(&["watch", "--once"]);
+    assert!(printed.starts_with("claude-code 5e55 +1 turn ctx-"), "{printed}");
     assert_eq!(user.done(&["watch", "--once"]), "");
     append(&user, &(turn(2) + &turn(3)));
-    let told: serde_json::Value = serde_json::from_str(&user.done(&["watch", "--once", "--json"])).unwrap();
-    assert_eq!((&told["runtime"], &told["new_commits"]), (&"claude-code".into(), &2.into()));
+    let printed: serde_json::Value = serde_json::from_str(&user.done(&["watch", "--once", "--json"])).unwrap();
+    assert_eq!((&printed["runtime"], &printed["new_commits"]), (&"claude-code".into(), &2.into()));
     assert_eq!(user.done(&["watch", "--once", "--runtime", "codex"]), "");
     assert_eq!(user.run(&["import", "--verify"]).code, 0);
 }
@@ -132,8 +132,8 @@ fn a_store_that_goes_away_and_comes_back_misses_nothing() {
     assert!(watching.line().starts_with("claude-code 5e55 +1 turn ctx-"));
     lead_to("file");
     append(&user, &turn(2));
-    let told = watching.stderr.recv_timeout(PATIENCE).unwrap();
-    assert!(told.starts_with("The store cannot be used now"), "{told}");
+    let printed = watching.stderr.recv_timeout(PATIENCE).unwrap();
+    assert!(printed.starts_with("The store cannot be used now"), "{printed}");
     append(&user, &turn(3));
     lead_to("directory");
     assert_eq!(watching.stderr.recv_timeout(PATIENCE).unwrap(), "The store can be used again.");

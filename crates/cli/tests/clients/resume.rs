@@ -209,7 +209,7 @@ fn comes_back(origin: Client, other: Client) {
         said.iter().any(|said| matches!(&said.what, Utterance::Call { .. }) && called(&format!("{:?}", said.what)))
     );
     assert!(said.iter().any(|said| matches!(&said.what, Utterance::Outcome(text) if text.contains("hinge"))));
-    // What the agent wrote itself comes first and is as it was; nothing of it is told again.
+    // What the agent wrote itself comes first and is as it was; nothing of it is written again.
     let segments = back.report["segments"].as_array().unwrap();
     let tiers: Vec<_> = segments.iter().map(|segment| segment["tier"].as_str().unwrap()).collect();
     assert_eq!(tiers, ["native", "mapped"], "{segments:?}");
@@ -286,14 +286,14 @@ fn tell(origin: Client, target: Client, kept: &Kept) {
     let Kept { texts, calls, results } = kept;
     let all = Kept::ALL;
     let (origin, target) = (name(origin), name(target));
-    let told = writeln!(
+    let skipped = writeln!(
         io::stderr(),
         "RESUMED {origin:>11} → {target:<11} texts {texts} of {}, tool calls {calls} of {}, results {results} of {}",
         all.texts,
         all.calls,
         all.results
     );
-    told.expect("standard error can be written");
+    skipped.expect("standard error can be written");
 }
 
 /// A session that `ctx resume` has written, as it was then.

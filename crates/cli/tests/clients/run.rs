@@ -34,7 +34,7 @@ fn a_run_of_an_agent_that_tells_nothing_is_its_session_too() {
         let stage = Stage::new();
         stage.put_on_path(client);
         stage.server.script([ScriptStep::new().text("It is green.")]);
-        let words = ask(client, QUESTION, Told::Text);
+        let words = ask(client, QUESTION, Printed::Text);
         let ran = stage.run(&[], &words);
         assert!(String::from_utf8_lossy(&ran.stdout).contains("It is green."), "{client:?}");
         let session = stage.only_session();
@@ -51,7 +51,7 @@ fn a_run_without_a_session_of_its_own_is_what_was_printed() {
         let stage = Stage::new();
         stage.put_on_path(client);
         stage.server.script([ScriptStep::new().text("It is green.")]);
-        let mut words = ask(client, QUESTION, Told::Events);
+        let mut words = ask(client, QUESTION, Printed::Events);
         words.insert(2, word);
         let ran = stage.run(&[], &words);
         let session = stage.only_session();
@@ -68,7 +68,7 @@ fn a_run_goes_on_where_a_chain_ends_in_the_same_agent_and_in_others() {
     let stage = Stage::new();
     stage.put_on_path(origin);
     stage.server.script([ScriptStep::new().text("It is green.")]);
-    stage.run(&[], &ask(origin, QUESTION, Told::Events));
+    stage.run(&[], &ask(origin, QUESTION, Printed::Events));
     stage.ctx(&["fork", &stage.only_session(), "--head", "work"]);
     for target in Client::ALL {
         if !target.available_or_skip("a_run_goes_on_where_a_chain_ends") {
@@ -79,8 +79,8 @@ fn a_run_goes_on_where_a_chain_ends_in_the_same_agent_and_in_others() {
         let (tool, input) = target.shell(&format!("{CTX} current > current.txt"));
         let answer = format!("So says {target:?}.");
         stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text(&answer)]);
-        let told = if target == Client::Pi { Told::Text } else { Told::Events };
-        stage.run(&["--from", "work"], &ask(target, "What did I ask?", told));
+        let printed = if target == Client::Pi { Printed::Text } else { Printed::Events };
+        stage.run(&["--from", "work"], &ask(target, "What did I ask?", printed));
         let request = stage.server.turns().pop().unwrap();
         assert!(request.mentions(MessageRole::User, QUESTION), "{target:?}: {:?}", request.conversation());
         // The head has moved along, and what the tool was told is on the way.
@@ -111,7 +111,7 @@ fn hooks_and_the_wrapper_capture_one_session() {
     fs::write(settings, json!({"hooks": hooks}).to_string()).unwrap();
     let (tool, input) = client.shell(&format!("{CTX} --json current > current.txt"));
     stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text("It is green.")]);
-    stage.run(&[], &ask(client, QUESTION, Told::Events));
+    stage.run(&[], &ask(client, QUESTION, Printed::Events));
     let session = stage.only_session();
     assert_eq!(stage.ctx(&["materialize", &session]), stage.kept(client, &session));
     assert_eq!(stage.newly_imported(), 0);
@@ -133,7 +133,7 @@ fn is_its_session(client: Client) {
     stage.put_on_path(client);
     let (tool, input) = client.shell(&format!("{CTX} current > current.txt"));
     stage.server.script([ScriptStep::new().text("I look.").call(tool, input), ScriptStep::new().text("It is green.")]);
-    let ran = stage.run(&[], &ask(client, QUESTION, Told::Events));
+    let ran = stage.run(&[], &ask(client, QUESTION, Printed::Events));
     let lines = String::from_utf8(ran.stdout).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{lines}");
     let session = stage.only_session();
@@ -154,14 +154,14 @@ fn is_its_session(client: Client) {
 
 /// How an agent is to print what it does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Printed {
     Events,
     Text,
 }
 
 /// Returns the command line by which an agent is asked something.
-fn ask(client: Client, prompt: &'static str, told: Told) -> Vec<&'static str> {
-    let events = told == Told::Events;
+fn ask(client: Client, prompt: &'static str, printed: Printed) -> Vec<&'static str> {
+    let events = printed == Printed::Events;
     let mut words = match client {
         Client::ClaudeCode => vec!["claude", "--print", "--dangerously-skip-permissions"],
         Client::Codex => vec!["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"],
@@ -182,9 +182,9 @@ impl Stage {
     /// Wraps an agent and returns what came of it.
     fn run(&self, flags: &[&str], words: &[&str]) -> Output {
         let ran = self.command(&[&["run"], flags, &["--"], words].concat()).output().expect("the program starts");
-        let (said, told) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-        assert!(ran.status.success(), "{words:?} ended with {}:\n{said}{told}", ran.status);
-        assert_eq!(self.server.remaining_steps(), 0, "{words:?}:\n{said}{told}");
+        let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert!(ran.status.success(), "{words:?} ended with {}:\n{stdout}{stderr}", ran.status);
+        assert_eq!(self.server.remaining_steps(), 0, "{words:?}:\n{stdout}{stderr}");
         ran
     }
 

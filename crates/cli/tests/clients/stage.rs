@@ -86,9 +86,9 @@ impl Stage {
 /// Runs a program to its end, which must be a good one, and returns what it says.
 pub(crate) fn said(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("the program starts");
-    let (said, told) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?} ended with {status}:\n{said}{told}");
-    said.into_owned()
+    let (stdout_text, stderr_text) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?} ended with {status}:\n{stdout_text}{stderr_text}");
+    stdout_text.into_owned()
 }
 
 pub(crate) fn id_of(commit: &Value) -> String {

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_the_text() {
+    fn a_failure_is_named_in_the_text() {
         let read = |text: &str| result("c".into(), vec![EntryPart::text(text)]);
         let expected = |content, is_error| EntryPart::ToolResult { call: "c".into(), content, is_error };
         assert_eq!(read("fine"), expected(vec![EntryPart::text("fine")], None));

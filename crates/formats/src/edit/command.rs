@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn other_commands_write_nothing_that_can_be_told() {
+    fn other_commands_write_nothing_that_can_be_known() {
         for command in [
             "ls > a",
             "python - <<EOF\ncat > a <<X\nEOF",

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn each_result_is_a_message_and_a_failure_is_told() {
+    fn each_result_is_a_message_and_a_failure_is_named() {
         let custom =
             EntryPart::ToolCall { id: "b".into(), name: "patch".into(), input: ToolInput::Text("*** Begin".into()) };
         let (messages, losses) = encode(vec![

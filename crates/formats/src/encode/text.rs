@@ -325,7 +325,7 @@ User:
     }
 
     #[test]
-    fn nothing_is_told_of_nothing() {
+    fn nothing_is_written_of_nothing() {
         assert_eq!(written(vec![], None), (String::new(), vec![]));
         let native = EntryPart::Native { kind: "date".into(), value: json!({}) };
         let (text, losses) = written(vec![user(vec![native]), assistant(vec![EntryPart::text("done")])], None);

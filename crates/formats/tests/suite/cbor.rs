@@ -192,7 +192,7 @@ fn take<'b>(rest: &mut &'b [u8], len: u64) -> Result<&'b [u8], Flaw> {
 }
 
 #[test]
-fn what_is_not_one_well_formed_array_is_told_by_its_byte() {
+fn what_is_not_one_well_formed_array_is_reported_by_its_byte() {
     for (content, expected) in [
         (&[][..], "byte 0: the content ends before the array"),
         (&[0xA0], "byte 0: expected an array, as the content is exactly one"),

@@ -29,7 +29,7 @@ fn lines_are_objects_with_blank_lines_between() {
 }
 
 #[test]
-fn broken_lines_are_told_by_line_and_column() {
+fn broken_lines_are_reported_by_line_and_column() {
     let rule = Concatenation::Lines;
     for (content, expected) in [
         ("{}\n\n[1]\n", "line 3, column 1: expected a JSON object, as every line that is not blank holds one"),
@@ -47,10 +47,10 @@ fn broken_lines_are_told_by_line_and_column() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_told_by_the_start_of_the_character() {
+fn text_that_is_not_utf8_is_reported_by_the_start_of_the_character() {
     assert_eq!(message(Concatenation::Lines, b"{}\n{\"a\":\"\xE2\x82\x28\"}"), "line 2, column 7: not UTF-8");
     assert_eq!(message(Concatenation::JsonArray, b"[\"\xFF\"]"), "byte 2: not UTF-8");
-    // What is wrong first is told first.
+    // What is wrong first is reported first.
     assert_eq!(message(Concatenation::JsonArray, b"[1 \"\xFF\"]"), "byte 3: expected ',' or ']'");
     assert_eq!(
         message(Concatenation::Lines, b"{\"a\":\"\xE2\x82"),

@@ -132,7 +132,7 @@ fn losses(name: &str) -> Vec<(LossKind, u64)> {
 }
 
 #[test]
-fn what_is_lost_is_told() {
+fn what_is_lost_is_counted() {
     let changed = [(LossKind::IdChanged, 1), (LossKind::ToolRenamed, 1)];
     let codex = [&[(LossKind::ThinkingAsText, 1)], &changed[..], &[(LossKind::NativePart, 1)]].concat();
     assert_eq!(losses("codex-v1"), codex);

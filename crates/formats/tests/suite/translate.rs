@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn a_told_conversation_holds_every_text_and_no_others_line(dialogue in dialogues()) {
+    fn a_conversation_as_text_holds_every_text_and_no_others_line(dialogue in dialogues()) {
         let EncodedDialogue { bytes, .. } = encode("text", &dialogue);
         let written = String::from_utf8(bytes).unwrap();
         for (_, text) in Said::of(&dialogue).texts {

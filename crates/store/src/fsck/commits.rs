@@ -213,7 +213,7 @@ fn journal_fault(row: &Row, stored: &StoredCommit, digest: ChainDigest) -> Resul
     Ok(match journal::compare(row, JOURNAL, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(CommitFault::NotJournaled { seq }),
-        // A record that does not have its id cannot have its digest either; that is told already.
+        // A record that does not have its id cannot have its digest either; that is reported already.
         Journaled::Otherwise if Commit::id_of(&digest.0) != stored.id => None,
         Journaled::Otherwise => Some(CommitFault::JournaledOtherwise { seq }),
     })

@@ -58,7 +58,7 @@ impl Checker<'_> {
         );
         match self.count_unreferenced().await {
             Ok(unreferenced) => self.report.unreferenced = Some(unreferenced),
-            // The passes over the tables have told of the damage; this is information and can be left out.
+            // The passes over the tables have reported the damage; this is information and can be left out.
             Err(error) if checker::is_damage(&error) => {}
             Err(error) => return Err(error),
         }

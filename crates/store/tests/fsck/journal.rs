@@ -59,7 +59,7 @@ async fn a_removed_record_leaves_a_gap_and_is_missed_by_its_commit() {
 }
 
 #[tokio::test]
-async fn a_journal_cut_off_at_its_end_is_missed_by_what_it_told_of() {
+async fn a_journal_cut_off_at_its_end_is_missed_by_what_it_recorded() {
     let fixture = Fixture::new().await;
     let problems = fixture.problems_after("DELETE FROM journal WHERE seq >= 12").await;
     let expected = [

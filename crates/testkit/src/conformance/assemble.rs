@@ -150,7 +150,7 @@ pub async fn the_oldest_turns_go_first_and_leave_their_summaries<B: Backend>() {
     assert!(outcome(&assembled).total.tokens <= 2000);
     assert!(said.contains("question 11") && !said.contains("question 0"), "{said}");
     assert!(said.contains("turn 7 was done") && said.contains("earlier turns of this conversation left out"), "{said}");
-    // Of every turn it can be told why it is in or out.
+    // Of every turn it can be asked why it is in or out.
     for (n, commit) in commits.iter().enumerate() {
         let why = store.why(assembled.envelope, &commit.to_string()).await.unwrap();
         let is_in = why.answers.iter().all(|answer| matches!(answer.fate, Fate::Included { .. }));
@@ -226,7 +226,7 @@ pub async fn omitted_items_have_reasons<B: Backend>() {
     assert_eq!(reasons, [None, None, limit, limit, same, hidden, empty], "system, trigger, b and a are in");
 }
 
-pub async fn what_was_redacted_is_told_as_such<B: Backend>() {
+pub async fn what_was_redacted_is_reported_as_such<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let mut asked = request(recipe(RECIPE));
@@ -309,7 +309,7 @@ pub async fn what_is_missing_is_raised_and_settled<B: Backend>() {
     assert_eq!(journal(&store).await.iter().filter(resolved).count(), 2);
 }
 
-pub async fn what_is_required_and_does_not_fit_is_told_or_rejected<B: Backend>() {
+pub async fn what_is_required_and_does_not_fit_is_reported_or_rejected<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let long = items(&json!([{"id": "long", "content": "word ".repeat(4000), "priority": "required"}]));
