@@ -5,6 +5,7 @@
 //! understand it hands on as it is.
 
 mod content_blocks;
+mod line_codec;
 mod spoken_text;
 mod tolerant_json;
 
@@ -246,12 +247,12 @@ impl RecordStep {
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     Some(match format.as_str() {
         "claude-code-v1" => &claude::ClaudeCode,
-        "codex-v1" => &codex::Codex,
-        "codex-exec-v1" => &codex_exec::CodexExec,
+        "codex-v1" => &codex::CODEC,
+        "codex-exec-v1" => &codex_exec::CODEC,
         "events-v1" => &events::Events,
-        "gemini-v1" => &gemini::Gemini,
-        "gemini-stream-v1" => &gemini_stream::GeminiStream,
-        "pi-v1" => &pi::Pi,
+        "gemini-v1" => &gemini::CODEC,
+        "gemini-stream-v1" => &gemini_stream::CODEC,
+        "pi-v1" => &pi::CODEC,
         "opencode-v1" => &opencode::Opencode,
         "bureau-agent-v1" => &bureau::Bureau,
         "anthropic-messages-v1" => &anthropic::Anthropic,

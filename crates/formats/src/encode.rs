@@ -4,7 +4,6 @@ mod calls;
 mod codex;
 mod gemini;
 mod ids;
-mod input;
 mod lines;
 mod pi;
 mod plain_text;

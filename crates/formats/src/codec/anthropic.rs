@@ -1,28 +1,17 @@
 //! `anthropic-messages-v1`: messages of Anthropic's API, the elements of a JSON array.
 
 use contexture_core::{Entry, EntryPart, Flags, Role, Usage};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     Codec, Effect, Framing, Keep, Outline, RecordMark, RecordStep,
     anthropic_content::{self, Message},
-    spoken_text::SpokenText,
+    spoken_text::MessageHead,
     tolerant_json,
 };
 use crate::RecordProblem;
 
 pub(super) struct Anthropic;
-
-#[derive(Deserialize)]
-struct Head {
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    role: Option<String>,
-    #[serde(default)]
-    content: SpokenText,
-}
 
 impl Codec for Anthropic {
     fn framing(&self) -> Framing {
@@ -30,7 +19,7 @@ impl Codec for Anthropic {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Head { id, role, content } = tolerant_json::record(record)?;
+        let MessageHead { id, role, content } = tolerant_json::record(record)?;
         let mark = if content.sums_up {
             RecordMark::Compaction { after: None }
         } else if role.as_deref() == Some("user") {

@@ -12,28 +12,14 @@ use serde_json::value::RawValue;
 
 use self::item::Item;
 use super::{
-    Codec, Effect, Facts, Framing, Keep, OriginKind, Outline, RecordMark, RecordStep, Rewind, SessionOrigin,
+    Effect, Facts, Keep, OriginKind, Outline, RecordMark, RecordStep, Rewind, SessionOrigin,
+    line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
-use crate::RecordProblem;
 
 pub(crate) use self::item::{FAILED, NATIVE_KINDS, has_failed, is_injected};
 
-pub(super) struct Codex;
-
-impl Codec for Codex {
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        tolerant_json::decode(record, outline)
-    }
-
-    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        tolerant_json::decode(record, step)
-    }
-}
+pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]

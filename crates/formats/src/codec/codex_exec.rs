@@ -8,26 +8,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Codec, Effect, Framing, Outline, RecordMark, RecordStep,
+    Effect, Outline, RecordMark, RecordStep,
+    line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
-use crate::{RecordProblem, summary};
+use crate::summary;
 
-pub(super) struct CodexExec;
-
-impl Codec for CodexExec {
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        tolerant_json::decode(record, outline)
-    }
-
-    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        tolerant_json::decode(record, step)
-    }
-}
+pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -184,10 +171,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Dialogue, Replay};
+    use crate::{Codec as _, Dialogue, Replay};
 
     fn step(record: &Value) -> RecordStep {
-        CodexExec.step(record.to_string().as_bytes()).unwrap()
+        CODEC.step(record.to_string().as_bytes()).unwrap()
     }
 
     fn completed(item: &Value) -> Vec<EntryPart> {
@@ -211,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_stream_names_its_session_and_marks_turns() {
-        let outline = |record: Value| CodexExec.outline(record.to_string().as_bytes()).unwrap();
+        let outline = |record: Value| CODEC.outline(record.to_string().as_bytes()).unwrap();
         assert_eq!(outline(json!({"type": "thread.started", "thread_id": "t"})).facts.session.as_deref(), Some("t"));
         assert_eq!(outline(json!({"type": "turn.started"})).mark, RecordMark::Turn(None));
         for event in
@@ -275,7 +262,7 @@ mod tests {
     #[test]
     fn a_search_has_two_ids() {
         let record = br#"{"type":"item.completed","item":{"id":"item_0","type":"web_search","id":"ws_1","query":"q"}}"#;
-        assert_eq!(CodexExec.step(record).unwrap().entries.len(), 1);
-        assert!(CodexExec.step(b"[]").is_err());
+        assert_eq!(CODEC.step(record).unwrap().entries.len(), 1);
+        assert!(CODEC.step(b"[]").is_err());
     }
 }

@@ -9,28 +9,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Outline, RecordMark, RecordStep, Rewind,
+    Effect, Facts, Keep, Outline, RecordMark, RecordStep, Rewind,
+    line_codec::LineCodec,
     tolerant_json::{self, Field, First, Object, Shape, Wanted},
 };
-use crate::RecordProblem;
 
 pub(crate) use self::message::is_skipped;
 
-pub(super) struct Gemini;
-
-impl Codec for Gemini {
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        tolerant_json::decode(record, outline)
-    }
-
-    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        tolerant_json::decode(record, step)
-    }
-}
+pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// A line of any kind, or a whole document, in the fields that an outline needs.
 #[derive(Default, Deserialize)]

@@ -5,26 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Codec, Effect, Framing, Outline, RecordMark, RecordStep,
+    Effect, Outline, RecordMark, RecordStep,
+    line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
-use crate::RecordProblem;
 
-pub(super) struct GeminiStream;
-
-impl Codec for GeminiStream {
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        tolerant_json::decode(record, outline)
-    }
-
-    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        tolerant_json::decode(record, step)
-    }
-}
+pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// An event of any type, in the fields that are used.
 #[derive(Default, Deserialize)]
@@ -121,16 +107,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Replay;
+    use crate::{Codec as _, Replay};
 
     const AT: &str = "2026-04-29T21:39:33.155Z";
 
     fn step(record: &Value) -> RecordStep {
-        GeminiStream.step(record.to_string().as_bytes()).unwrap()
+        CODEC.step(record.to_string().as_bytes()).unwrap()
     }
 
     fn outline(record: &Value) -> Outline {
-        GeminiStream.outline(record.to_string().as_bytes()).unwrap()
+        CODEC.outline(record.to_string().as_bytes()).unwrap()
     }
 
     #[test]
@@ -143,7 +129,7 @@ mod tests {
         for event in [json!({"type": "result", "status": "success"}), json!({"type": "error"}), json!({})] {
             assert_eq!((step(&event), outline(&event).mark), (RecordStep::nothing(), RecordMark::None));
         }
-        assert!(GeminiStream.step(b"1").is_err());
+        assert!(CODEC.step(b"1").is_err());
     }
 
     #[test]

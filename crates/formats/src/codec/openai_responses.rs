@@ -1,21 +1,9 @@
 //! `openai-responses-v1`: items of OpenAI's Responses API, the elements of a JSON array.
 
-use serde::Deserialize;
-
-use super::{Codec, Framing, Outline, RecordMark, RecordStep, response_item, spoken_text::SpokenText, tolerant_json};
+use super::{Codec, Framing, Outline, RecordMark, RecordStep, response_item, spoken_text::MessageHead, tolerant_json};
 use crate::RecordProblem;
 
 pub(super) struct OpenaiResponses;
-
-#[derive(Deserialize)]
-struct Head {
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    role: Option<String>,
-    #[serde(default)]
-    content: SpokenText,
-}
 
 impl Codec for OpenaiResponses {
     fn framing(&self) -> Framing {
@@ -23,7 +11,7 @@ impl Codec for OpenaiResponses {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        let Head { id, role, content } = tolerant_json::record(record)?;
+        let MessageHead { id, role, content } = tolerant_json::record(record)?;
         let words = content.spoken().filter(|_| role.as_deref() == Some("user"));
         Ok(Outline {
             id,

@@ -1,6 +1,7 @@
 //! `opencode-v1`: what `opencode export` writes, one document with a session and its messages.
 
 mod message;
+mod part;
 
 use contexture_core::{Entry, EntryPart, Flags, Role, Timestamp};
 use serde::Deserialize;

@@ -10,26 +10,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Link, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin,
+    Effect, Facts, Keep, Link, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin,
+    line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
-use crate::RecordProblem;
 
-pub(super) struct Pi;
-
-impl Codec for Pi {
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
-        tolerant_json::decode(record, outline)
-    }
-
-    fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        tolerant_json::decode(record, step)
-    }
-}
+pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]

@@ -18,6 +18,17 @@ pub(super) struct SpokenText {
     pub(super) sums_up: bool,
 }
 
+/// What an outline needs of a message.
+#[derive(Deserialize)]
+pub(super) struct MessageHead {
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
+    pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
+    pub(super) role: Option<String>,
+    #[serde(default)]
+    pub(super) content: SpokenText,
+}
+
 impl SpokenText {
     /// Returns the words if there are any but white space.
     pub(super) fn spoken(self) -> Option<String> {

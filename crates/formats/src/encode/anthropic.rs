@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     EncodedDialogue, Encoder, Target,
-    calls::{self, Limits},
+    calls::{self, CallLimits},
     plain_text,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     media,
 };
 
-const LIMITS: Limits = Limits { id: 64, name: 128 };
+const LIMITS: CallLimits = CallLimits::of_api(64, 128);
 
 /// Stands before instructions, for which an array of messages has no place.
 const SYSTEM: &str = "[system instructions]";

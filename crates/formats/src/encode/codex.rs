@@ -11,12 +11,7 @@ use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp, ToolIn
 use serde::Serialize;
 
 use self::record::{Content, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
-use super::{
-    Appender, EncodedDialogue, Encoder, Target,
-    ids::{self, Ids},
-    lines::Lines,
-    plain_text, times,
-};
+use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::Lines, plain_text, times};
 use crate::{
     Framing, NativePrefix,
     codec::codex::{FAILED, NATIVE_KINDS, has_failed, is_injected},
@@ -207,7 +202,7 @@ impl<'a> Rollout<'a> {
     }
 
     fn call(&mut self, id: &str, name: &str, input: &ToolInput) {
-        let (call_id, name) = ids::call(id, name, &mut self.losses);
+        let (call_id, name) = calls::SESSION.call(id, name, &mut self.losses);
         match input {
             ToolInput::Json(value) => {
                 let arguments = value.to_string();
@@ -234,7 +229,7 @@ impl<'a> Rollout<'a> {
             [Content::InputText { text }] => Output::Text(text),
             _ => Output::Content(&content),
         };
-        let call_id = &*ids::call_id(call);
+        let call_id = &*calls::SESSION.id(call);
         if self.free_text_calls.contains(call) {
             self.item(&Item::CustomToolCallOutput { call_id, output });
         } else {

@@ -14,8 +14,8 @@ use self::record::{
 };
 use super::{
     Appender, EncodedDialogue, Encoder, Target,
-    ids::{self, Ids},
-    input,
+    calls::{self, CallAnswer},
+    ids::Ids,
     lines::Lines,
     plain_text, times,
 };
@@ -50,23 +50,6 @@ impl Appender for Gemini {
     }
 }
 
-/// What a tool answered.
-struct Answer<'a> {
-    content: &'a [EntryPart],
-    is_error: bool,
-}
-
-/// Returns the results that a turn begins with, by their calls.
-fn results(turn: &Turn) -> HashMap<&str, Answer<'_>> {
-    let result = |part| match part {
-        &EntryPart::ToolResult { ref call, ref content, is_error } => {
-            Some((call.as_str(), Answer { content, is_error: is_error == Some(true) }))
-        }
-        _ => None,
-    };
-    turn.parts.iter().filter_map(result).collect()
-}
-
 /// A session as far as it is written.
 struct Writer<'a> {
     lines: Lines,
@@ -95,7 +78,7 @@ impl<'a> Writer<'a> {
             match turn.speaker {
                 Speaker::User => self.user(std::mem::take(&mut system), &turn.parts, &at),
                 Speaker::Assistant => {
-                    let results = dialogue.turns.get(n + 1).map(results).unwrap_or_default();
+                    let results = calls::answers(dialogue.turns.get(n + 1));
                     self.model(turn, &results, &at);
                 }
             }
@@ -139,7 +122,7 @@ impl<'a> Writer<'a> {
         self.lines.push(&UserMessage { id: &self.ids.uuid(), timestamp: at, kind: "user", content: &content });
     }
 
-    fn model(&mut self, turn: &Turn, results: &HashMap<&str, Answer<'_>>, at: &str) {
+    fn model(&mut self, turn: &Turn, results: &HashMap<&str, CallAnswer<'_>>, at: &str) {
         let mut message = Message::default();
         for part in &turn.parts {
             if !matches!(part, EntryPart::ToolCall { .. }) && !message.calls.is_empty() {
@@ -183,8 +166,15 @@ impl<'a> Writer<'a> {
         });
     }
 
-    fn call(&mut self, id: &str, name: &str, input: &ToolInput, results: &HashMap<&str, Answer<'_>>, at: &str) -> Call {
-        let (call_id, plain_name) = ids::call(id, name, &mut self.losses);
+    fn call(
+        &mut self,
+        id: &str,
+        name: &str,
+        input: &ToolInput,
+        results: &HashMap<&str, CallAnswer<'_>>,
+        at: &str,
+    ) -> Call {
+        let (call_id, plain_name) = calls::SESSION.call(id, name, &mut self.losses);
         let mut name = plain_name.into_owned();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             name.insert(0, '_');
@@ -210,7 +200,7 @@ impl<'a> Writer<'a> {
             id: call_id.into_owned(),
             display_name: name.clone(),
             name,
-            args: input::object(input, &mut self.losses),
+            args: calls::named_input(input, &mut self.losses),
             result,
             status: if is_error { "error" } else { "success" },
             timestamp: at.to_owned(),

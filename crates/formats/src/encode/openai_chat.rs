@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use contexture_core::{BlobSource, EntryPart, ToolInput};
 use serde::Serialize;
 
-use super::{EncodedDialogue, Encoder, Target, calls::Limits, plain_text};
+use super::{EncodedDialogue, Encoder, Target, calls::CallLimits, plain_text};
 use crate::{
     Framing,
     codec::openai_calls::FAILED,
@@ -13,7 +13,7 @@ use crate::{
     media,
 };
 
-const LIMITS: Limits = Limits { id: 40, name: 64 };
+const LIMITS: CallLimits = CallLimits::of_api(40, 64);
 
 pub(super) struct OpenaiChat;
 

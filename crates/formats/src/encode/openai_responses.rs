@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet};
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, ToolInput};
 use serde::Serialize;
 
-use super::{EncodedDialogue, Encoder, Target, calls::Limits, plain_text};
+use super::{EncodedDialogue, Encoder, Target, calls::CallLimits, plain_text};
 use crate::{
     Framing,
     codec::openai_calls::FAILED,
@@ -13,7 +13,7 @@ use crate::{
     media,
 };
 
-const LIMITS: Limits = Limits { id: 64, name: 64 };
+const LIMITS: CallLimits = CallLimits::of_api(64, 64);
 
 pub(super) struct OpenaiResponses;
 

@@ -7,13 +7,7 @@ use std::collections::HashMap;
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp};
 
 use self::record::{Block, Entry, Header, Message, SealedReasoning, SessionInfo, Usage};
-use super::{
-    Appender, EncodedDialogue, Encoder, Target,
-    ids::{self, Ids},
-    input,
-    lines::Lines,
-    plain_text, times,
-};
+use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::Lines, plain_text, times};
 use crate::{
     Framing, NativePrefix,
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
@@ -144,7 +138,7 @@ impl<'a> Writer<'a> {
                 EntryPart::ToolResult { call, content, is_error } => {
                     has_results = true;
                     let message = Message::ToolResult {
-                        tool_call_id: ids::call_id(call).into_owned(),
+                        tool_call_id: calls::SESSION.id(call).into_owned(),
                         tool_name: self.tools.get(call).cloned().unwrap_or_default(),
                         content: content.iter().filter_map(|part| self.block(part)).collect(),
                         is_error: *is_error == Some(true),
@@ -172,13 +166,13 @@ impl<'a> Writer<'a> {
             match part {
                 EntryPart::Thinking { text, seal } => content.extend(self.thinking(text, seal.as_ref(), voice)),
                 EntryPart::ToolCall { id, name, input } => {
-                    let (call_id, name) = ids::call(id, name, &mut self.losses);
+                    let (call_id, name) = calls::SESSION.call(id, name, &mut self.losses);
                     self.tools.insert(id.clone(), name.clone().into_owned());
                     calls_tools = true;
                     content.push(Block::ToolCall {
                         id: call_id.into_owned(),
                         name: name.into_owned(),
-                        arguments: input::object(input, &mut self.losses),
+                        arguments: calls::named_input(input, &mut self.losses),
                     });
                 }
                 _ => content.extend(plain_text::for_session(part, &mut self.losses).map(|text| Block::Text { text })),

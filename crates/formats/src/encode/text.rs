@@ -9,7 +9,7 @@ use contexture_core::{EntryPart, Timestamp, ToolInput};
 
 use super::{
     EncodedDialogue, Encoder, Target,
-    calls::{self, Answer},
+    calls::{self, CallAnswer},
     plain_text,
 };
 use crate::{
@@ -90,7 +90,7 @@ impl Narrative {
         }
     }
 
-    fn call(&mut self, name: &str, input: &ToolInput, answer: Option<&Answer<'_>>) {
+    fn call(&mut self, name: &str, input: &ToolInput, answer: Option<&CallAnswer<'_>>) {
         let name = one_line(name);
         match input {
             ToolInput::Json(value) => {
@@ -103,7 +103,7 @@ impl Narrative {
                 self.clipped(text, MAX_INPUT_CHARS);
             }
         }
-        let Some(Answer { content, is_error }) = answer else { return };
+        let Some(CallAnswer { content, is_error }) = answer else { return };
         let words = |part| plain_text::for_model(part, &mut self.losses);
         let words = content.iter().filter_map(words).collect::<Vec<_>>().join("\n");
         match (is_error, words.is_empty()) {

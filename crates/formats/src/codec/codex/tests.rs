@@ -2,7 +2,7 @@ use contexture_core::{BlobSource, Flags, Seal, SealScheme, ToolInput};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Dialogue, Replay, dialogue::Speaker, summary_entry};
+use crate::{Codec as _, Dialogue, Replay, dialogue::Speaker, summary_entry};
 
 const AT: &str = "2026-06-17T10:07:16.816Z";
 
@@ -11,11 +11,11 @@ fn line(kind: &str, payload: &Value) -> Vec<u8> {
 }
 
 fn outline(kind: &str, payload: &Value) -> Outline {
-    Codex.outline(&line(kind, payload)).unwrap()
+    CODEC.outline(&line(kind, payload)).unwrap()
 }
 
 fn step(kind: &str, payload: &Value) -> RecordStep {
-    Codex.step(&line(kind, payload)).unwrap()
+    CODEC.step(&line(kind, payload)).unwrap()
 }
 
 /// Returns what one item says, without its time.
@@ -230,11 +230,11 @@ fn what_is_not_understood_is_handed_on_as_it_is() {
     for record in
         [&b"{}"[..], b"{\"type\":\"event_msg\"}", b"{\"payload\":3,\"type\":[]}", b"{\"record_type\":\"state\"}"]
     {
-        assert_eq!(Codex.step(record), Ok(RecordStep::nothing()), "{}", String::from_utf8_lossy(record));
-        assert!(Codex.outline(record).is_ok());
+        assert_eq!(CODEC.step(record), Ok(RecordStep::nothing()), "{}", String::from_utf8_lossy(record));
+        assert!(CODEC.outline(record).is_ok());
     }
     for record in [&b""[..], b"not json", b"[]", b"{\"type\":", b"\xff"] {
-        assert!(Codex.step(record).is_err() && Codex.outline(record).is_err());
+        assert!(CODEC.step(record).is_err() && CODEC.outline(record).is_err());
     }
 }
 
@@ -292,7 +292,7 @@ fn a_readable_summary_is_recognised() {
     assert!(entries[0].flags.compact_summary);
 
     let ours = summary_entry(&contexture_core::Format::new("codex-v1").unwrap(), "all done").unwrap();
-    let step = Codex.step(&ours).unwrap();
+    let step = CODEC.step(&ours).unwrap();
     assert_eq!(step.effect, Effect::Replace(Keep::Nothing));
     assert_eq!(step.entries[0].parts, [EntryPart::Summary { text: "all done".into() }]);
 }
@@ -330,13 +330,13 @@ fn bare_items_of_old_rollouts_are_read_and_crlf_does_not_matter() {
         "{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{}\",\"call_id\":\"c\"}\r\n",
         "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"ok\"}\r\n",
     ];
-    let outlines: Vec<_> = records.iter().map(|record| Codex.outline(record.as_bytes()).unwrap()).collect();
+    let outlines: Vec<_> = records.iter().map(|record| CODEC.outline(record.as_bytes()).unwrap()).collect();
     assert_eq!(outlines[0].facts.session.as_deref(), Some("s1"));
     assert_eq!(outlines[0].facts.branch.as_deref(), Some("main"));
     assert_eq!(outlines[1].mark, RecordMark::Turn(Some("go".into())));
     let mut replay = Replay::default();
     for record in records {
-        replay.take(Codex.step(record.as_bytes()).unwrap());
+        replay.take(CODEC.step(record.as_bytes()).unwrap());
     }
     let dialogue = Dialogue::of(replay.into_entries());
     let speakers: Vec<_> = dialogue.turns.iter().map(|turn| turn.speaker).collect();

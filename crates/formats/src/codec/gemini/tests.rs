@@ -2,16 +2,16 @@ use contexture_core::{BlobSource, Entry, EntryPart, Flags, Format, Role, Seal, S
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Dialogue, Replay, summary_entry};
+use crate::{Codec as _, Dialogue, Replay, summary_entry};
 
 const AT: &str = "2026-04-29T21:39:33.155Z";
 
 fn outline(record: &Value) -> Outline {
-    Gemini.outline(record.to_string().as_bytes()).unwrap()
+    CODEC.outline(record.to_string().as_bytes()).unwrap()
 }
 
 fn step(record: &Value) -> RecordStep {
-    Gemini.step(record.to_string().as_bytes()).unwrap()
+    CODEC.step(record.to_string().as_bytes()).unwrap()
 }
 
 fn message(kind: &str, id: &str, content: &Value) -> Value {
@@ -201,7 +201,7 @@ fn setting_the_messages_replaces_them() {
     assert_eq!(texts(&entries), ["anew", "ok"]);
 
     let ours = summary_entry(&Format::new("gemini-v1").unwrap(), "/all done").unwrap();
-    let entry = Gemini.step(&ours).unwrap().entries.remove(0);
+    let entry = CODEC.step(&ours).unwrap().entries.remove(0);
     assert_eq!(entry.parts, [EntryPart::Summary { text: "/all done".into() }]);
     assert_eq!(entry.flags, Flags { compact_summary: true, ..Flags::default() });
 }
@@ -233,11 +233,11 @@ fn a_whole_document_is_one_record() {
         ],
     });
     let pretty = serde_json::to_vec_pretty(&document).unwrap();
-    let outline = Gemini.outline(&pretty).unwrap();
+    let outline = CODEC.outline(&pretty).unwrap();
     assert_eq!(outline.mark, RecordMark::Turn(Some("go".into())));
     assert_eq!(outline.at, "2026-04-30T00:00:00Z".parse().ok());
     assert_eq!((outline.facts.session.as_deref(), outline.facts.title.as_deref()), (Some("s"), Some("the fix")));
-    let step = Gemini.step(&pretty).unwrap();
+    let step = CODEC.step(&pretty).unwrap();
     assert_eq!(step.effect, Effect::Replace(Keep::Nothing));
     assert_eq!(texts(&step.entries), ["/help", "go", "look", ""]);
 }
@@ -245,7 +245,7 @@ fn a_whole_document_is_one_record() {
 #[test]
 fn what_is_no_record_is_refused_and_what_is_unknown_is_not() {
     for record in [&b""[..], b"nope", b"[1]", b"{\"id\":"] {
-        assert!(Gemini.step(record).is_err() && Gemini.outline(record).is_err());
+        assert!(CODEC.step(record).is_err() && CODEC.outline(record).is_err());
     }
     for record in [json!({}), json!({"later": 1}), json!({"id": 3, "$set": []}), json!({"$set": {"messages": {}}})] {
         assert_eq!(step(&record), RecordStep::nothing(), "{record}");

@@ -1,20 +1,11 @@
-//! Messages of OpenCode and their parts.
+//! Messages of OpenCode.
 
-use contexture_core::{Entry, EntryPart, Flags, Role, Seal, SealScheme, Timestamp, ToolInput, Usage};
+use contexture_core::{Entry, EntryPart, Flags, Role, Timestamp, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    codec::{content_blocks, tolerant_json},
-    media,
-};
-
-/// What OpenCode tells the model instead of a result that it has cleared to save room.
-const CLEARED: &str = "[Old tool result content cleared]";
-/// What OpenCode asks the model in the place of a compaction.
-const COMPACTION: &str = "What did we do so far?";
-/// What OpenCode tells the model in the place of a task that the user has started.
-const SUBTASK: &str = "The following tool was executed by the user";
+use super::part::{self, OpencodePart};
+use crate::codec::{content_blocks, tolerant_json};
 
 /// One message, whose parts are read when they are needed.
 pub(super) struct Message {
@@ -81,86 +72,6 @@ struct Failure {
     name: String,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-enum Piece {
-    Text {
-        text: String,
-        #[serde(default)]
-        synthetic: bool,
-        #[serde(default)]
-        ignored: bool,
-    },
-    Reasoning {
-        text: String,
-        #[serde(default)]
-        metadata: Value,
-    },
-    Tool {
-        #[serde(rename = "callID")]
-        call: String,
-        tool: String,
-        state: State,
-    },
-    File(File),
-    Compaction {
-        #[serde(default, deserialize_with = "tolerant_json::maybe")]
-        tail_start_id: Option<String>,
-    },
-    Subtask,
-    StepStart,
-    // What only the screen and the snapshots need.
-    #[serde(alias = "patch", alias = "snapshot", alias = "agent", alias = "retry")]
-    StepFinish,
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct State {
-    status: String,
-    #[serde(default = "content_blocks::empty_object")]
-    input: Value,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    output: Option<String>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    error: Option<String>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    attachments: Option<Vec<File>>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    time: Option<StateTimes>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    metadata: Option<Interruption>,
-}
-
-#[derive(Deserialize)]
-struct StateTimes {
-    #[serde(default, deserialize_with = "tolerant_json::millis")]
-    compacted: Option<Timestamp>,
-}
-
-/// What a tool had printed when somebody stopped it.
-#[derive(Deserialize)]
-struct Interruption {
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    interrupted: Option<bool>,
-    #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    output: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct File {
-    mime: String,
-    url: String,
-}
-
-/// The entries of one message so far, and the step of the model that is being read.
-struct Steps {
-    entries: Vec<(Role, Vec<EntryPart>)>,
-    said: Vec<EntryPart>,
-    results: Vec<EntryPart>,
-}
-
 impl Message {
     pub(super) fn read(value: Value) -> Self {
         #[derive(Deserialize)]
@@ -187,8 +98,8 @@ impl Message {
 
     /// Returns the first message that the compaction which it asks for keeps.
     pub(super) fn tail_start(&self) -> Option<String> {
-        self.parts.iter().find_map(|part| match Piece::deserialize(part) {
-            Ok(Piece::Compaction { tail_start_id }) => tail_start_id,
+        self.parts.iter().find_map(|part| match OpencodePart::deserialize(part) {
+            Ok(OpencodePart::Compaction { tail_start_id }) => tail_start_id,
             _ => None,
         })
     }
@@ -207,10 +118,10 @@ impl Message {
         match info.role.as_deref() {
             Some("assistant") => {
                 flags.synthetic = never_sent(info.error.as_ref(), &parts);
-                entries.extend(steps(parts).into_iter().map(|(role, parts)| Entry::new(role, parts)));
+                entries.extend(part::steps(parts).into_iter().map(|(role, parts)| Entry::new(role, parts)));
             }
             Some("user") => {
-                let (parts, is_typed) = asked(parts);
+                let (parts, is_typed) = part::asked(parts);
                 flags.meta = !is_typed;
                 if !parts.is_empty() {
                     entries.push(Entry::new(Role::User, parts));
@@ -265,120 +176,13 @@ fn never_sent(error: Option<&Failure>, parts: &[Value]) -> bool {
     error.is_some_and(|error| error.name != "MessageAbortedError" || !parts.iter().any(says))
 }
 
-/// Returns what a user's message says, and whether anybody typed any of it.
-fn asked(parts: Vec<Value>) -> (Vec<EntryPart>, bool) {
-    let mut said = Vec::new();
-    let mut is_typed = false;
-    for part in parts {
-        match Piece::deserialize(&part) {
-            Ok(Piece::Text { ignored: true, .. } | Piece::StepStart | Piece::StepFinish) => {}
-            Ok(Piece::Text { text, synthetic, .. }) => {
-                is_typed |= !synthetic;
-                said.push(EntryPart::Text { text });
-            }
-            // OpenCode has put the text of such files into parts of their own.
-            Ok(Piece::File(File { mime, .. })) if matches!(mime.as_str(), "text/plain" | "application/x-directory") => {
-            }
-            Ok(Piece::File(file)) => {
-                is_typed = true;
-                said.push(file.into());
-            }
-            Ok(Piece::Compaction { .. }) => said.push(EntryPart::text(COMPACTION)),
-            Ok(Piece::Subtask) => said.push(EntryPart::text(SUBTASK)),
-            Ok(Piece::Reasoning { .. } | Piece::Tool { .. } | Piece::Other) | Err(_) => {
-                said.push(content_blocks::native(part));
-            }
-        }
-    }
-    (said, is_typed)
-}
-
-/// Returns what the model says and what its tools answer, step after step.
-fn steps(parts: Vec<Value>) -> Vec<(Role, Vec<EntryPart>)> {
-    let mut steps = Steps { entries: Vec::new(), said: Vec::new(), results: Vec::new() };
-    for part in parts {
-        match Piece::deserialize(&part) {
-            Ok(Piece::Text { text, .. }) => steps.said.push(EntryPart::Text { text }),
-            Ok(Piece::Reasoning { text, metadata }) => {
-                let seal = seal(&metadata);
-                if !text.is_empty() || seal.is_some() {
-                    steps.said.push(EntryPart::Thinking { text, seal });
-                }
-            }
-            Ok(Piece::Tool { call, tool, state }) => {
-                steps.results.extend(result(call.clone(), &state));
-                steps.said.push(EntryPart::ToolCall { id: call, name: tool, input: ToolInput::Json(state.input) });
-            }
-            Ok(Piece::File(file)) => steps.said.push(file.into()),
-            Ok(Piece::StepStart) => steps.end_step(),
-            Ok(Piece::StepFinish) => {}
-            Ok(Piece::Compaction { .. } | Piece::Subtask | Piece::Other) | Err(_) => {
-                steps.said.push(content_blocks::native(part));
-            }
-        }
-    }
-    steps.end_step();
-    steps.entries
-}
-
-impl Steps {
-    fn end_step(&mut self) {
-        for (role, parts) in [(Role::Assistant, &mut self.said), (Role::Tool, &mut self.results)] {
-            if !parts.is_empty() {
-                self.entries.push((role, std::mem::take(parts)));
-            }
-        }
-    }
-}
-
-impl From<File> for EntryPart {
-    fn from(File { mime, url }: File) -> Self {
-        media::at_url(&url, &mime)
-    }
-}
-
-/// Returns what a tool answered, as the model is told; nothing while it is still at it.
-fn result(call: String, state: &State) -> Option<EntryPart> {
-    let text = |text: &String| (!text.is_empty()).then(|| EntryPart::text(text)).into_iter();
-    let interrupted = state.metadata.as_ref().filter(|metadata| metadata.interrupted == Some(true));
-    let (content, is_error) = match state.status.as_str() {
-        "completed" if state.time.as_ref().is_some_and(|time| time.compacted.is_some()) => {
-            (vec![EntryPart::text(CLEARED)], false)
-        }
-        "completed" => {
-            let attachments = state.attachments.iter().flatten();
-            let files = attachments.map(|file| media::at_url(&file.url, &file.mime));
-            (state.output.iter().flat_map(text).chain(files).collect(), false)
-        }
-        "error" => match interrupted.and_then(|metadata| metadata.output.as_ref()) {
-            Some(output) => (text(output).collect(), false),
-            None => (state.error.iter().flat_map(text).collect(), true),
-        },
-        _ => return None,
-    };
-    Some(EntryPart::ToolResult { call, content, is_error: Some(is_error) })
-}
-
-/// Returns what a provider has sealed of the reasoning.
-fn seal(metadata: &Value) -> Option<Seal> {
-    let schemes = [
-        ("/openai/reasoningEncryptedContent", SealScheme::OpenaiEncrypted),
-        ("/anthropic/signature", SealScheme::AnthropicSignature),
-        ("/anthropic/redactedData", SealScheme::AnthropicRedacted),
-        ("/google/thoughtSignature", SealScheme::GeminiSignature),
-    ];
-    schemes.into_iter().find_map(|(place, scheme)| {
-        let data = metadata.pointer(place)?.as_str().filter(|data| !data.is_empty())?;
-        Some(Seal { scheme, data: data.to_owned() })
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use contexture_core::BlobSource;
+    use contexture_core::{BlobSource, Seal, SealScheme, ToolInput};
     use serde_json::json;
 
     use super::*;
+    use crate::codec::opencode::part::{CLEARED, SUBTASK};
 
     fn entries(message: Value) -> Vec<Entry> {
         Message::read(message).into_entries(&mut None)

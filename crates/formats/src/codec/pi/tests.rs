@@ -2,16 +2,16 @@ use contexture_core::{BlobSource, Format, Seal, SealScheme, ToolInput, Usage};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Dialogue, Replay, summary_entry};
+use crate::{Codec as _, Dialogue, Replay, summary_entry};
 
 const AT: &str = "2026-05-12T01:02:27.768Z";
 
 fn outline(record: &Value) -> Outline {
-    Pi.outline(record.to_string().as_bytes()).unwrap()
+    CODEC.outline(record.to_string().as_bytes()).unwrap()
 }
 
 fn step(record: &Value) -> RecordStep {
-    Pi.step(record.to_string().as_bytes()).unwrap()
+    CODEC.step(record.to_string().as_bytes()).unwrap()
 }
 
 fn message(id: &str, parent: Option<&str>, message: &Value) -> Value {
@@ -235,14 +235,14 @@ fn a_compaction_may_bring_its_tail_along() {
     assert_eq!(texts(&entries), ["so far", "two", "ok"]);
 
     let ours = summary_entry(&Format::new("pi-v1").unwrap(), "done").unwrap();
-    let step = Pi.step(&ours).unwrap();
+    let step = CODEC.step(&ours).unwrap();
     assert_eq!((step.effect, texts(&step.entries)), (Effect::Replace(Keep::Nothing), vec!["done".to_owned()]));
 }
 
 #[test]
 fn what_is_no_record_is_refused_and_what_is_unknown_is_not() {
     for record in [&b""[..], b"nope", b"[1]", b"{\"id\":"] {
-        assert!(Pi.step(record).is_err() && Pi.outline(record).is_err());
+        assert!(CODEC.step(record).is_err() && CODEC.outline(record).is_err());
     }
     for record in [json!({}), json!({"type": "later", "message": 3}), json!({"type": "message"})] {
         assert_eq!(step(&record), RecordStep::nothing(), "{record}");
