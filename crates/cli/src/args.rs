@@ -12,8 +12,8 @@ use crate::{
         demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork, formats::Formats, fsck::Fsck,
         git_hook::GitHook, head::Head, hook::Hook, import::Import, import_bundle::ImportBundle, init::Init,
         journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing, recipe::Recipe,
-        resolve::Resolve, resume::Resume, run::Run, search::Search, show::Show, snapshot::Snapshot, spaces::Spaces,
-        stats::Stats, store::Store, watch::Watch, why_commit::WhyCommit,
+        resolve::Resolve, resume::Resume, run::Run, schema::Schema, search::Search, show::Show, snapshot::Snapshot,
+        spaces::Spaces, stats::Stats, store::Store, watch::Watch, why_commit::WhyCommit,
     },
     error::Result,
     invocation::Invocation,
@@ -166,6 +166,7 @@ pub(crate) enum Command {
     Store(Store),
     Spaces(Spaces),
     Formats(Formats),
+    Schema(Schema),
     Completions(Completions),
     Man(Man),
 }
@@ -221,6 +222,7 @@ impl Command {
             Self::Store(command) => command.run(invocation, output).await,
             Self::Spaces(command) => command.run(invocation, output).await,
             Self::Formats(_) => Formats::run(output),
+            Self::Schema(command) => command.run(output),
             Self::Completions(command) => command.run(output),
             Self::Man(command) => command.run(output),
         }

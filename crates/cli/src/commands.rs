@@ -34,6 +34,7 @@ pub(crate) mod recipe;
 pub(crate) mod resolve;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod snapshot;

@@ -6,7 +6,7 @@ use contexture_core::{CommitId, Format};
 use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::LossKind};
 use contexture_store::{Error as StoreError, artifact::ArtifactReader};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Contexture, Error, Result,
@@ -126,8 +126,7 @@ pub struct Materialized {
     /// Tokens, by the counter named beside.
     pub tokens: u64,
     /// How tokens are counted: `chars4` is a fourth of the UTF-16 code units, rounded up.
-    #[serde(deserialize_with = "counter_name")]
-    pub token_counter: &'static str,
+    pub token_counter: String,
 }
 
 impl Contexture {
@@ -329,7 +328,7 @@ impl Materialized {
             messages,
             bytes,
             tokens: chars.div_ceil(4),
-            token_counter: "chars4",
+            token_counter: "chars4".to_owned(),
         }
     }
 
@@ -359,10 +358,4 @@ pub enum MaterializedPiece {
     Bytes(Vec<u8>),
     /// The last bytes and what was counted in all.
     End(Vec<u8>, Materialized),
-}
-
-/// Reads the name of a token counter that is known.
-fn counter_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    contexture_assembly::counter(&name).map(contexture_assembly::TokenCounter::name).map_err(de::Error::custom)
 }

@@ -1,6 +1,7 @@
 //! What goes over a wire or to `--json`: defined once, with the version of its shape.
 //!
 //! A document is printed and read by the same type, and its JSON schema is made from that type too.
+//! [`DocumentKind`] lists them all.
 
 mod artifact;
 mod check;
@@ -13,6 +14,7 @@ mod format;
 mod head;
 mod origin;
 mod recipe;
+mod registry;
 mod search;
 mod store;
 
@@ -36,6 +38,7 @@ pub use recipe::{
     CheckedRecipe, ListedRecipe, MistakePlace, RecipeMistake, RecipeOrigin, RecipeProvenance, RecipeSummary,
     ShownRecipe,
 };
+pub use registry::{DocumentKind, ListedDocument};
 pub use search::{SearchHit, SearchIndex};
 pub use store::{InspectedStore, SpaceStats, StorePath};
 
@@ -55,7 +58,7 @@ pub struct Versioned<T> {
 /// The version of a document's shape; a document of another version cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SchemaVersion {
-    /// [`SCHEMA`].
+    /// The first.
     #[default]
     #[serde(rename = "contexture/1")]
     One,

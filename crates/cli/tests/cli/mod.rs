@@ -31,6 +31,7 @@ mod recipe;
 mod resolve;
 mod resume;
 mod run;
+mod schema;
 mod search;
 mod show;
 mod store;

@@ -117,6 +117,7 @@ fn help_lists_the_commands() {
       store          Tells about the store itself
       spaces         Lists the spaces of the store: tenants that see nothing of each other
       formats        Lists the formats that are known by name, and how their parts are joined
+      schema         Prints the JSON schemas of what commands print with --json
       completions    Prints the completion script of a shell
       man            Prints the manual page, or writes the pages of all commands to a directory
       help           Print this message or the help of the given subcommand(s)
@@ -198,7 +199,7 @@ fn help_is_a_short_manual() {
 fn help_of_every_command_teaches_with_examples() {
     let user = User::new();
     let commands = "demo import checkpoint materialize log show children list resolve assemble recipe check annotate fork compact \
-                    snapshot head artifact journal export import-bundle fsck stats store spaces formats completions man";
+                    snapshot head artifact journal export import-bundle fsck stats store spaces formats schema completions man";
     for command in commands.split_whitespace() {
         assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");
     }

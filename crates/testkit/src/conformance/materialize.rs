@@ -35,7 +35,7 @@ pub async fn nothing_materializes_to_an_empty_conversation<B: Backend>() {
                 messages,
                 bytes: size,
                 tokens: size.div_ceil(4),
-                token_counter: "chars4",
+                token_counter: "chars4".to_owned(),
             }
         );
     }
@@ -63,7 +63,7 @@ pub async fn counts_are_measured_and_not_what_commits_claim<B: Backend>() {
             messages: Some(3),
             bytes: expected.len() as u64,
             tokens: chars.div_ceil(4),
-            token_counter: "chars4",
+            token_counter: "chars4".to_owned(),
         }
     );
 }

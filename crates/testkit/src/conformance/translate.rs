@@ -82,7 +82,7 @@ pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
             messages: Some(2),
             bytes: text.len() as u64,
             tokens: (text.encode_utf16().count() as u64).div_ceil(4),
-            token_counter: "chars4",
+            token_counter: "chars4".to_owned(),
         }
     );
     let (messages, _) = as_chat(&store, answer, Stop::At(answer)).await;
