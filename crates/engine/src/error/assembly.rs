@@ -122,3 +122,35 @@ pub enum GivenItemsProblem {
         index: usize,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, GivenItems};
+
+    use super::*;
+
+    fn refused(json: &str) -> (GivenItemsProblem, String) {
+        let error = GivenItems::parse(json.as_bytes()).unwrap_err();
+        let message = error.to_string();
+        match error {
+            Error::Assembly(AssemblyProblem::Items(problem)) => (problem, message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn items_that_cannot_be_used_are_told_apart_and_by_number() {
+        let (problem, message) = refused("3");
+        assert!(matches!(problem, GivenItemsProblem::Scalar), "{problem:?}");
+        assert_eq!(message, "the items are not usable: they are neither an array nor an object");
+        let (problem, message) = refused(r#"[{"content": "a"}, {"id": "b"}]"#);
+        assert!(matches!(problem, GivenItemsProblem::NoContent { index: 1 }), "{problem:?}");
+        assert_eq!(message, "the items are not usable: items[1] has neither `content` nor `artifact`");
+        let (problem, message) = refused(r#"{"items": [{"contents": "a"}]}"#);
+        assert!(matches!(problem, GivenItemsProblem::Item { index: 0, .. }), "{problem:?}");
+        assert!(message.starts_with("the items are not usable: items[0]: unknown field `contents`"), "{message}");
+        let (problem, message) = refused("[");
+        assert!(matches!(problem, GivenItemsProblem::Json(_)), "{problem:?}");
+        assert!(message.starts_with("the items are not usable: EOF while parsing a list"), "{message}");
+    }
+}

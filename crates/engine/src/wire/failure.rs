@@ -52,3 +52,29 @@ pub fn causes(error: &dyn Error) -> Vec<String> {
     }
     causes
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::{AssemblyProblem, Error as EngineError};
+
+    #[test]
+    fn a_failure_is_told_with_its_code_and_what_led_to_it() {
+        let error = EngineError::Io { attempt: "read the bundle", source: io::Error::other("no such device") };
+        let body = FailureBody {
+            code: ErrorCode::InputOutput,
+            message: "cannot read the bundle".to_owned(),
+            causes: vec!["no such device".to_owned()],
+            hint: None,
+        };
+        assert_eq!(FailureDocument::from(&error), FailureDocument { error: body });
+    }
+
+    #[test]
+    fn a_cause_that_the_message_holds_is_not_told_again() {
+        let source = serde_json::from_str::<u8>("x").unwrap_err();
+        assert_eq!(causes(&EngineError::from(AssemblyProblem::Record(source))), Vec::<String>::new());
+    }
+}
