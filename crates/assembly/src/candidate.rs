@@ -122,6 +122,11 @@ impl Measured {
         (!text.is_empty()).then(|| Self { tokens, chars: CharCount::of(&text), text })
     }
 
+    /// Takes a text whose lengths are known; nothing where it is empty.
+    pub(crate) fn with_lengths(text: String, tokens: TokenCount, chars: CharCount) -> Option<Self> {
+        (!text.is_empty()).then_some(Self { text, tokens, chars })
+    }
+
     /// Returns all its lengths.
     pub fn size(&self) -> Size {
         Size { tokens: self.tokens, chars: self.chars, bytes: self.text.len() as u64, items: 1 }

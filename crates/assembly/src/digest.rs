@@ -3,14 +3,16 @@
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 const PREFIX: &str = "blake3:";
+/// Bytes of a digest in text.
+const TEXT_BYTES: usize = PREFIX.len() + 64;
 
 /// A BLAKE3 digest, written as `blake3:` and hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(into = "String", try_from = "String")]
-#[schemars(extend("pattern" = "^blake3:[0-9a-f]{64}$"))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(into = "String", extend("pattern" = "^blake3:[0-9a-f]{64}$"))]
 pub struct Digest([u8; 32]);
 
 /// Says that a text is no digest.
@@ -28,11 +30,25 @@ impl Digest {
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
+
+    /// Writes it into a buffer: envelopes hold thousands of digests.
+    fn write_to<'b>(&self, text: &'b mut [u8; TEXT_BYTES]) -> &'b str {
+        let (prefix, digits) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        hex::encode_to_slice(self.0, digits).expect("the buffer is as long as the digits");
+        std::str::from_utf8(text).expect("digits are text")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.write_to(&mut [0; TEXT_BYTES]))
+    }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", hex::encode(self.0))
+        f.write_str(self.write_to(&mut [0; TEXT_BYTES]))
     }
 }
 

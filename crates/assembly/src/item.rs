@@ -116,6 +116,16 @@ vocabulary! {
     }
 }
 
+impl ItemContent {
+    /// Tells whether it says nothing.
+    pub(crate) fn is_blank(&self) -> bool {
+        match self {
+            Self::Text { text, .. } => text.trim().is_empty(),
+            Self::Entries(entries) => entries.iter().all(|entry| entry.parts.is_empty()),
+        }
+    }
+}
+
 impl Item {
     /// Tells whether somebody may see it.
     pub fn is_visible_to(&self, audience: Audience) -> bool {

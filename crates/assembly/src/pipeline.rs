@@ -4,6 +4,7 @@
 //! but its arguments.
 
 mod account;
+mod prepared;
 mod surface;
 mod trim;
 mod window;
@@ -12,16 +13,20 @@ use std::{cell::RefCell, collections::HashMap};
 
 use crate::{
     budget::{self, CandidateOutcome, Omission, RunRule, SegmentRule, Selection},
-    candidate::{Candidate, CandidateId, Measured, Priority, RunPart},
+    candidate::{Candidate, CandidateId, Measured, Priority},
     counts::TokenCounts,
     digest::Digest,
     envelope::{Gap, Inputs, RenderingLoss, TargetOutcome, Whole},
     item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
     recipe::{SegmentSpec, SourceInput, TargetSpec},
-    render::{Fence, Rendered, Renderer},
+    render::{Rendered, Renderer},
     standard::OverflowStrategy,
 };
+
+pub use prepared::{FULL, PreparedItems};
+
+use prepared::ItemTexts;
 use surface::Surface;
 use trim::Trimmer;
 use window::Window;
@@ -68,66 +73,34 @@ pub enum Rejected {
     },
 }
 
-/// Returns the digests of all texts that will be counted, so that counts can be fetched.
-pub fn digests(inputs: &Inputs) -> Vec<Digest> {
-    let fence = fence(inputs);
-    let mut digests = Vec::new();
-    for target in &inputs.recipe.targets {
-        let renderer = Renderer { rendering: target.rendering, fence: &fence, session: &inputs.session };
-        for item in inputs.items.iter().filter(|item| item.is_visible_to(target.audience)) {
-            for content in [Some(&item.content), item.compact.as_ref()].into_iter().flatten() {
-                digests.push(Digest::of(renderer.fragment(Some(item), content).text.as_bytes()));
-            }
-        }
-    }
-    digests
-}
-
 /// Assembles for every target of the recipe.
 pub fn run(inputs: &Inputs, counts: &TokenCounts<'_>) -> Result<Vec<AssembledTarget>, Rejected> {
-    let fence = fence(inputs);
-    inputs.recipe.targets.iter().map(|target| assemble(inputs, *target, &fence, counts)).collect()
+    run_prepared(inputs, &mut PreparedItems::of(inputs), counts)
 }
 
-/// A budget that is full, of which [`fill`] tells the share.
-pub const FULL: u64 = 1000;
-
-/// Tells which share of the budget the steps of a run fill, for the target of which they fill least. Where that is more
-/// than [`FULL`], older ones need not be read.
-pub fn fill(inputs: &Inputs, segment: usize, counts: &TokenCounts<'_>) -> u64 {
-    let fence = fence(inputs);
-    let share = |size: u64, max: Option<u64>| max.map_or(0, |max| size.saturating_mul(FULL) / max.max(1));
-    let fills = inputs.recipe.targets.iter().map(|target| {
-        let renderer = Renderer { rendering: target.rendering, fence: &fence, session: &inputs.session };
-        let limits = inputs.recipe.budget.limits_for(target.audience);
-        let mut size = Size::default();
-        let visible = inputs.items.iter().filter(|item| item.is_visible_to(target.audience));
-        for item in visible.filter(|item| item.segment == segment && matches!(item.part, RunPart::Step(_))) {
-            size = size + measured(&renderer, counts, Some(item), &item.content).map(|m| m.size()).unwrap_or_default();
-        }
-        let tokens = share(size.tokens.get(), limits.max_tokens);
-        let chars = share(size.chars.get(), limits.max_chars);
-        tokens.max(chars).max(share(size.bytes, limits.max_bytes)).max(share(size.items, limits.max_items))
-    });
-    fills.min().unwrap_or(0)
-}
-
-fn fence(inputs: &Inputs) -> Fence {
-    let content = serde_json::to_vec(&inputs.items).expect("items have text keys");
-    Fence::new(&inputs.stream, &content)
+/// Assembles what was prepared of these inputs for every target of the recipe. The texts are taken out of it.
+pub fn run_prepared(
+    inputs: &Inputs,
+    prepared: &mut PreparedItems,
+    counts: &TokenCounts<'_>,
+) -> Result<Vec<AssembledTarget>, Rejected> {
+    prepared.update(inputs);
+    let targets = inputs.recipe.targets.iter().enumerate();
+    targets.map(|(index, target)| assemble(inputs, (index, *target), prepared, counts)).collect()
 }
 
 fn assemble(
     inputs: &Inputs,
-    target: TargetSpec,
-    fence: &Fence,
+    (index, target): (usize, TargetSpec),
+    prepared: &mut PreparedItems,
     counts: &TokenCounts<'_>,
 ) -> Result<AssembledTarget, Rejected> {
-    let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
     let limits = inputs.recipe.budget.limits_for(target.audience);
     let surface = Surface::of(inputs, target);
-    let candidates: Vec<Candidate> = surface.visible.iter().map(|item| candidate(item, &renderer, counts)).collect();
-    let items: HashMap<&str, &Item> = surface.visible.iter().map(|item| (item.id.as_str(), *item)).collect();
+    let candidate = |(place, item): &(usize, &Item)| candidate(item, prepared.take_texts(*place, index), counts);
+    let candidates: Vec<Candidate> = surface.visible.iter().map(candidate).collect();
+    let items: HashMap<&str, &Item> = surface.visible.iter().map(|(_, item)| (item.id.as_str(), *item)).collect();
+    let renderer = Renderer { rendering: target.rendering, fence: prepared.fence(), session: &inputs.session };
 
     let trimmed = RefCell::default();
     let trimmers: Vec<Trimmer<'_>> = inputs
@@ -209,7 +182,8 @@ pub fn is_run(segment: &SegmentSpec) -> bool {
     segment.sources.iter().any(|source| matches!(source.input, SourceInput::History { .. }))
 }
 
-fn candidate(item: &Item, renderer: &Renderer<'_>, counts: &TokenCounts<'_>) -> Candidate {
+fn candidate(item: &Item, texts: ItemTexts, counts: &TokenCounts<'_>) -> Candidate {
+    let (full, compact) = texts.measured(counts);
     Candidate {
         id: CandidateId::new(item.id.as_str()).expect("the id of an item is not empty"),
         priority: item.priority,
@@ -217,8 +191,8 @@ fn candidate(item: &Item, renderer: &Renderer<'_>, counts: &TokenCounts<'_>) -> 
         preserve: false,
         segment: item.segment,
         part: item.part,
-        full: measured(renderer, counts, Some(item), &item.content),
-        compact: item.compact.as_ref().and_then(|compact| measured(renderer, counts, Some(item), compact)),
+        full,
+        compact,
     }
 }
 
@@ -229,17 +203,13 @@ fn measured(
     item: Option<&Item>,
     content: &ItemContent,
 ) -> Option<Measured> {
-    let is_empty = match content {
-        ItemContent::Text { text, .. } => text.trim().is_empty(),
-        ItemContent::Entries(entries) => entries.iter().all(|entry| entry.parts.is_empty()),
-    };
-    if is_empty {
+    if content.is_blank() {
         return None;
     }
     let fragment = renderer.fragment(item, content);
     // A mark is short, and another one each time.
     let tokens = match item {
-        Some(_) => counts.with_images(&fragment.text, fragment.images),
+        Some(_) => counts.with_images(&fragment.text, fragment.images, None),
         None => counts.counter().count(&fragment.text),
     };
     Measured::with_tokens(fragment.text, tokens)

@@ -62,8 +62,10 @@ macro_rules! hex_id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut digits = [0; $bytes * 2];
+                hex::encode_to_slice(self.0, &mut digits).expect("the buffer is as long as the digits");
                 f.write_str($prefix)?;
-                f.write_str(&hex::encode(self.0))
+                f.write_str(std::str::from_utf8(&digits).expect("digits are text"))
             }
         }
 

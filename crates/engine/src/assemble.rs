@@ -5,6 +5,7 @@ mod gap_status;
 mod history;
 mod inject;
 mod keep;
+mod previous;
 mod replay;
 mod source;
 mod why;
@@ -14,7 +15,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use contexture_assembly::{
     Digest, TokenCount, TokenCounter, TokenCounts, counter,
     envelope::{Envelope, Gap, Inputs},
-    pipeline::{self, AssembledTarget},
+    pipeline::{self, PreparedItems},
     recipe::{Recipe, SourceKind, TargetSpec},
     render::TranscriptSession,
 };
@@ -23,11 +24,13 @@ use serde_json::Value;
 
 pub use export::ContextExport;
 pub use inject::Injected;
+pub(crate) use previous::RememberedAssemblies;
 pub use replay::{Replayed, ReplayedTarget};
 pub use source::{GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
-use crate::{AssemblyProblem, Contexture, Error, Result};
+use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, StoreError, envelope::FreshCounts};
+use keep::KeptWith;
 use source::Gathering;
 
 /// What to assemble.
@@ -91,21 +94,25 @@ impl Contexture {
     pub async fn assemble(&self, request: &Assemble) -> Result<AssembledContext> {
         let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
-        let (inputs, gaps) = self.gather_inputs(request, &counts).await?;
-        self.learn(&counts, &inputs).await?;
-        let assembled = match pipeline::run(&inputs, &counts) {
+        let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts).await?;
+        let frozen = prepared.to_json(&inputs);
+        // What is kept of them is worked out beside what is made of them.
+        let frozen = tokio::task::spawn_blocking(move || Attachment::bytes(frozen));
+        self.learn(&counts, &mut prepared).await?;
+        let assembled = match pipeline::run_prepared(&inputs, &mut prepared, &counts) {
             Ok(assembled) => assembled,
             Err(rejected) => {
                 self.keep_rejection(request, &rejected).await?;
                 return Err(Error::Rejected(rejected));
             }
         };
-        let texts_counted = self.remember(counts).await?;
-        self.keep_assembly(request, inputs, assembled, gaps, tokens, texts_counted).await
+        let frozen = frozen.await.map_err(|_| StoreError::Closed)?;
+        let counted = fresh_counts(counts)?;
+        self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, tokens, counted }).await
     }
 
     /// Reads every source of a recipe.
-    async fn gather_inputs(&self, request: &Assemble, counts: &TokenCounts<'_>) -> Result<(Inputs, Vec<Gap>)> {
+    async fn gather_inputs(&self, request: &Assemble, counts: &TokenCounts<'_>) -> Result<GatheredInputs> {
         request.check()?;
         let target = self.target_of(request.commit).await?;
         let session = TranscriptSession {
@@ -123,7 +130,8 @@ impl Contexture {
             items: Vec::new(),
             unread: None,
         };
-        let mut gathering = Gathering { engine: self, request, counts, gaps: Vec::new() };
+        let mut gathering =
+            Gathering { engine: self, request, counts, prepared: PreparedItems::default(), gaps: Vec::new() };
         let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
         for source in others {
             let items = gathering.items(&source).await?;
@@ -132,37 +140,37 @@ impl Contexture {
         for source in runs {
             history::read(&mut gathering, &source, &mut inputs).await?;
         }
-        inputs.items.sort_by_key(|item| (item.segment, item.place));
-        Ok((inputs, gathering.gaps))
+        let Gathering { mut prepared, gaps, .. } = gathering;
+        prepared.sort(&mut inputs);
+        Ok(GatheredInputs { inputs, prepared, gaps })
     }
 
     /// Fetches what was counted before.
-    pub(crate) async fn learn(&self, counts: &TokenCounts<'_>, inputs: &Inputs) -> Result<()> {
+    pub(crate) async fn learn(&self, counts: &TokenCounts<'_>, prepared: &mut PreparedItems) -> Result<()> {
         if !counts.counter().is_costly() {
             return Ok(());
         }
-        let mut digests = pipeline::digests(inputs);
-        digests.retain(|digest| !counts.knows(digest));
-        digests.sort_unstable();
-        digests.dedup();
+        let digests = prepared.uncounted(counts);
         let texts = digests.iter().map(|digest| *digest.as_bytes()).collect();
         let counted = self.token_counts(&counter_name(counts.counter())?, texts).await?;
         let found = digests.into_iter().zip(counted);
         counts.learn(found.filter_map(|(digest, count)| Some((digest, TokenCount::new(count?)))));
         Ok(())
     }
+}
 
-    /// Remembers what was counted, and returns how much that was.
-    async fn remember(&self, counts: TokenCounts<'_>) -> Result<u64> {
-        let name = counter_name(counts.counter())?;
-        let fresh: Vec<_> =
-            counts.into_fresh().into_iter().map(|(digest, count)| (*digest.as_bytes(), count.get())).collect();
-        let count = fresh.len() as u64;
-        if count > 0 {
-            self.remember_token_counts(&name, fresh).await?;
-        }
-        Ok(count)
-    }
+/// What an assembly is made of, and what could not be read.
+struct GatheredInputs {
+    inputs: Inputs,
+    prepared: PreparedItems,
+    gaps: Vec<Gap>,
+}
+
+/// Returns what was counted now, to be kept.
+fn fresh_counts(counts: TokenCounts<'_>) -> Result<FreshCounts> {
+    let counter = counter_name(counts.counter())?;
+    let fresh = counts.into_fresh().into_iter();
+    Ok(FreshCounts { counter, counts: fresh.map(|(digest, count)| (*digest.as_bytes(), count.get())).collect() })
 }
 
 /// Returns the name that counts are kept under: another version counts otherwise.
@@ -186,11 +194,6 @@ fn turn_of(request: &Assemble) -> Digest {
     let asked = request.trigger.as_ref().map(|trigger| (&trigger.text, &trigger.data));
     let commit = request.commit.map(|commit| commit.to_string());
     Digest::of(&serde_json::to_vec(&(commit, asked)).expect("a trigger has text keys"))
-}
-
-/// Pairs what was assembled with the recipe's targets.
-fn renderings(assembled: Vec<AssembledTarget>) -> Vec<(TargetSpec, Vec<u8>)> {
-    assembled.into_iter().map(|assembled| (assembled.outcome.target, assembled.bytes)).collect()
 }
 
 /// Data of a trigger, as text.

@@ -4,16 +4,17 @@ mod attach;
 mod handle;
 
 use contexture_core::{
-    ArtifactId, CommitId, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream,
+    ArtifactId, CommitId, CounterName, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream,
     Subject, Timestamp,
 };
 use contexture_store::{
-    JsonText, Tx, artifact,
+    JsonText, Tx,
     commit::Inserted,
     envelope::{self, EnvelopeRecord, Filter, StoredEnvelope},
     event::{self, Event},
     injection::{self, Injection},
     missing::{self, Missing},
+    token_count::{self, TextDigest},
 };
 use futures_util::FutureExt as _;
 
@@ -101,6 +102,15 @@ impl Envelopes<'_> {
     /// An envelope with the same document is kept once: then injections and missing context that are new are added, and
     /// no events are.
     pub async fn keep(&self, new: NewEnvelope) -> Result<KeptEnvelope> {
+        self.keep_with(new, None).await
+    }
+
+    /// Keeps what was assembled, and with it what was counted for that.
+    pub(crate) async fn keep_counted(&self, new: NewEnvelope, counted: FreshCounts) -> Result<KeptEnvelope> {
+        self.keep_with(new, Some(counted).filter(|counted| !counted.counts.is_empty())).await
+    }
+
+    async fn keep_with(&self, new: NewEnvelope, counted: Option<FreshCounts>) -> Result<KeptEnvelope> {
         let NewEnvelope { document, stream, recipe, commit, created_at, artifacts, injections, missing, events } = new;
         let mut attached = Attached::default();
         let document = self.engine.attach(Attachment::bytes(document), &mut attached).await?;
@@ -122,6 +132,7 @@ impl Envelopes<'_> {
                 .collect(),
             missing: missing.into_iter().map(|missing| missing.since(Some(id), created_at)).collect(),
             events: events.into_iter().map(|event| event.of(id)).collect(),
+            counted,
         };
         self.engine.store.write(self.engine.scope(), prepared, |tx, prepared| write(tx, prepared).boxed()).await
     }
@@ -165,17 +176,27 @@ impl Envelopes<'_> {
     }
 }
 
-/// An envelope whose large artifacts are stored, ready for its transaction.
+/// An envelope that is ready for its transaction.
 struct PreparedEnvelope {
     attached: Attached,
     envelope: EnvelopeRecord,
     injections: Vec<Injection>,
     missing: Vec<Missing>,
     events: Vec<Event>,
+    counted: Option<FreshCounts>,
+}
+
+/// Token counts that are not kept yet.
+pub(crate) struct FreshCounts {
+    pub(crate) counter: CounterName,
+    pub(crate) counts: Vec<(TextDigest, u64)>,
 }
 
 async fn write(tx: &mut Tx<'_>, prepared: &PreparedEnvelope) -> Result<KeptEnvelope> {
-    artifact::ensure_all(tx, prepared.attached.small()).await?;
+    prepared.attached.put(tx).await?;
+    if let Some(FreshCounts { counter, counts }) = &prepared.counted {
+        token_count::put(tx, counter, counts).await?;
+    }
     let (id, inserted) = envelope::put(tx, &prepared.envelope).await?;
     for injection in &prepared.injections {
         injection::put(tx, injection).await?;

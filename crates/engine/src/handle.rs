@@ -6,7 +6,7 @@ use contexture_core::{Actor, SpaceName, Timestamp};
 use contexture_store::{Location, Scope, Store, spaces};
 use futures_util::FutureExt as _;
 
-use crate::Result;
+use crate::{Result, assemble::RememberedAssemblies};
 
 /// Tells the time. The library never reads a clock of its own.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -31,19 +31,23 @@ pub struct Contexture {
     space: SpaceName,
     actor: Actor,
     clock: Clock,
+    remembered_assemblies: Arc<RememberedAssemblies>,
 }
 
 impl Contexture {
     /// Opens a store, making it if need be.
     pub async fn open(options: Options) -> Result<Self> {
-        let Options { location, space, actor, clock } = options;
-        Ok(Self { store: Store::open(location).await?, space, actor, clock })
+        Ok(Self::on(Store::open(options.location.clone()).await?, options))
     }
 
     /// Opens a store for a program that does one thing and ends: nothing is done beside something else, and less is set up.
     pub async fn open_alone(options: Options) -> Result<Self> {
-        let Options { location, space, actor, clock } = options;
-        Ok(Self { store: Store::open_alone(location).await?, space, actor, clock })
+        Ok(Self::on(Store::open_alone(options.location.clone()).await?, options))
+    }
+
+    fn on(store: Store, options: Options) -> Self {
+        let Options { location: _, space, actor, clock } = options;
+        Self { store, space, actor, clock, remembered_assemblies: Arc::default() }
     }
 
     /// Returns a handle on another space of the same store.
@@ -90,6 +94,11 @@ impl Contexture {
 
     pub(crate) fn actor(&self) -> &Actor {
         &self.actor
+    }
+
+    /// Returns what the handles on the store remember of assemblies.
+    pub(crate) fn remembered_assemblies(&self) -> &RememberedAssemblies {
+        &self.remembered_assemblies
     }
 
     /// Returns in whose name and when a job is run.

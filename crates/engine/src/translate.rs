@@ -1,13 +1,13 @@
 //! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
 
-use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, LabelKey, Role, SummaryText, Timestamp};
+use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, Role, SummaryText, Timestamp};
 use contexture_formats::{
     self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target,
     codec::{Effect, Keep, RecordStep},
     dialogue::{LossKind, Losses},
 };
 use contexture_store::{
-    Tx,
+    Tx, annotation,
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -20,10 +20,10 @@ use crate::{
     native_prefix::WrittenSession,
 };
 
-/// How many commits are looked at for what they tell about their session.
-const MAX_LABELLED_COMMITS: i64 = 1024;
-/// Commits that are looked at in one query.
-const LABELS_PER_PAGE: u32 = 64;
+/// How many pages of commits are looked at for what they tell about their session. A stretch begins a new page.
+const MAX_LABELLED_PAGES: i64 = 16;
+/// Commits of a page.
+const COMMITS_PER_LABEL_PAGE: i64 = 64;
 
 /// What opens a conversation that is written in one message.
 const NARRATIVE: &str = "[an earlier conversation, told as text]";
@@ -358,19 +358,20 @@ fn as_one_message(dialogue: &Dialogue, target: &Target, losses: &mut Losses) -> 
 
 /// Returns what the last commits up to a place say about directory, branch and model; the newest word counts.
 async fn labelled(tx: &mut Tx<'_>, from: commit::CommitPlace) -> contexture_store::Result<[Option<String>; 3]> {
-    let keys = ["cwd", "branch", "model"].map(|key| LabelKey::new(key).ok());
+    let keys = ["cwd", "branch", "model"];
     let mut found = [const { None }; 3];
-    let mut left = MAX_LABELLED_COMMITS;
-    for LineSegment { line, first, mut last } in commit::segments(tx, from).await? {
-        while last >= first && left > 0 && found.iter().any(Option::is_none) {
-            for stored in commit::page_back(tx, LineSegment { line, first, last }, LABELS_PER_PAGE).await? {
-                for (found, key) in found.iter_mut().zip(&keys) {
-                    let label = key.as_ref().and_then(|key| stored.annotations.labels.get(key));
-                    *found = found.take().or_else(|| label.map(|value| value.as_str().to_owned()));
-                }
+    let mut left = MAX_LABELLED_PAGES;
+    for stretch in commit::segments(tx, from).await? {
+        if left == 0 || found.iter().all(Option::is_some) {
+            break;
+        }
+        let pages = ((stretch.last - stretch.first) / COMMITS_PER_LABEL_PAGE + 1).min(left);
+        left -= pages;
+        let first = stretch.first.max(stretch.last - pages * COMMITS_PER_LABEL_PAGE + 1);
+        for (key, value) in annotation::labels(tx, LineSegment { first, ..stretch }).await? {
+            for (found, _) in found.iter_mut().zip(keys).filter(|(_, wanted)| key.as_str() == *wanted) {
+                found.get_or_insert_with(|| value.as_str().to_owned());
             }
-            last -= i64::from(LABELS_PER_PAGE);
-            left -= i64::from(LABELS_PER_PAGE);
         }
     }
     Ok(found)

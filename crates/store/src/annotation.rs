@@ -1,10 +1,12 @@
 //! Annotations: what is said about commits, in order, never overwritten.
 
-use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, Mutation, Noted};
+use contexture_core::{
+    Actor, Annotation, Annotations, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText,
+};
 
 use crate::{
     Error, Result,
-    commit::{CommitPlace, require},
+    commit::{CommitPlace, LineSegment, require},
     journal,
     space::{stored, time},
     sql::{Row, Tx},
@@ -74,6 +76,23 @@ pub(crate) async fn in_force(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) 
         }
     }
     Ok(folded)
+}
+
+/// Returns the labels that commits of a stretch were given, those of the newest commit first, and the last word on a
+/// commit before what it replaced.
+pub async fn labels(tx: &mut Tx<'_>, stretch: LineSegment) -> Result<Vec<(LabelKey, SummaryText)>> {
+    // The beginning of the text is how every label is written; most annotations are none, and are not read.
+    let sql = "SELECT position, annotation, author, at FROM annotations \
+               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND annotation LIKE '{\"kind\":\"label\",%' \
+               ORDER BY position DESC, seq DESC";
+    let rows = tx.rows(sql, &[stretch.line.into(), stretch.first.into(), stretch.last.into()]).await?;
+    let mut labels = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if let (_, Noted { annotation: Annotation::Label { key, value }, .. }) = decode(row)? {
+            labels.push((key, value));
+        }
+    }
+    Ok(labels)
 }
 
 async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Noted)>> {

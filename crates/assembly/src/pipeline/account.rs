@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Window<'_>) -> Vec<SegmentOutcome> {
     let outcome = |(index, segment): (usize, &SegmentSpec)| {
         let inside = window.blocks.iter().filter(|block| block.segment == segment.name);
-        let total = window::total(&inside.cloned().collect::<Vec<_>>());
+        let total = window::total(inside);
         let mut omitted = ItemTotals::default();
         for Decision { candidate, outcome } in selection.decisions.iter().filter(|d| d.candidate.segment == index) {
             let is_needless = matches!(outcome, CandidateOutcome::Omitted(Omission::Needless | Omission::Empty));

@@ -13,7 +13,8 @@ use crate::{
 
 /// The items that a target may see, and those that it does not get whatever the budget.
 pub(super) struct Surface<'i> {
-    pub(super) visible: Vec<&'i Item>,
+    /// With their places among all items.
+    pub(super) visible: Vec<(usize, &'i Item)>,
     pub(super) hidden: Vec<ItemDecision>,
 }
 
@@ -21,7 +22,7 @@ impl<'i> Surface<'i> {
     pub(super) fn of(inputs: &'i Inputs, target: TargetSpec) -> Self {
         let mut surface = Self { visible: Vec::new(), hidden: Vec::new() };
         let firsts = firsts(inputs, target);
-        for item in &inputs.items {
+        for (place, item) in inputs.items.iter().enumerate() {
             if !item.is_visible_to(target.audience) {
                 surface.hide(item, OmissionReason::NotVisibleToTarget, format!("not visible to {}", target.audience));
                 continue;
@@ -37,7 +38,7 @@ impl<'i> Surface<'i> {
                 Some(first) if first.id != item.id => {
                     surface.hide(item, OmissionReason::Duplicate, format!("says the same as {}", first.id.as_str()));
                 }
-                _ => surface.visible.push(item),
+                _ => surface.visible.push((place, item)),
             }
         }
         surface

@@ -82,7 +82,7 @@ impl<'w> Window<'w> {
     }
 
     pub(super) fn total(&self) -> ItemTotals {
-        total(&self.blocks)
+        total(self.blocks.iter())
     }
 
     pub(super) fn report(&self, inputs: &Inputs, selection: &Selection<'_>) -> WindowReport {
@@ -102,7 +102,7 @@ impl<'w> Window<'w> {
         let keeps_reserve = volatile.iter().all(|segment| taken_first(&segment.name) <= segment.reserve);
         let lasting = if is_cut && !keeps_reserve { Stability::Stable } else { Stability::Append };
         let end = self.pieces.partition_point(|piece| piece.stability <= lasting);
-        let sum = total(&self.blocks[..end]);
+        let sum = total(self.blocks[..end].iter());
         WindowReport {
             lasting_blocks: end as u64,
             lasting_bytes: sum.bytes,
@@ -113,9 +113,14 @@ impl<'w> Window<'w> {
     }
 }
 
-pub(super) fn total(blocks: &[Block]) -> ItemTotals {
-    let sum = |measure: fn(&Block) -> u64| blocks.iter().map(measure).sum();
-    ItemTotals { tokens: sum(|block| block.tokens), bytes: sum(|block| block.bytes), items: blocks.len() as u64 }
+pub(super) fn total<'b>(blocks: impl Iterator<Item = &'b Block>) -> ItemTotals {
+    let mut total = ItemTotals::default();
+    for block in blocks {
+        total.tokens += block.tokens;
+        total.bytes += block.bytes;
+        total.items += 1;
+    }
+    total
 }
 
 /// Counts the turns of a run of which something was left out.

@@ -17,20 +17,43 @@ const MAX_TITLE: usize = 120;
 /// where it is in the content, the next one is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
+    key: [u8; 32],
     word: String,
+    is_first: bool,
 }
 
 impl Fence {
     /// Makes the fence of a stream for content that is given as one text.
     pub fn new(stream: &str, content: &[u8]) -> Self {
-        let mut key = blake3::derive_key(CONTEXT, stream.as_bytes());
-        loop {
-            let word = hex::encode(key)[..DIGITS].to_owned();
-            if memmem::find(content, word.as_bytes()).is_none() {
-                return Self { word };
-            }
-            key = blake3::derive_key(CONTEXT, &key);
+        let mut fence = Self::first(stream);
+        while fence.is_in(content) {
+            fence = fence.next();
         }
+        fence
+    }
+
+    /// Makes the fence of a stream for content that does not hold its word.
+    pub(crate) fn first(stream: &str) -> Self {
+        Self::of(blake3::derive_key(CONTEXT, stream.as_bytes()), true)
+    }
+
+    /// Makes the fence to take where the word of this one is in the content.
+    pub(crate) fn next(&self) -> Self {
+        Self::of(blake3::derive_key(CONTEXT, &self.key), false)
+    }
+
+    /// Tells whether no other was passed over.
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Tells whether content holds the word.
+    pub(crate) fn is_in(&self, content: &[u8]) -> bool {
+        memmem::find(content, self.word.as_bytes()).is_some()
+    }
+
+    fn of(key: [u8; 32], is_first: bool) -> Self {
+        Self { key, word: hex::encode(key)[..DIGITS].to_owned(), is_first }
     }
 
     /// Returns the line that opens what a heading names.

@@ -1,9 +1,9 @@
 //! Laws of the whole pipeline, over random histories.
 
 use contexture_assembly::{
-    Item, ItemContent, Priority, RunPart,
+    Chars4, Item, ItemContent, Priority, RunPart, TokenCounts,
     envelope::{Fate, Inputs},
-    pipeline::AssembledTarget,
+    pipeline::{self, AssembledTarget, PreparedItems},
     recipe::Rendering,
 };
 use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
@@ -74,8 +74,46 @@ fn entry() -> impl Strategy<Value = Entry> {
     (role, proptest::collection::vec(part(), 0..4)).prop_map(|(role, parts)| Entry::new(role, parts))
 }
 
+/// Prepares some items, forgets some of these again, and prepares all.
+fn prepared_in_steps(inputs: &Inputs, first: usize, kept: usize) -> PreparedItems {
+    let some = Inputs { items: inputs.items[..first].to_vec(), ..inputs.clone() };
+    let mut prepared = PreparedItems::of(&some);
+    prepared.truncate(kept);
+    prepared.update(inputs);
+    prepared
+}
+
+#[test]
+fn a_word_that_is_forged_no_more_is_taken_again() {
+    let inputs = sampled(&vec![(1, 3)], true, Rendering::Prompt, 1000);
+    let said = String::from_utf8(one(&inputs).bytes).unwrap();
+    let word = said.split("<<").nth(1).unwrap().split(' ').next().unwrap();
+    let mut forged = inputs.clone();
+    forged.items.push(system("forger", word));
+    let mut prepared = PreparedItems::of(&forged);
+    let counts = TokenCounts::new(&Chars4);
+    let other = pipeline::run_prepared(&forged, &mut prepared, &counts).unwrap();
+    assert!(!String::from_utf8_lossy(&other[0].bytes).contains(&format!("<<{word}")));
+    let mut prepared = prepared_in_steps(&forged, forged.items.len(), inputs.items.len());
+    prepared.truncate(inputs.items.len());
+    assert_eq!(pipeline::run_prepared(&inputs, &mut prepared, &counts), pipeline::run(&inputs, &counts));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1200))]
+
+    #[test]
+    fn what_is_prepared_in_steps_is_what_is_prepared_at_once(
+        turns in turns(), summaries: bool, rendering in rendering(), max in 10u64..3000, first: prop::sample::Index,
+        kept: prop::sample::Index,
+    ) {
+        let inputs = sampled(&turns, summaries, rendering, max);
+        let first = first.index(inputs.items.len() + 1);
+        let mut prepared = prepared_in_steps(&inputs, first, kept.index(first + 1));
+        prop_assert_eq!(prepared.to_json(&inputs), serde_json::to_vec(&inputs).unwrap());
+        let counts = TokenCounts::new(&Chars4);
+        prop_assert_eq!(pipeline::run_prepared(&inputs, &mut prepared, &counts), pipeline::run(&inputs, &counts));
+    }
 
     #[test]
     fn whatever_was_said_becomes_a_valid_request(

@@ -46,6 +46,7 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
         let window = route.newest(turns);
         let gathered = engine.gather_along(&window, stop, Tier::Mapped).await?;
         inputs.items.truncate(others);
+        gathering.prepared.truncate(others);
         if sums_up {
             inputs.items.extend(summaries(&gathered, placed));
         }
@@ -66,8 +67,9 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
         if turns >= allowed {
             return Ok(());
         }
-        engine.learn(gathering.counts, inputs).await?;
-        let fill = pipeline::fill(inputs, placed.segment, gathering.counts);
+        gathering.prepared.update(inputs);
+        engine.learn(gathering.counts, &mut gathering.prepared).await?;
+        let fill = gathering.prepared.fill(inputs, placed.segment, gathering.counts);
         if fill > pipeline::FULL {
             return Ok(());
         }

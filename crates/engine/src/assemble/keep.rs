@@ -1,9 +1,11 @@
 //! Keeping what was assembled: the envelope, what is missing, and the events of both.
 
+use std::sync::Arc;
+
 use contexture_assembly::{
     Digest, TokenCounter,
     envelope::{
-        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Prefix, Producer, RecipeRef,
+        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Producer, RecipeRef,
         TargetRecord,
     },
     pipeline::{AssembledTarget, Rejected},
@@ -15,11 +17,21 @@ use contexture_core::{
 use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
 
-use super::{Assemble, AssembledContext, renderings, stream, turn_of};
-use crate::{AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result};
+use super::{Assemble, AssembledContext, previous::PreviousAssembly, stream, turn_of};
+use crate::{AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result, envelope::FreshCounts};
 
 /// What makes envelopes.
 const PRODUCER: &str = "contexture";
+
+/// What is kept with an assembly beside what came out.
+pub(super) struct KeptWith<'k> {
+    /// The inputs.
+    pub(super) frozen: Attachment,
+    /// What tokens were counted by.
+    pub(super) tokens: &'k dyn TokenCounter,
+    /// What was counted now.
+    pub(super) counted: FreshCounts,
+}
 
 impl Contexture {
     pub(super) async fn keep_assembly(
@@ -28,30 +40,29 @@ impl Contexture {
         inputs: Inputs,
         assembled: Vec<AssembledTarget>,
         mut gaps: Vec<Gap>,
-        tokens: &dyn TokenCounter,
-        texts_counted: u64,
+        kept: KeptWith<'_>,
     ) -> Result<AssembledContext> {
+        let KeptWith { frozen, tokens, counted } = kept;
         let now = self.now();
         let stream = stream(request)?;
         let previous = self.previous(&stream).await?;
-        let frozen = serde_json::to_vec(&inputs).expect("inputs have text keys");
-        gaps.extend(assembled.iter().flat_map(|assembled| assembled.gaps.iter().cloned()));
+        let mut artifacts = vec![frozen];
+        let (mut targets, mut renderings) = (Vec::new(), Vec::new());
+        for AssembledTarget { outcome, bytes, gaps: missing, .. } in assembled {
+            gaps.extend(missing);
+            let rendering = Attachment::bytes(bytes.clone());
+            let before = previous.as_ref();
+            let prefix = before.and_then(|(id, before)| before.prefix(*id, outcome.target, &outcome.blocks));
+            renderings.push((outcome.target, bytes));
+            targets.push(TargetRecord { outcome, artifact: *rendering.id(), prefix });
+            artifacts.push(rendering);
+        }
         gaps.dedup();
         let turn = turn_of(request);
         let attempt = match &previous {
             Some((_, before)) if before.turn == turn => before.attempt + 1,
             _ => 1,
         };
-        let targets = assembled
-            .iter()
-            .map(|AssembledTarget { outcome, bytes, .. }| {
-                let before = previous.as_ref().and_then(|(id, before)| {
-                    let same = before.targets.iter().find(|target| target.outcome.target == outcome.target)?;
-                    Some(Prefix::between(*id, &same.outcome.blocks, &outcome.blocks))
-                });
-                TargetRecord { outcome: outcome.clone(), artifact: ArtifactId::of(bytes), prefix: before }
-            })
-            .collect();
         let gaps: Vec<GapRecord> =
             gaps.into_iter().map(|gap| GapRecord { id: gap_id(&stream, &gap, now), gap }).collect();
         let document = Envelope {
@@ -69,7 +80,7 @@ impl Contexture {
             head: request.head.clone(),
             commit: request.commit,
             counter: CounterRef { name: tokens.name().to_owned(), version: tokens.version() },
-            inputs: ArtifactId::of(&frozen),
+            inputs: *artifacts[0].id(),
             items: inputs.items.iter().map(|item| ItemRecord::of(item, &inputs)).collect(),
             unread: inputs.unread.clone(),
             targets,
@@ -79,12 +90,8 @@ impl Contexture {
         let id = EnvelopeId::of(&bytes);
         let events = events(&document, id, self.source());
         let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
-        let renderings = renderings(assembled);
-        let mut artifacts = vec![Attachment::bytes(frozen)];
-        artifacts.extend(renderings.iter().map(|(_, bytes)| Attachment::bytes(bytes.clone())));
-        let kept = self
-            .envelopes()
-            .keep(NewEnvelope {
+        let texts_counted = counted.counts.len() as u64;
+        let new = NewEnvelope {
                 document: bytes,
                 stream,
                 recipe: RecipeName::new(request.recipe.name.clone())?,
@@ -94,8 +101,9 @@ impl Contexture {
                 injections: Vec::new(),
                 missing,
                 events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
-            })
-            .await?;
+        };
+        let kept = self.envelopes().keep_counted(new, counted).await?;
+        self.remembered_assemblies().remember(kept.id, Arc::new(PreviousAssembly::of(&document)));
         Ok(AssembledContext { envelope: kept.id, document, renderings, texts_counted })
     }
 
@@ -127,12 +135,6 @@ impl Contexture {
         };
         self.record_missing(missing, None, events).await?;
         Ok(())
-    }
-
-    /// Returns the last assembly of a stream.
-    async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Envelope)>> {
-        let Some(latest) = self.envelopes().latest(stream, None).await? else { return Ok(None) };
-        Ok(Some((latest.id, self.envelopes().document(latest.id).await?)))
     }
 
     /// Says where events happen.

@@ -3,7 +3,7 @@
 use contexture_assembly::{
     TokenCounts, counter,
     envelope::{Envelope, Inputs, TargetOutcome},
-    pipeline::{self, AssembledTarget},
+    pipeline::{self, AssembledTarget, PreparedItems},
     recipe::TargetSpec,
 };
 use contexture_core::{ArtifactId, EnvelopeId};
@@ -80,8 +80,9 @@ impl Envelopes<'_> {
             return Err(problem.into());
         }
         let counts = TokenCounts::new(tokens);
-        self.engine.learn(&counts, &inputs).await?;
-        let assembled = pipeline::run(&inputs, &counts).map_err(Error::Rejected)?;
+        let mut prepared = PreparedItems::of(&inputs);
+        self.engine.learn(&counts, &mut prepared).await?;
+        let assembled = pipeline::run_prepared(&inputs, &mut prepared, &counts).map_err(Error::Rejected)?;
         Ok((inputs, assembled))
     }
 

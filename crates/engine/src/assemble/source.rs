@@ -9,6 +9,7 @@ mod retrieval;
 use contexture_assembly::{
     Digest, Hold, Item, ItemContent, ItemOrigin, PromptPlace, RunPart, TokenCounts, Voice,
     envelope::{Gap, GapKind},
+    pipeline::PreparedItems,
     recipe::{Recipe, SourceInput, SourceSpec},
     standard::{ContextKind, ItemId, Severity},
 };
@@ -51,6 +52,8 @@ pub(super) struct Gathering<'g> {
     pub(super) engine: &'g Contexture,
     pub(super) request: &'g Assemble,
     pub(super) counts: &'g TokenCounts<'g>,
+    /// What was worked out of the items so far.
+    pub(super) prepared: PreparedItems,
     pub(super) gaps: Vec<Gap>,
 }
 

@@ -1,37 +1,58 @@
-//! The artifacts that go with an envelope: large ones are stored before its transaction, small ones in it.
+//! The artifacts that go with an envelope: they are stored in its transaction, as far as they can be held for it.
 
 use std::io::{self, Read};
 
 use contexture_core::ArtifactId;
-use contexture_store::artifact::{self, Hot, MAX_HOT_BYTES};
+use contexture_store::{
+    Result as StoreResult, Tx,
+    artifact::{self, Hot, MAX_HOT_BYTES, PreparedContent},
+};
 use futures_util::FutureExt as _;
 
-use crate::{CheckpointContent, Contexture, Error, Result, pieces};
+use crate::{Contexture, Error, Result, pieces};
 
-/// Bytes of small artifacts that are held for the envelope's transaction. Beyond that they are stored before it, as
-/// large ones are, so that memory does not grow with the envelope.
+/// Bytes of artifacts that are held for the envelope's transaction. Beyond that they are stored before it, so that memory
+/// does not grow with the envelope.
 const MAX_HELD_BYTES: u64 = 4 * 1024 * 1024;
 
 /// An artifact that belongs to an envelope.
 pub struct Attachment {
     id: ArtifactId,
-    content: CheckpointContent,
+    content: AttachmentContent,
+}
+
+enum AttachmentContent {
+    /// It is hashed and compressed.
+    Ready(PreparedContent),
+    /// It is still to be read.
+    Stream(Box<dyn Read + Send>),
+    /// It is in the store.
+    Stored,
 }
 
 impl Attachment {
-    /// Attaches bytes.
+    /// Attaches bytes, which are hashed and compressed here.
     pub fn bytes(bytes: Vec<u8>) -> Self {
-        Self { id: ArtifactId::of(&bytes), content: CheckpointContent::Bytes(bytes) }
+        if bytes.len() as u64 > MAX_HELD_BYTES {
+            let id = ArtifactId::of(&bytes);
+            return Self { id, content: AttachmentContent::Stream(Box::new(io::Cursor::new(bytes))) };
+        }
+        let ready = if bytes.len() <= MAX_HOT_BYTES {
+            PreparedContent::Row(Hot::encode(bytes))
+        } else {
+            PreparedContent::of(bytes)
+        };
+        Self { id: *ready.id(), content: AttachmentContent::Ready(ready) }
     }
 
     /// Attaches what a reader yields, which must be the artifact of this id.
     pub fn stream(id: ArtifactId, reader: Box<dyn Read + Send>) -> Self {
-        Self { id, content: CheckpointContent::Stream(reader) }
+        Self { id, content: AttachmentContent::Stream(reader) }
     }
 
     /// Attaches an artifact that is stored already.
     pub fn stored(id: ArtifactId) -> Self {
-        Self { id, content: CheckpointContent::Stored(id) }
+        Self { id, content: AttachmentContent::Stored }
     }
 
     /// Returns which artifact it is.
@@ -43,13 +64,32 @@ impl Attachment {
 /// Artifacts that wait for the envelope's transaction.
 #[derive(Default)]
 pub(super) struct Attached {
-    small: Vec<Hot>,
+    rows: Vec<Hot>,
+    split: Vec<PreparedContent>,
     bytes: u64,
 }
 
 impl Attached {
-    pub(super) fn small(&self) -> &[Hot] {
-        &self.small
+    /// Stores them, new or not.
+    pub(super) async fn put(&self, tx: &mut Tx<'_>) -> StoreResult<()> {
+        artifact::ensure_all(tx, &self.rows).await?;
+        for content in &self.split {
+            artifact::put_content(tx, content).await?;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, content: PreparedContent) {
+        match content {
+            PreparedContent::Row(hot) => {
+                self.bytes += hot.size();
+                self.rows.push(hot);
+            }
+            PreparedContent::Parts { id, parts } => {
+                self.bytes += parts.iter().map(Hot::size).sum::<u64>();
+                self.split.push(PreparedContent::Parts { id, parts });
+            }
+        }
     }
 }
 
@@ -57,40 +97,28 @@ impl Contexture {
     /// Makes sure that an artifact is stored, or will be in the envelope's transaction.
     pub(super) async fn attach(&self, attachment: Attachment, attached: &mut Attached) -> Result<ArtifactId> {
         let Attachment { id: given, content } = attachment;
-        let found = match content {
-            CheckpointContent::Stored(id) => id,
-            CheckpointContent::Bytes(bytes) => self.attach_start(bytes, Box::new(io::empty()), attached).await?,
-            CheckpointContent::Stream(reader) => {
+        let ready = match content {
+            AttachmentContent::Stored => return Ok(given),
+            AttachmentContent::Ready(ready) => ready,
+            AttachmentContent::Stream(reader) => {
                 let (start, rest) = pieces::read_start(reader).await?;
-                self.attach_start(start, rest, attached).await?
+                if start.len() > MAX_HOT_BYTES {
+                    let whole = io::Cursor::new(start).chain(rest);
+                    let found = artifact::put_stream(&self.store, &self.scope(), whole).await?.id;
+                    return if found == given { Ok(given) } else { Err(Error::OtherContent { given, found }) };
+                }
+                PreparedContent::Row(Hot::encode(start))
             }
         };
-        if found == given { Ok(given) } else { Err(Error::OtherContent { given, found }) }
-    }
-
-    async fn attach_start(
-        &self,
-        start: Vec<u8>,
-        rest: Box<dyn Read + Send>,
-        attached: &mut Attached,
-    ) -> Result<ArtifactId> {
-        if start.len() > MAX_HOT_BYTES {
-            let whole = io::Cursor::new(start).chain(rest);
-            return Ok(artifact::put_stream(&self.store, &self.scope(), whole).await?.id);
+        let found = *ready.id();
+        if found != given {
+            return Err(Error::OtherContent { given, found });
         }
-        let hot = Hot::encode(start);
-        let id = *hot.id();
-        attached.bytes += hot.size();
-        attached.small.push(hot);
+        attached.hold(ready);
         if attached.bytes > MAX_HELD_BYTES {
-            self.store_ahead(std::mem::take(attached)).await?;
+            let ahead = std::mem::take(attached);
+            self.store.write(self.scope(), ahead, |tx, ahead| ahead.put(tx).boxed()).await?;
         }
-        Ok(id)
-    }
-
-    async fn store_ahead(&self, attached: Attached) -> Result<()> {
-        let storing =
-            self.store.write(self.scope(), attached.small, |tx, small| artifact::ensure_all(tx, small).boxed());
-        Ok(storing.await?)
+        Ok(given)
     }
 }

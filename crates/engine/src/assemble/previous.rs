@@ -1,0 +1,86 @@
+//! The assembly before: what an assembly is compared with.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use contexture_assembly::{
+    Digest,
+    envelope::{Block, Envelope, Prefix},
+    recipe::TargetSpec,
+};
+use contexture_core::{EnvelopeId, Stream};
+use serde::Deserialize;
+
+use crate::{AssemblyProblem, Contexture, Result};
+
+/// Assemblies that a handle remembers: a session assembles from a few streams in turn.
+const MAX_REMEMBERED: usize = 16;
+
+/// An assembly, as far as the next one of its stream needs it.
+#[derive(Debug, Deserialize)]
+pub(super) struct PreviousAssembly {
+    pub(super) attempt: u64,
+    pub(super) turn: Digest,
+    targets: Vec<PreviousTarget>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PreviousTarget {
+    target: TargetSpec,
+    blocks: Vec<Block>,
+}
+
+/// The last assemblies that were made or read, the newest last. Envelopes never change, so what is here is right.
+#[derive(Debug, Default)]
+pub(crate) struct RememberedAssemblies(Mutex<VecDeque<(EnvelopeId, Arc<PreviousAssembly>)>>);
+
+impl PreviousAssembly {
+    pub(super) fn of(document: &Envelope) -> Self {
+        let target = |record: &contexture_assembly::envelope::TargetRecord| PreviousTarget {
+            target: record.outcome.target,
+            blocks: record.outcome.blocks.clone(),
+        };
+        let targets = document.targets.iter().map(target).collect();
+        Self { attempt: document.attempt, turn: document.turn, targets }
+    }
+
+    /// Tells how much of what a target is given now it was given then.
+    pub(super) fn prefix(&self, id: EnvelopeId, target: TargetSpec, blocks: &[Block]) -> Option<Prefix> {
+        let before = self.targets.iter().find(|before| before.target == target)?;
+        Some(Prefix::between(id, &before.blocks, blocks))
+    }
+}
+
+impl RememberedAssemblies {
+    pub(super) fn remember(&self, id: EnvelopeId, assembly: Arc<PreviousAssembly>) {
+        // What is remembered is whole at any time, so one that panicked leaves nothing half done.
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.retain(|(known, _)| *known != id);
+        if remembered.len() == MAX_REMEMBERED {
+            remembered.pop_front();
+        }
+        remembered.push_back((id, assembly));
+    }
+
+    fn find(&self, id: EnvelopeId) -> Option<Arc<PreviousAssembly>> {
+        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.iter().find(|(known, _)| *known == id).map(|(_, assembly)| Arc::clone(assembly))
+    }
+}
+
+impl Contexture {
+    /// Returns the last assembly of a stream.
+    pub(super) async fn previous(&self, stream: &Stream) -> Result<Option<(EnvelopeId, Arc<PreviousAssembly>)>> {
+        let Some(latest) = self.envelopes().latest(stream, None).await? else { return Ok(None) };
+        if let Some(remembered) = self.remembered_assemblies().find(latest.id) {
+            return Ok(Some((latest.id, remembered)));
+        }
+        let mut bytes = Vec::new();
+        self.get_artifact(latest.document, &mut bytes).await?;
+        let read = serde_json::from_slice(&bytes);
+        let assembly = read.map_err(|source| AssemblyProblem::Envelope { envelope: latest.id, source })?;
+        Ok(Some((latest.id, Arc::new(assembly))))
+    }
+}

@@ -1,0 +1,236 @@
+//! Assemblies whose bytes were recorded: whatever becomes faster, what is kept of an assembly stays the same.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf};
+
+use contexture::{
+    Assemble, AssembledContext, Contexture, GivenItems, TriggerMessage,
+    assembly::{
+        Digest,
+        recipe::{Recipe, Syntax},
+    },
+};
+use contexture_core::{Annotation, ArtifactId, CommitId, LabelKey};
+use contexture_testkit::{Harness, SqliteBackend, block_on, noise, text, write};
+use serde_json::{Value, json};
+
+const SEGMENTS: &str = r#"
+[[segments]]
+name = "system"
+stability = "stable"
+[[segments.sources]]
+source = "system"
+text = "You help."
+[[segments]]
+name = "history"
+stability = "append"
+reserve = 500
+[[segments.sources]]
+source = "history"
+[[segments]]
+name = "now"
+stability = "volatile"
+reserve = 400
+overflow = "truncate_middle"
+[[segments.sources]]
+source = "items"
+[[segments.sources]]
+source = "retrieval"
+limit = 2
+[[segments.sources]]
+source = "missing"
+[[segments.sources]]
+source = "trigger"
+"#;
+
+fn recipe(targets: &[&str], counter: &str, overflow: &str, max_tokens: u64) -> Recipe {
+    let text = format!(
+        "name = \"recorded\"\ncounter = {counter:?}\ntarget = {targets:?}\noverflow = {overflow:?}\n\
+         [budget]\nmax_tokens = {max_tokens}\n{SEGMENTS}"
+    );
+    Recipe::parse(Syntax::Toml, text.as_bytes(), "recorded").unwrap()
+}
+
+fn request(commit: CommitId, recipe: Recipe) -> Assemble {
+    let items = json!([
+        {"id": "note", "content": "a note of the caller", "priority": "high"},
+        {"id": "same", "content": "a note of the caller"},
+        {"id": "data", "content": {"b": [1, 2.5], "a": "ü\u{1F600}\n"}, "title": "numbers"},
+        {"id": "hidden", "content": "for reviewers", "visibility": ["reviewer"]},
+        {"id": "blocked", "content": "[gone]", "redaction_state": "policy_blocked"},
+        {"id": "masked", "content": "[masked]", "redaction_state": "masked", "redaction_method": "by hand"},
+    ]);
+    Assemble {
+        recipe,
+        commit: Some(commit),
+        head: None,
+        stream: None,
+        trigger: Some(TriggerMessage { text: "Which question is open?".into(), data: Some(json!({"n": 1})) }),
+        items: GivenItems::parse(items.to_string().as_bytes()).unwrap().0,
+        files: Vec::new(),
+        directory: PathBuf::from("/src"),
+        correlation: BTreeMap::from([("session_id".to_owned(), "s1".to_owned())]),
+    }
+}
+
+/// A turn of Anthropic's messages, with thinking, a picture, two calls at once and a call that the next turn answers.
+fn turn(n: usize, bytes: usize) -> String {
+    let mut messages = vec![
+        json!({"role": "user", "content": format!("question {n} \"{}\"", noise(&format!("q{n}"), 60))}),
+        json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": format!("thought {n}"), "signature": "c2ln"},
+            {"type": "text", "text": "I look.\n\n"},
+            {"type": "tool_use", "id": format!("a{n}"), "name": "run", "input": {"z": n, "a": [null, true]}},
+            {"type": "tool_use", "id": format!("b{n}"), "name": "read", "input": {}},
+        ]}),
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": format!("a{n}"), "content": format!("output {n} {}", noise(&format!("o{n}"), bytes))},
+            {"type": "tool_result", "tool_use_id": format!("b{n}"), "is_error": true, "content": [{"type": "text", "text": "none\u{7}"}]},
+        ]}),
+        json!({"role": "assistant", "content": format!("answer {n} é")}),
+    ];
+    if n % 7 == 3 {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "aGVsbG8="});
+        messages.push(json!({"role": "user", "content": [{"type": "image", "source": source}]}));
+    }
+    if n % 5 == 2 {
+        let call = json!({"type": "tool_use", "id": format!("late{n}"), "name": "wait", "input": {}});
+        messages.push(json!({"role": "assistant", "content": [call]}));
+    }
+    if n % 5 == 3 && n > 0 {
+        let result = json!({"type": "tool_result", "tool_use_id": format!("late{}", n - 1), "content": "it came"});
+        messages.insert(0, json!({"role": "user", "content": [result]}));
+    }
+    Value::Array(messages).to_string()
+}
+
+async fn chain(store: &Contexture, turns: usize, bytes: usize) -> Vec<CommitId> {
+    let mut commits: Vec<CommitId> = Vec::new();
+    for n in 0..turns {
+        let mut draft = write("anthropic-messages-v1", turn(n, bytes)).onto("main");
+        if n % 3 != 1 {
+            draft = draft.summary(&format!("turn {n} was done"));
+        }
+        for (at, key, value) in [(0, "cwd", "/src"), (0, "model", "opus"), (1, "branch", "main"), (4, "model", "haiku")]
+        {
+            if at == n {
+                let (key, value) = (LabelKey::new(key).unwrap(), text(value));
+                draft.request.annotations.push(Annotation::Label { key, value });
+            }
+        }
+        if let Some(last) = commits.last() {
+            draft = draft.after(*last);
+        }
+        commits.push(draft.commit(store).await);
+    }
+    commits
+}
+
+/// Returns digests of everything that is kept: inputs, renderings, the envelope and its events.
+///
+/// The version of the program is left out, because it is in the envelope and changes.
+async fn kept(store: &Contexture, assembled: &AssembledContext) -> String {
+    let mut document = assembled.document.clone();
+    document.producer.version.clear();
+    let mut all = format!("{} {}", short(&document.inputs.to_string()), document_digest(&document));
+    for (target, bytes) in &assembled.renderings {
+        let found = ArtifactId::of(bytes);
+        assert_eq!(document.targets.iter().find(|made| made.outcome.target == *target).unwrap().artifact, found);
+    }
+    let renderings: String = document.targets.iter().map(|target| target.artifact.to_string()).collect();
+    write!(all, " {}", short(&ArtifactId::of(renderings.as_bytes()).to_string())).unwrap();
+    let events = store.envelope_events(assembled.envelope, 0, 1000).await.unwrap();
+    // Ids of events follow from the id of the envelope, which has the version in it.
+    let events = events.iter().map(|event| {
+        let document = event.event.document.as_str().replace(&assembled.envelope.to_string(), "ENVELOPE");
+        let mut event: Value = serde_json::from_str(&document).unwrap();
+        event["event_id"] = Value::Null;
+        event
+    });
+    let events = Value::Array(events.collect());
+    write!(all, " {}", short(&ArtifactId::of(events.to_string().as_bytes()).to_string())).unwrap();
+    assert!(store.replay_envelope(assembled.envelope).await.unwrap().is_equal());
+    all
+}
+
+fn document_digest(document: &contexture::assembly::envelope::Envelope) -> String {
+    let mut document = document.clone();
+    // The envelope before has the version in its id too.
+    document.previous = None;
+    for target in &mut document.targets {
+        if let Some(prefix) = &mut target.prefix {
+            prefix.of = contexture_core::EnvelopeId::of(b"before");
+        }
+    }
+    let json = serde_json::to_vec(&document).unwrap();
+    Digest::of(&json).to_string()["blake3:".len()..][..16].to_owned()
+}
+
+fn short(id: &str) -> String {
+    id[..16].to_owned()
+}
+
+const ALL_TARGETS: [&str; 9] = [
+    "prompt",
+    "anthropic",
+    "openai-chat",
+    "openai-responses",
+    "claude-code",
+    "codex",
+    "gemini",
+    "pi",
+    "reviewer:anthropic",
+];
+
+async fn recorded() -> Vec<String> {
+    let harness = Harness::<SqliteBackend>::new().await;
+    let store = harness.open().await;
+    let commits = chain(&store, 60, 300).await;
+    let mut found = Vec::new();
+    for (targets, counter, overflow, max_tokens) in [
+        (&["anthropic"][..], "chars4", "summarize_oldest", 3_000),
+        (&["anthropic"], "chars4", "summarize_oldest", 3_000),
+        (&ALL_TARGETS, "chars4", "summarize_oldest", 6_000),
+        (&ALL_TARGETS, "o200k", "truncate_middle", 9_000),
+        (&["prompt", "anthropic"], "claude-estimate", "truncate_tail", 100_000),
+        (&["anthropic"], "chars4", "truncate_middle", 1000),
+    ] {
+        for at in [57, 58] {
+            let request = request(commits[at], recipe(targets, counter, overflow, max_tokens));
+            let request = Assemble { stream: Some("recorded".parse().unwrap()), ..request };
+            found.push(kept(&store, &store.assemble(&request).await.unwrap()).await);
+        }
+    }
+    let large = Harness::<SqliteBackend>::new().await;
+    let store = large.open().await;
+    let commits = chain(&store, 40, 20_000).await;
+    for at in [38, 39] {
+        let recipe = recipe(&["anthropic"], "chars4", "summarize_oldest", 150_000);
+        found.push(kept(&store, &store.assemble(&request(commits[at], recipe)).await.unwrap()).await);
+    }
+    found
+}
+
+#[test]
+fn what_is_kept_of_an_assembly_is_what_was_recorded() {
+    let found = block_on(recorded());
+    let expected: Vec<&str> = RECORDED.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(found, expected, "\n{}", found.join("\n"));
+}
+
+/// Of each assembly: the frozen inputs, the envelope, its renderings, its events.
+const RECORDED: &str = "
+art-2788a0448f56 4fcfaedf1773ad6c art-d6113784df6c art-0679d156afd0
+art-a6752b43bcff f4805985c72a0dfa art-5223b1fcfa24 art-551d8f9ffa12
+art-2788a0448f56 d93c09e0ae619556 art-d6113784df6c art-0679d156afd0
+art-a6752b43bcff f4805985c72a0dfa art-5223b1fcfa24 art-551d8f9ffa12
+art-b088ada022f0 67cabc8bfd224115 art-186191fe8ceb art-67e2ec671718
+art-c827e53d4c45 ab7e952505e6ee90 art-aedfe8e8290a art-168a406023b9
+art-a07f319f11d3 13c5b7fdc3b192b3 art-6a9dc2dfe5a7 art-38c755bfaeed
+art-9da83a5911e2 71fd10e03f37df24 art-33958d682beb art-21cfe5643346
+art-985833e2e0de f075b44ec2a2df95 art-1e8a875a5df9 art-b895e36279a2
+art-fffa23ea1493 407fe5b30934d847 art-c03e4a05ec1a art-73c224a9d96a
+art-ba0ade6bb390 d055fd34672ac44c art-50228f32d934 art-49b70af25414
+art-f6c71e2a6232 3952b44a5964e2e6 art-507a0faa105f art-0fd4a159ef4a
+art-a0b824ba41e5 3adf9b0523657e4e art-0925d2094687 art-e734479fa9ae
+art-6bd60d77fa88 81e1444f2e30b603 art-1b642e8809b8 art-84ae6ec6f198
+";
