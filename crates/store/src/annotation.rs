@@ -1,8 +1,6 @@
 //! Annotations: what is said about commits, in order, never overwritten.
 
-use contexture_core::{
-    Actor, Annotation, Annotations, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText,
-};
+use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText};
 
 use crate::{
     Error, Result,
