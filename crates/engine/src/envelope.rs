@@ -4,8 +4,8 @@ mod attach;
 mod handle;
 
 use contexture_core::{
-    ArtifactId, CommitId, CounterName, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream,
-    Subject, Timestamp,
+    ArtifactId, CommitId, CounterName, EnvelopeId, EnvelopePrefix, EventKind, GapSeverity, GapStatus, MissingId,
+    RecipeName, Stream, Subject, Timestamp,
 };
 use contexture_store::{
     JsonText, Tx,

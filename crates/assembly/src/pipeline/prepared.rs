@@ -58,8 +58,9 @@ impl PreparedItems {
     /// Prepares the items that were added to the inputs.
     pub fn update(&mut self, inputs: &Inputs) {
         let added = inputs.items.get(self.items.len()..).unwrap_or_default();
-        let prepare = |item: &Item| {
-            PreparedItem { json: serde_json::to_vec(item).expect("an item has text keys"), texts: Vec::new() }
+        let prepare = |item: &Item| PreparedItem {
+            json: serde_json::to_vec(item).expect("an item has text keys"),
+            texts: Vec::new(),
         };
         self.items.extend(added.iter().map(prepare));
         self.choose_fence(&inputs.stream);
@@ -71,7 +72,11 @@ impl PreparedItems {
                 .iter()
                 .map(|target| {
                     let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
-                    if item.is_visible_to(target.audience) { ItemTexts::of(&renderer, item) } else { ItemTexts::default() }
+                    if item.is_visible_to(target.audience) {
+                        ItemTexts::of(&renderer, item)
+                    } else {
+                        ItemTexts::default()
+                    }
                 })
                 .collect();
         }
@@ -101,8 +106,11 @@ impl PreparedItems {
     pub fn uncounted(&mut self, counts: &TokenCounts<'_>) -> Vec<Digest> {
         let texts = self.items.iter_mut().flat_map(|item| &mut item.texts);
         let texts = texts.flat_map(|texts| texts.full.iter_mut().chain(&mut texts.compact));
-        let mut digests: Vec<Digest> =
-            texts.filter(|text| text.lengths.is_none()).map(ItemText::digest).filter(|digest| !counts.knows(digest)).collect();
+        let mut digests: Vec<Digest> = texts
+            .filter(|text| text.lengths.is_none())
+            .map(ItemText::digest)
+            .filter(|digest| !counts.knows(digest))
+            .collect();
         digests.sort_unstable();
         digests.dedup();
         digests

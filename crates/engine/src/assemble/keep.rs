@@ -5,20 +5,22 @@ use std::sync::Arc;
 use contexture_assembly::{
     Digest, TokenCounter,
     envelope::{
-        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Producer, RecipeRef,
-        TargetRecord,
+        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Producer, RecipeRef, TargetRecord,
     },
     pipeline::{AssembledTarget, Rejected},
     standard::{self, MissingContext, MissingStatus, OmissionReason, RecordReference, Severity},
 };
 use contexture_core::{
-    ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
+    EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
 };
 use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
 
 use super::{Assemble, AssembledContext, previous::PreviousAssembly, stream, turn_of};
-use crate::{AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result, envelope::FreshCounts};
+use crate::{
+    AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result,
+    envelope::FreshCounts,
+};
 
 /// What makes envelopes.
 const PRODUCER: &str = "contexture";
@@ -92,15 +94,15 @@ impl Contexture {
         let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
         let texts_counted = counted.counts.len() as u64;
         let new = NewEnvelope {
-                document: bytes,
-                stream,
-                recipe: RecipeName::new(request.recipe.name.clone())?,
-                commit: request.commit,
-                created_at: now,
-                artifacts,
-                injections: Vec::new(),
-                missing,
-                events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
+            document: bytes,
+            stream,
+            recipe: RecipeName::new(request.recipe.name.clone())?,
+            commit: request.commit,
+            created_at: now,
+            artifacts,
+            injections: Vec::new(),
+            missing,
+            events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
         };
         let kept = self.envelopes().keep_counted(new, counted).await?;
         self.remembered_assemblies().remember(kept.id, Arc::new(PreviousAssembly::of(&document)));
