@@ -2,22 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Runtime, input::known_as};
-
-/// Directories in which to look.
-#[derive(Debug, Clone, Default)]
-pub struct Homes {
-    /// Claude Code's configuration directory.
-    pub claude: Option<PathBuf>,
-    /// Codex's home.
-    pub codex: Option<PathBuf>,
-    /// Gemini CLI's directory.
-    pub gemini: Option<PathBuf>,
-    /// pi's agent directory.
-    pub pi: Option<PathBuf>,
-    /// OpenCode's data directory, or its database.
-    pub opencode: Option<PathBuf>,
-}
+use crate::{Homes, Runtime, input::known_as};
 
 /// A file that may be a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +10,7 @@ pub struct DiscoveredFile {
     /// The file.
     pub path: PathBuf,
     /// The runtime in whose place it lies.
-    pub runtime: &'static str,
+    pub runtime: Runtime,
 }
 
 /// A directory below which a runtime keeps sessions.
@@ -34,32 +19,31 @@ pub struct SessionPlace {
     /// The directory, or a database.
     pub path: PathBuf,
     /// The runtime.
-    pub runtime: &'static str,
+    pub runtime: Runtime,
 }
-
-/// What lies in OpenCode's place: databases, no session files.
-const OPENCODE: &str = "opencode";
 
 /// Lists the usual places, be there anything or not.
 pub fn places(homes: &Homes) -> Vec<SessionPlace> {
-    let sessions = Runtime::ALL.iter().map(|runtime| (runtime.as_str(), runtime.sessions(homes)));
-    let archived = ("codex", homes.codex.as_ref().map(|home| home.join("archived_sessions")));
-    let all = sessions.chain([archived, (OPENCODE, homes.opencode.clone())]);
-    all.filter_map(|(runtime, path)| Some(SessionPlace { path: path?, runtime })).collect()
+    let places = |runtime: &Runtime| {
+        let runtime = *runtime;
+        runtime.places(homes).into_iter().map(move |path| SessionPlace { path, runtime })
+    };
+    Runtime::ALL.iter().flat_map(places).collect()
 }
 
 /// Lists the files in the usual places, by path.
 pub fn discover(homes: &Homes) -> Vec<DiscoveredFile> {
     let mut found = Vec::new();
     for SessionPlace { path: place, runtime } in places(homes) {
-        if runtime == OPENCODE {
+        let Some(files) = runtime.files() else {
             let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-            let databases = entries.filter(|path| is_database(path)).chain(place.is_file().then(|| place.clone()));
+            let databases = entries.filter(|path| runtime.is_database(path) == Some(true));
+            let databases = databases.chain(place.is_file().then(|| place.clone()));
             found.extend(databases.map(|path| DiscoveredFile { path, runtime }));
             continue;
-        }
+        };
         walk(&place, &mut |path| {
-            if is_session(runtime, path) {
+            if (files.is_session)(path) {
                 found.push(DiscoveredFile { path: path.to_owned(), runtime });
             }
         });
@@ -74,10 +58,9 @@ pub fn touched(homes: &Homes, path: &Path) -> Option<DiscoveredFile> {
     // SQLite appends to a log beside the database first.
     let database = path.to_str().map_or(path, |text| Path::new(text.strip_suffix("-wal").unwrap_or(text)));
     places(homes).into_iter().find_map(|SessionPlace { path: place, runtime }| {
-        let (file, is_wanted) = if runtime == OPENCODE {
-            (database, is_database(database) || database == place)
-        } else {
-            (path, is_session(runtime, path))
+        let (file, is_wanted) = match runtime.files() {
+            Some(files) => (path, (files.is_session)(path)),
+            None => (database, runtime.is_database(database) == Some(true) || database == place),
         };
         (is_wanted && file.starts_with(&place)).then(|| DiscoveredFile { path: file.to_owned(), runtime })
     })
@@ -88,13 +71,13 @@ pub fn find_session(runtime: Runtime, homes: &Homes, session: &str) -> Option<Pa
     if session.is_empty() {
         return None;
     }
-    // Gemini CLI names a file by the beginning of the id only.
-    let name = if runtime == Runtime::Gemini { session.get(..8).unwrap_or(session) } else { session };
+    let files = runtime.files()?;
+    let name = files.named_part(session);
     let is_named = |path: &Path| {
         let path = known_as(path);
         path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(name))
     };
-    find(&runtime.sessions(homes)?, &|path| is_session(runtime.as_str(), path) && is_named(path))
+    find(&runtime.sessions(homes)?, &|path| (files.is_session)(path) && is_named(path))
 }
 
 /// Looks for a file: in the directories that sort last first, because Codex has one for each day; the first of several,
@@ -143,27 +126,8 @@ pub fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json" || extension == "cbor")
 }
 
-fn is_database(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.starts_with("opencode") && path.extension().is_some_and(|extension| extension == "db")
-}
-
-fn is_session(runtime: &str, path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_lines = is_lines(path);
-    match runtime {
-        "codex" => name.starts_with("rollout-") && is_lines,
-        // Older versions wrote documents, and not everything beside them is a session.
-        "gemini" => {
-            let is_chat = path.components().any(|part| part.as_os_str() == "chats");
-            is_chat && (is_lines || name.starts_with("session-") && is_document(path))
-        }
-        _ => is_lines,
-    }
-}
-
 /// Tells by its name whether a file holds lines, be it compressed.
-fn is_lines(path: &Path) -> bool {
+pub(crate) fn is_lines(path: &Path) -> bool {
     let plain = known_as(path);
     // Codex takes the plain file too when it finds both.
     plain.extension().is_some_and(|extension| extension == "jsonl") && (plain == path || !plain.exists())

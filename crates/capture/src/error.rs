@@ -22,7 +22,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// It is not known where a runtime looks for sessions.
-    #[error("it is not known where {} keeps its sessions, because there is no home directory", runtime.title())]
+    #[error("it is not known where {} keeps its sessions, because {}", runtime.title(), why_no_place(*runtime))]
     NoPlace {
         /// The runtime.
         runtime: Runtime,
@@ -52,4 +52,8 @@ impl Coded for Error {
             Self::Io { .. } => ErrorCode::InputOutput,
         }
     }
+}
+
+fn why_no_place(runtime: Runtime) -> &'static str {
+    if runtime.can_resume() { "there is no home directory" } else { "it goes on with none that others write" }
 }

@@ -26,7 +26,7 @@ mod verify;
 
 pub use detect::{NotASession, by_start as detect_start, detect};
 pub use discover::{
-    DiscoveredFile, Homes, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
+    DiscoveredFile, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
     session_files, touched,
 };
 pub use document::MAX_DOCUMENT_BYTES;
@@ -37,6 +37,9 @@ pub use links::Linked;
 pub use many::SessionFile;
 pub use registry::{LiveSession, OpenCall, Process, Registry};
 pub use resume::{ResumeRequest, ResumedSession};
-pub use runtime::{Runtime, SessionName};
+pub use runtime::{
+    Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookRegistration, ResumeCommand, Runtime, RuntimeHooks,
+    SessionName,
+};
 pub use spool::{Drained, Spool};
 pub use verify::{Depth, UnreadTail, Verified};

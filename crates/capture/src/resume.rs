@@ -11,7 +11,7 @@ use contexture_formats::Target;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
 
 use crate::{
-    Capture, Error, Homes, ImportSettings, Result, Runtime, SessionName,
+    Capture, Error, Homes, ImportSettings, Result, ResumeCommand, Runtime, SessionName,
     adopt::{Draft, Grafts},
 };
 
@@ -35,6 +35,8 @@ pub struct ResumeRequest {
 pub struct ResumedSession {
     /// The file.
     pub path: PathBuf,
+    /// The command that goes on with it.
+    pub command: ResumeCommand,
     /// How faithful it is, and what was counted in it.
     pub report: Materialized,
 }
@@ -51,7 +53,9 @@ impl Capture<'_> {
     ) -> Result<ResumedSession> {
         let ResumeRequest { commit, head, runtime, session, directory } = request;
         let name = SessionName { id: session, directory, at: self.engine.now() };
-        let path = runtime.place(homes, name).ok_or(Error::NoPlace { runtime: *runtime })?;
+        let nowhere = || Error::NoPlace { runtime: *runtime };
+        let path = runtime.place(homes, name).ok_or_else(nowhere)?;
+        let command = runtime.resume_command(session, &path).ok_or_else(nowhere)?;
         let format = runtime.format();
         runtime.prepare(&path, directory).map_err(unwritten)?;
         let beside = path.parent().unwrap_or(Path::new("."));
@@ -68,7 +72,7 @@ impl Capture<'_> {
         let grafts = Grafts { ends, follow: head.clone() };
         self.adopt(Draft { written: draft.draft_path(), place: &path, format }, grafts, settings).await?;
         draft.publish(&path, NameTaken::Refuse).map_err(unwritten)?;
-        Ok(ResumedSession { path, report })
+        Ok(ResumedSession { path, command, report })
     }
 }
 

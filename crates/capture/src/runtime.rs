@@ -1,30 +1,41 @@
-//! The agents that sessions are written for: where each looks for them and how it is told to go on.
+//! Runtimes: the agents whose sessions are read and written.
+//!
+//! Each is a row of one table, [`Runtime::ALL`], and a module that holds what the row says. Nothing else asks which
+//! runtime it has before it: whoever needs to know something of a runtime asks its row.
+
+mod arguments;
+mod claude_code;
+mod codex;
+mod descriptor;
+mod dialect;
+mod first_line;
+mod gemini;
+mod homes;
+mod opencode;
+mod pi;
 
 use std::{
+    cmp::Ordering,
     ffi::OsString,
-    fmt, fs, io,
+    fmt,
+    hash::{Hash, Hasher},
+    io,
     path::{Path, PathBuf},
 };
 
 use contexture_core::{Format, RuntimeSessionId, Timestamp};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
-use crate::Homes;
+use self::descriptor::{RuntimeDescriptor, SessionFiles, SessionStorage};
+pub use self::{
+    descriptor::{HookEvent, HookExtension, HookRegistration, RuntimeHooks},
+    dialect::{Dialect, Happened, Heard},
+    homes::Homes,
+};
 
-/// An agent that can go on with a session that was written for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Runtime {
-    /// Anthropic's Claude Code.
-    ClaudeCode,
-    /// OpenAI's Codex.
-    Codex,
-    /// Google's Gemini CLI.
-    Gemini,
-    /// The pi coding agent.
-    Pi,
-}
+/// An agent whose sessions are known: a row of the table.
+#[derive(Clone, Copy)]
+pub struct Runtime(&'static RuntimeDescriptor);
 
 /// A session that a runtime is to find.
 #[derive(Debug, Clone, Copy)]
@@ -37,119 +48,214 @@ pub struct SessionName<'s> {
     pub at: Timestamp,
 }
 
+/// How an agent is started that goes on with a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeCommand {
+    /// The program.
+    pub program: &'static str,
+    /// What it is told.
+    pub arguments: Vec<OsString>,
+}
+
 impl Runtime {
     /// Every runtime.
-    pub const ALL: &'static [Self] = &[Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Pi];
+    pub const ALL: &'static [Self] = &[Self::CLAUDE_CODE, Self::CODEX, Self::GEMINI, Self::PI, Self::OPENCODE];
 
-    /// Returns its name on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Pi => "pi",
-        }
+    /// Returns those that can go on with a session that was written for them.
+    pub fn resumable() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|runtime| runtime.can_resume())
     }
 
-    /// Returns what people call it.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Gemini => "Gemini CLI",
-            Self::Pi => "pi",
-        }
+    /// Returns those that tell hooks what they do.
+    pub fn hooked() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|runtime| runtime.hooks().is_some())
     }
 
-    /// Returns the format of its sessions.
-    pub fn format(self) -> Format {
-        let name = match self {
-            Self::ClaudeCode => "claude-code-v1",
-            Self::Codex => "codex-v1",
-            Self::Gemini => "gemini-v1",
-            Self::Pi => "pi-v1",
-        };
-        Format::new(name).expect("the names of formats are legal")
+    /// Returns the runtime with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|runtime| runtime.as_str() == name)
     }
 
     /// Returns the runtime that writes a format, be it its sessions or what it says while it works.
     pub fn of(format: &Format) -> Option<Self> {
-        Some(match format.as_str() {
-            "claude-code-v1" | "claude-stream-v1" => Self::ClaudeCode,
-            "codex-v1" | "codex-exec-v1" => Self::Codex,
-            "gemini-v1" | "gemini-stream-v1" => Self::Gemini,
-            "pi-v1" => Self::Pi,
-            _ => return None,
+        Self::ALL.iter().copied().find(|runtime| runtime.0.formats.contains(&format.as_str()))
+    }
+
+    /// Returns the runtime that is started by a program, or from a package, `@owner/name` with a version or without.
+    pub fn of_program(name: &str) -> Option<Self> {
+        let (owner, package) = name.rsplit_once('/').unwrap_or(("", name));
+        let package = package.split('@').next().unwrap_or(package);
+        Self::resumable().find(|runtime| {
+            let is_program = owner.is_empty() && runtime.program() == Some(package);
+            is_program || runtime.0.agent.as_ref().is_some_and(|agent| agent.packages.contains(&(owner, package)))
         })
     }
 
-    /// Returns the directory below which the runtime keeps its sessions, if its home is known.
+    /// Returns its name on the command line.
+    pub const fn as_str(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Returns what people call it.
+    pub const fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// Returns the format of its sessions.
+    pub fn format(self) -> Format {
+        self.formats().next().expect("every runtime writes sessions")
+    }
+
+    /// Returns the formats that it writes, that of its sessions first.
+    pub fn formats(self) -> impl Iterator<Item = Format> {
+        self.0.formats.iter().map(|name| Format::new(*name).expect("the names of formats are legal"))
+    }
+
+    /// Returns the variables in which it tells the programs that it starts which session they work for.
+    pub const fn session_variables(self) -> &'static [&'static str] {
+        self.0.session_variables
+    }
+
+    /// Returns how it tells hooks what it does, if it can.
+    pub const fn hooks(self) -> Option<&'static RuntimeHooks> {
+        self.0.hooks.as_ref()
+    }
+
+    /// Returns how long it keeps a session after its last line, in microseconds; nothing when it deletes none, or none
+    /// that is known of.
+    pub fn retention_micros(self, homes: &Homes) -> Option<i64> {
+        self.0.retention_micros.and_then(|read| read(homes.of(self)?))
+    }
+
+    /// Tells whether it can go on with a session that was written for it.
+    pub const fn can_resume(self) -> bool {
+        self.0.agent.is_some()
+    }
+
+    /// Returns the program that it is started by.
+    pub fn program(self) -> Option<&'static str> {
+        self.0.agent.as_ref().map(|agent| agent.program)
+    }
+
+    /// Returns the lines in which it tells what happens while it works, if its arguments ask for them.
+    pub fn dialect(self, arguments: &[OsString]) -> Option<Dialect> {
+        Dialect::of(self).filter(|dialect| dialect.is_asked_for(arguments))
+    }
+
+    /// Tells whether its arguments ask it to keep no session.
+    pub fn is_ephemeral(self, arguments: &[OsString]) -> bool {
+        let option = self.0.agent.as_ref().and_then(|agent| agent.ephemeral);
+        option.is_some_and(|option| arguments::flags(arguments).any(|flag| flag == option))
+    }
+
+    /// Returns where among its arguments those belong that resume a session.
+    pub fn resume_at(self, arguments: &[OsString]) -> usize {
+        self.0.agent.as_ref().map_or(0, |agent| (agent.resume_at)(arguments))
+    }
+
+    /// Returns the command that goes on with a session, if it can be told to.
+    pub fn resume_command(self, session: &RuntimeSessionId, path: &Path) -> Option<ResumeCommand> {
+        let agent = self.0.agent.as_ref()?;
+        Some(ResumeCommand { program: agent.program, arguments: (agent.resume)(session, path).into() })
+    }
+
+    /// Returns the directory below which the runtime keeps its sessions, if its home is known and they are files.
     pub fn sessions(self, homes: &Homes) -> Option<PathBuf> {
-        Some(match self {
-            Self::ClaudeCode => homes.claude.as_ref()?.join("projects"),
-            Self::Codex => homes.codex.as_ref()?.join("sessions"),
-            Self::Gemini => homes.gemini.as_ref()?.join("tmp"),
-            Self::Pi => homes.pi.as_ref()?.join("sessions"),
-        })
+        Some(homes.of(self)?.join(self.files()?.directories.first()?))
     }
 
     /// Returns where the runtime looks for a session, if its home is known.
     pub fn place(self, homes: &Homes, name: SessionName<'_>) -> Option<PathBuf> {
-        let SessionName { id, directory, at } = name;
-        let time = file_time(at);
-        let file = match self {
-            Self::ClaudeCode => format!("{id}.jsonl"),
-            Self::Codex => format!("rollout-{time}-{id}.jsonl"),
-            Self::Gemini => {
-                let minute = time.get(..16).unwrap_or(&time);
-                let short = id.as_str().get(..8).unwrap_or(id.as_str());
-                format!("session-{minute}-{short}.jsonl")
-            }
-            Self::Pi => format!("{time}-000Z_{id}.jsonl"),
-        };
-        Some(self.folder(homes, directory, at)?.join(file))
-    }
-
-    /// Returns the directory in which the runtime begins a session of those who work in a directory, if its home is known.
-    pub fn folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
-        let directory = directory.to_string_lossy();
-        Some(match self {
-            Self::ClaudeCode => {
-                let slug = directory.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-                self.sessions(homes)?.join(slug)
-            }
-            Self::Codex => {
-                let time = file_time(at);
-                self.sessions(homes)?.join(time.get(..10).unwrap_or(&time).replace('-', "/"))
-            }
-            Self::Gemini => gemini_project(homes.gemini.as_ref()?, &directory).join("chats"),
-            Self::Pi => {
-                let slug = directory.trim_start_matches('/').replace(['/', '\\', ':'], "-");
-                self.sessions(homes)?.join(format!("--{slug}--"))
-            }
-        })
+        let folder = self.folder(homes, name.directory, name.at)?;
+        Some(folder.join((self.0.agent.as_ref()?.file_name)(&name)))
     }
 
     /// Puts beside a session what the runtime needs to find it, unless it is there.
     pub(crate) fn prepare(self, session: &Path, directory: &Path) -> io::Result<()> {
-        let Some(place) = session.parent() else { return Ok(()) };
-        fs::create_dir_all(place)?;
-        let marker = place.with_file_name(".project_root");
-        if self == Self::Gemini && !marker.exists() {
-            fs::write(marker, directory.to_string_lossy().as_bytes())?;
+        match (&self.0.agent, session.parent()) {
+            (Some(agent), Some(folder)) => (agent.prepare)(folder, directory),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// Returns the program and its arguments that go on with a session.
-    pub fn resume_command(self, session: &RuntimeSessionId, path: &Path) -> (&'static str, Vec<OsString>) {
-        let session = session.as_str();
-        match self {
-            Self::ClaudeCode => ("claude", vec!["--resume".into(), session.into()]),
-            Self::Codex => ("codex", vec!["resume".into(), session.into()]),
-            Self::Gemini => ("gemini", vec!["--resume".into(), session.into()]),
-            Self::Pi => ("pi", vec!["--session".into(), path.into()]),
+    /// Returns the directory in which to look for sessions of those who work in a directory, if its home is known.
+    pub fn search_folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
+        match self.files()?.working_directory {
+            Some(_) => self.sessions(homes),
+            None => self.folder(homes, directory, at),
         }
+    }
+
+    /// Tells whether a file that was found there is of somebody who works in a directory.
+    pub fn is_of_directory(self, path: &Path, directory: &Path) -> bool {
+        self.files().and_then(|files| files.working_directory).is_none_or(|read| read(path) == directory)
+    }
+
+    /// Returns the id that the runtime calls a session by that lies in a file.
+    pub fn session_of(self, path: &Path) -> Option<String> {
+        (self.files()?.session_of)(path)
+    }
+
+    /// Returns where the runtime begins a session of those who work in a directory.
+    fn folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
+        Some((self.0.agent.as_ref()?.folder)(homes.of(self)?, directory, at))
+    }
+
+    /// Returns what its session files are like, if they are files.
+    pub(crate) fn files(self) -> Option<&'static SessionFiles> {
+        match &self.0.storage {
+            SessionStorage::Files(files) => Some(files),
+            SessionStorage::Database(_) => None,
+        }
+    }
+
+    /// Returns the places below which it keeps sessions, be there anything or not.
+    pub(crate) fn places(self, homes: &Homes) -> Vec<PathBuf> {
+        let Some(home) = homes.of(self) else { return Vec::new() };
+        match &self.0.storage {
+            SessionStorage::Files(files) => files.directories.iter().map(|directory| home.join(directory)).collect(),
+            SessionStorage::Database(_) => vec![home.to_owned()],
+        }
+    }
+
+    /// Tells by its name whether a file in such a place is a database of sessions; nothing when the runtime has none.
+    pub(crate) fn is_database(self, path: &Path) -> Option<bool> {
+        match &self.0.storage {
+            SessionStorage::Files(_) => None,
+            SessionStorage::Database(is_database) => Some(is_database(path)),
+        }
+    }
+}
+
+impl PartialEq for Runtime {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Runtime {}
+
+impl PartialOrd for Runtime {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Runtime {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for Runtime {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -159,30 +265,11 @@ impl fmt::Display for Runtime {
     }
 }
 
-/// Writes a time as it stands in the names of files, to the second.
-fn file_time(at: Timestamp) -> String {
-    let at = at.to_string();
-    at.get(..19).unwrap_or(&at).replace(':', "-")
+impl Serialize for Runtime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
-/// Returns where Gemini CLI keeps what belongs to a directory: where it says, or a place of that name that is free.
-fn gemini_project(home: &Path, directory: &str) -> PathBuf {
-    let places = home.join("tmp");
-    let registry = fs::read(home.join("projects.json")).unwrap_or_default();
-    let registry: Value = serde_json::from_slice(&registry).unwrap_or_default();
-    if let Some(slug) = registry["projects"][directory].as_str() {
-        return places.join(slug);
-    }
-    let base = Path::new(directory).file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let slug = base.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-    let slug = slug.trim_matches('-');
-    let slug = if slug.is_empty() { "project" } else { slug };
-    let taken = |slug: &str| registry["projects"].as_object().is_some_and(|all| all.values().any(|name| name == slug));
-    let is_own = |place: &Path| match fs::read_to_string(place.join(".project_root")) {
-        Ok(root) => root.trim() == directory,
-        Err(_) => !place.exists(),
-    };
-    let names = std::iter::once(slug.to_owned()).chain((1..1000).map(|number| format!("{slug}-{number}")));
-    let free = names.map(|name| (places.join(&name), name)).find(|(place, name)| !taken(name) && is_own(place));
-    free.map_or_else(|| places.join(slug), |(place, _)| place)
-}
+#[cfg(test)]
+mod tests;

@@ -77,9 +77,7 @@ impl Environment {
         let usual_config = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
         let state_home = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let usual_state = || variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-        let place = |name: &str, usual: &str| {
-            variable(name).map(PathBuf::from).or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(usual)))
-        };
+        let (user_home, data_home) = (variable("HOME").map(PathBuf::from), data_home.or_else(home));
         Self {
             store: variable("CTX_STORE"),
             space: variable("CTX_SPACE"),
@@ -91,20 +89,12 @@ impl Environment {
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
             time: variable("CTX_TIME"),
-            data_directory: data_home.clone().or_else(home).map(|data| data.join("contexture")),
+            data_directory: data_home.as_ref().map(|data| data.join("contexture")),
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres_password: variable("PGPASSWORD"),
-            homes: Homes {
-                claude: place("CLAUDE_CONFIG_DIR", ".claude"),
-                codex: place("CODEX_HOME", ".codex"),
-                gemini: place("GEMINI_DIR", ".gemini"),
-                pi: place("PI_CODING_AGENT_DIR", ".pi/agent"),
-                opencode: variable("OPENCODE_DB")
-                    .map(PathBuf::from)
-                    .or_else(|| data_home.clone().or_else(home).map(|data| data.join("opencode"))),
-            },
+            homes: Homes::find(variable, user_home.as_deref(), data_home.as_deref()),
             programs: variable("PATH"),
             pager: env::var_os("PAGER"),
             less: variable("LESS"),

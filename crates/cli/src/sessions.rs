@@ -14,7 +14,9 @@ use contexture::{
     core::{Format, Timestamp},
     formats::{self, Framing},
 };
-use contexture_capture::{self as capture, Capture, Homes, ImportSettings, ImportedFile, SessionFile, opencode};
+use contexture_capture::{
+    self as capture, Capture, Homes, ImportSettings, ImportedFile, Runtime, SessionFile, opencode,
+};
 use serde::Serialize;
 
 pub(crate) use self::rescue::{Rescued, is_rescue_needed, rescue};
@@ -23,15 +25,6 @@ use crate::{
     error::{Error, Result},
     input::Input,
 };
-
-/// The runtimes that have formats of their own; their first format is that of their sessions.
-const RUNTIMES: &[(&str, &[&str])] = &[
-    ("claude-code", &["claude-code-v1", "claude-stream-v1"]),
-    ("codex", &["codex-v1", "codex-exec-v1"]),
-    ("gemini", &["gemini-v1", "gemini-stream-v1"]),
-    ("pi", &["pi-v1"]),
-    ("opencode", &["opencode-v1"]),
-];
 
 /// What is looked for: the formats of a runtime, or one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +42,10 @@ impl Wanted {
     }
 
     fn named(name: &str) -> Self {
-        let own = RUNTIMES.iter().find(|(runtime, _)| *runtime == name).map_or(vec![name], |(_, all)| all.to_vec());
-        let formats = own.into_iter().filter_map(|format| Format::new(format).ok()).collect();
+        let formats = match Runtime::named(name) {
+            Some(runtime) => runtime.formats().collect(),
+            None => Format::new(name).into_iter().collect(),
+        };
         Self { name: name.to_owned(), formats }
     }
 }
@@ -59,13 +54,17 @@ impl Wanted {
 pub(crate) fn runtime_or_format() -> impl TypedValueParser<Value = Wanted> {
     let formats = formats::known().iter().map(|known| known.name);
     let readable = formats.filter(|name| Format::new(*name).is_ok_and(|format| formats::codec(&format).is_some()));
-    let names: Vec<&'static str> = RUNTIMES.iter().map(|(name, _)| *name).chain(readable).collect();
+    let names: Vec<&'static str> = runtimes().chain(readable).collect();
     PossibleValuesParser::new(names).map(|name| Wanted::named(&name))
 }
 
 /// Accepts the names of runtimes.
 pub(crate) fn runtime() -> impl TypedValueParser<Value = Wanted> {
-    PossibleValuesParser::new(RUNTIMES.iter().map(|(name, _)| *name)).map(|name| Wanted::named(&name))
+    PossibleValuesParser::new(runtimes()).map(|name| Wanted::named(&name))
+}
+
+fn runtimes() -> impl Iterator<Item = &'static str> {
+    Runtime::ALL.iter().map(|runtime| runtime.as_str())
 }
 
 /// A session file.
@@ -183,7 +182,7 @@ impl Search {
 
     /// Lists the sessions of a database.
     fn in_database(&self, database: &Path) -> Result<Vec<Candidate>, opencode::DatabaseError> {
-        let format = Format::new("opencode-v1").expect("the names of formats are legal");
+        let format = Runtime::OPENCODE.format();
         if self.wanted.as_ref().is_some_and(|wanted| !wanted.formats.contains(&format)) {
             return Ok(Vec::new());
         }
@@ -273,6 +272,6 @@ pub(crate) async fn take_in(
 /// Returns what wrote a format: a runtime, or the format itself without its version.
 fn runtime_of(format: &Format) -> String {
     let name = format.as_str();
-    let runtime = RUNTIMES.iter().find(|(_, formats)| formats.contains(&name));
-    runtime.map_or(name.strip_suffix("-v1").unwrap_or(name), |(runtime, _)| runtime).to_owned()
+    let unversioned = name.strip_suffix("-v1").unwrap_or(name);
+    Runtime::of(format).map_or(unversioned, |runtime| runtime.as_str()).to_owned()
 }

@@ -8,7 +8,6 @@ mod diff;
 pub(crate) mod git;
 mod hooks;
 mod json;
-mod pi;
 mod program;
 
 use std::{
@@ -17,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_capture::{Homes, Runtime};
+use contexture_capture::{Homes, HookRegistration, Runtime, RuntimeHooks};
 
 use crate::error::{Error, Result, Unprepared};
 use change::FileKind;
@@ -35,17 +34,18 @@ pub(crate) enum Scope {
 }
 
 /// Where a runtime reads its hooks from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) runtime: Runtime,
     pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
     /// The directory that stays, even if nothing is left in it.
     root: PathBuf,
+    hooks: &'static RuntimeHooks,
 }
 
 /// Hooks that are there.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Installed {
     pub(crate) place: Place,
     pub(crate) state: State,
@@ -65,31 +65,25 @@ pub(crate) enum State {
 impl Place {
     /// Returns where a runtime reads its hooks from; nothing, if it has no home.
     pub(crate) fn of(runtime: Runtime, scope: Scope, homes: &Homes, project: &Path) -> Option<Self> {
-        let (home, in_home, in_project) = match runtime {
-            Runtime::ClaudeCode => (&homes.claude, "settings.json", ".claude/settings.local.json"),
-            Runtime::Codex => (&homes.codex, "hooks.json", ".codex/hooks.json"),
-            Runtime::Gemini => (&homes.gemini, "settings.json", ".gemini/settings.json"),
-            Runtime::Pi => (&homes.pi, "extensions/contexture.js", ".pi/extensions/contexture.js"),
-        };
+        let hooks = runtime.hooks()?;
         let (root, path) = match scope {
-            Scope::User => (home.clone()?, in_home),
-            Scope::Project => (project.to_owned(), in_project),
+            Scope::User => (homes.of(runtime)?, hooks.in_home),
+            Scope::Project => (project, hooks.in_project),
         };
-        Some(Self { runtime, scope, path: root.join(path), root })
+        Some(Self { runtime, scope, path: root.join(path), root: root.to_owned(), hooks })
     }
 
     /// Plans to have the program told of all that happens.
     pub(crate) fn register(&self, program: &Program) -> Result<Plan> {
         let before = change::read(&self.path)?;
-        let after = match (self.runtime, before.as_deref().map(str::trim)) {
-            (Runtime::Pi, Some(text)) if !text.is_empty() && !pi::is_ours(text) => {
+        let after = match (&self.hooks.registration, before.as_deref().map(str::trim)) {
+            (HookRegistration::Extension(extension), Some(text)) if !text.is_empty() && !(extension.is_ours)(text) => {
                 return Err(Unprepared::NotOurs { path: self.path.clone() }.into());
             }
-            (Runtime::Pi, _) => pi::extension(program),
-            (Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini, None | Some("")) => {
-                hooks::alone(self.runtime, program)
+            (HookRegistration::Extension(_), _) | (HookRegistration::Settings(_), None | Some("")) => {
+                self.by_hand(program)
             }
-            (Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini, Some(_)) => {
+            (HookRegistration::Settings(_), Some(_)) => {
                 let text = before.as_deref().unwrap_or_default();
                 hooks::add(text, self.runtime, program).map_err(|source| self.misfit(source))?
             }
@@ -100,9 +94,9 @@ impl Place {
     /// Plans to have no program of ours told of anything.
     pub(crate) fn unregister(&self) -> Result<Plan> {
         let Some(before) = change::read(&self.path)? else { return Ok(self.plan(None)) };
-        let after = match self.runtime {
-            Runtime::Pi => (!pi::is_ours(&before)).then(|| before.clone()),
-            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => match hooks::remove(&before, self.runtime) {
+        let after = match &self.hooks.registration {
+            HookRegistration::Extension(extension) => (!(extension.is_ours)(&before)).then(|| before.clone()),
+            HookRegistration::Settings(_) => match hooks::remove(&before, self.runtime) {
                 Ok(after) => after,
                 // What cannot be read is no concern of ours, unless it may hold something of ours.
                 Err(source) if before.contains(&format!("hook {}", self.runtime.as_str())) => {
@@ -115,17 +109,27 @@ impl Place {
         let step = match after {
             Some(after) => self.write(Some(before), after),
             // The link is the user's, and so is the name of the file it leads to.
-            None if is_link && self.runtime != Runtime::Pi => self.write(Some(before), "{}\n".to_owned()),
+            None if is_link && matches!(self.hooks.registration, HookRegistration::Settings(_)) => {
+                self.write(Some(before), "{}\n".to_owned())
+            }
             None => Some(Step::Delete { path: self.path.clone(), before, root: self.root.clone() }),
         };
         Ok(self.plan(step))
     }
 
+    /// Returns what a person has to do before the runtime reads its hooks there.
+    pub(crate) fn caution(&self) -> Option<&'static str> {
+        match self.scope {
+            Scope::User => self.hooks.caution,
+            Scope::Project => self.hooks.project_caution,
+        }
+    }
+
     /// Returns what a person who adds the hooks by hand has to write.
     pub(crate) fn by_hand(&self, program: &Program) -> String {
-        match self.runtime {
-            Runtime::Pi => pi::extension(program),
-            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => hooks::alone(self.runtime, program),
+        match &self.hooks.registration {
+            HookRegistration::Extension(extension) => (extension.write)(&program.hook_words(self.runtime)),
+            HookRegistration::Settings(_) => hooks::alone(self.runtime, program),
         }
     }
 
@@ -146,15 +150,16 @@ impl Place {
     fn state(&self, program: &Program) -> Option<State> {
         // Settings that cannot be read hold nothing that the runtime could read.
         let text = change::read(&self.path).ok().flatten()?;
-        let (wanted, present): (Vec<_>, Vec<_>) = match self.runtime {
-            Runtime::Pi => {
-                let called = pi::is_ours(&text).then(|| pi::called(&text)).flatten()?;
-                let present = pi::present(&text).into_iter().map(|event| (event.to_owned(), called.clone()));
-                (pi::wanted(), present.collect())
+        let (wanted, present): (Vec<_>, Vec<_>) = match &self.hooks.registration {
+            HookRegistration::Extension(extension) => {
+                let command = (extension.is_ours)(&text).then(|| (extension.command)(&text)).flatten()?;
+                let called = program::called_for(self.runtime, &command)?;
+                let present = extension.events.iter().filter(|event| (extension.tells_of)(&text, event));
+                let present = present.map(|event| (event.to_string(), called.clone()));
+                (extension.events.to_vec(), present.collect())
             }
-            Runtime::ClaudeCode | Runtime::Codex | Runtime::Gemini => {
-                let wanted = hooks::events(self.runtime).into_iter().map(|event| event.name);
-                (wanted.collect(), hooks::present(&text, self.runtime).ok()?)
+            HookRegistration::Settings(events) => {
+                (events.iter().map(|event| event.name).collect(), hooks::present(&text, self.runtime).ok()?)
             }
         };
         present.first()?;
@@ -169,8 +174,8 @@ impl Place {
 
 /// Returns the hooks that are there, for the user and in a project.
 pub(crate) fn installed(homes: &Homes, project: &Path, program: &Program) -> Vec<Installed> {
-    let places = Runtime::ALL.iter().flat_map(|runtime| {
-        [Scope::User, Scope::Project].into_iter().filter_map(|scope| Place::of(*runtime, scope, homes, project))
+    let places = Runtime::hooked().flat_map(|runtime| {
+        [Scope::User, Scope::Project].into_iter().filter_map(move |scope| Place::of(runtime, scope, homes, project))
     });
     let state = |place: Place| Some(Installed { state: place.state(program)?, place });
     places.filter_map(state).collect()
@@ -178,11 +183,6 @@ pub(crate) fn installed(homes: &Homes, project: &Path, program: &Program) -> Vec
 
 /// Says whether a runtime is on this machine: it has a home here, or its program is found.
 pub(crate) fn is_here(runtime: Runtime, homes: &Homes, search: Option<&OsStr>) -> bool {
-    let (home, name) = match runtime {
-        Runtime::ClaudeCode => (&homes.claude, "claude"),
-        Runtime::Codex => (&homes.codex, "codex"),
-        Runtime::Gemini => (&homes.gemini, "gemini"),
-        Runtime::Pi => (&homes.pi, "pi"),
-    };
-    home.as_ref().is_some_and(|home| home.is_dir()) || program::is_on_path(name, search)
+    homes.of(runtime).is_some_and(Path::is_dir)
+        || runtime.program().is_some_and(|program| program::is_on_path(program, search))
 }

@@ -215,8 +215,8 @@ pub(crate) fn trigger() -> impl TypedValueParser<Value = Trigger> {
 
 /// Reads the name of an agent, and lists them in help texts.
 pub(crate) fn runtime() -> impl TypedValueParser<Value = Runtime> {
-    let parse = |word: String| Runtime::ALL.iter().copied().find(|it| it.as_str() == word).ok_or("no runtime");
-    PossibleValuesParser::new(Runtime::ALL.iter().map(|runtime| runtime.as_str())).try_map(parse)
+    let parse = |word: String| Runtime::resumable().find(|it| it.as_str() == word).ok_or("no runtime");
+    PossibleValuesParser::new(Runtime::resumable().map(Runtime::as_str)).try_map(parse)
 }
 
 /// Reads how faithful a translation must be, and lists the words in help texts.

@@ -66,7 +66,7 @@ impl Hook {
             }
         }
         let name = words.next()?;
-        let runtime = Runtime::ALL.iter().copied().find(|runtime| name == runtime.as_str())?;
+        let runtime = Runtime::hooked().find(|runtime| name == runtime.as_str())?;
         words.next().is_none().then_some((globals, Self { runtime }))
     }
 

@@ -168,7 +168,7 @@ impl Init {
         // What was set up may be gone since, and can be taken out all the same.
         let search = invocation.environment.programs.as_deref();
         let is_meant = |runtime: &Runtime| self.remove || setup::is_here(*runtime, homes, search);
-        let places: Vec<_> = Runtime::ALL.iter().copied().filter(is_meant).filter_map(place).collect();
+        let places: Vec<_> = Runtime::hooked().filter(is_meant).filter_map(place).collect();
         if places.is_empty() && !self.git && !self.remove { Err(Unprepared::NoAgents.into()) } else { Ok(places) }
     }
 
@@ -192,7 +192,7 @@ impl Init {
                 let project = if place.scope == Scope::Project { " --project" } else { "" };
                 let runtime = place.runtime.as_str();
                 output.status(format_args!("  `ctx init --remove{project} --runtime {runtime}` takes them out."));
-            } else if let Some(caution) = caution(place) {
+            } else if let Some(caution) = place.caution() {
                 output.status(format_args!("  {caution}"));
             }
         }
@@ -226,17 +226,6 @@ impl Consent {
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map_err(|source| Error::Read { input: Input::Stdin, source })?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-    }
-}
-
-/// Returns what a person has to do before a runtime reads its hooks.
-fn caution(place: &Place) -> Option<&'static str> {
-    match (place.runtime, place.scope) {
-        (Runtime::Codex, _) => {
-            Some("Codex runs no hook that you have not reviewed: start `codex` once and trust them.")
-        }
-        (Runtime::Pi, Scope::Project) => Some("pi loads what is in a project only if you trust the project."),
-        (Runtime::ClaudeCode | Runtime::Gemini | Runtime::Pi, _) => None,
     }
 }
 

@@ -13,7 +13,7 @@ use contexture::{
     Contexture, Materialized, Reference, Stop,
     core::{CommitId, HeadName, RuntimeSessionId},
 };
-use contexture_capture::{Capture, ImportSettings, Runtime};
+use contexture_capture::{Capture, ImportSettings, ResumeCommand, Runtime};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -94,7 +94,7 @@ impl Resume {
         let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory };
         let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
         let contexture_capture::ResumeRequest { session, directory, .. } = request;
-        let (program, mut arguments) = runtime.resume_command(&session, &written.path);
+        let ResumeCommand { program, mut arguments } = written.command;
         arguments.extend(self.arguments);
         let line = command_line(program, &arguments);
         if self.print || output.shape() == Shape::Json {
@@ -146,7 +146,7 @@ impl Resume {
             return Ok(runtime);
         }
         let format = engine.show(commit).await?.commit.format;
-        Runtime::of(&format).ok_or(Error::NoRuntime { commit, format })
+        Runtime::of(&format).filter(|runtime| runtime.can_resume()).ok_or(Error::NoRuntime { commit, format })
     }
 
     async fn directory(&self, engine: &Contexture, commit: CommitId) -> Result<PathBuf> {

@@ -18,7 +18,7 @@ use contexture::{
     Location, Reference,
     core::{RuntimeSessionId, Thread, Ticket},
 };
-use contexture_capture::{Capture, ImportSettings, Runtime};
+use contexture_capture::{Capture, Dialect, ImportSettings, Runtime};
 use tokio::{process::Command, time::Instant};
 use uuid::Uuid;
 
@@ -31,9 +31,7 @@ use crate::{
     invocation::Invocation,
     live::{
         self, Recorder,
-        run::{
-            Dialect, Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper,
-        },
+        run::{Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper},
     },
     output::Output,
     shell, values,
@@ -181,7 +179,7 @@ async fn resume(
     let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
     let written = Capture::new(&engine).resume(&request, &environment.homes, &settings).await?;
     output.remark(materialize::told(&written.report));
-    let line = line.resuming(runtime, &request.session, &written.path);
+    let line = line.resuming(runtime, written.command.arguments);
     Ok((line, Resumed { session: request.session.to_string(), path: written.path, from: commit }))
 }
 

@@ -139,7 +139,7 @@ fn engine() -> Vec<EngineError> {
 }
 
 fn capture() -> Vec<CaptureError> {
-    vec![CaptureError::Overtaken { path: path() }, CaptureError::NoPlace { runtime: Runtime::Codex }]
+    vec![CaptureError::Overtaken { path: path() }, CaptureError::NoPlace { runtime: Runtime::CODEX }]
 }
 
 /// What is wrong with what a command was given.
@@ -209,7 +209,7 @@ fn programs() -> Vec<Error> {
 }
 
 fn unprepared() -> Vec<Unprepared> {
-    let runtime = Runtime::Codex;
+    let runtime = Runtime::CODEX;
     vec![
         Unprepared::NoAgents,
         Unprepared::NoSettings { runtime },

@@ -59,14 +59,14 @@ mod tests {
         let last = |runtime| Fired::last(state.path(), runtime);
         let fired = |at: &str, event: &str| Fired { at: at.parse().unwrap(), event: event.to_owned() };
         let first = fired("2026-11-15T20:10:00Z", "turn_end");
-        assert_eq!(last(Runtime::Pi), None);
-        first.note(state.path(), Runtime::Pi).unwrap();
-        fired("2026-11-15T20:10:19Z", "agent_end").note(state.path(), Runtime::Pi).unwrap();
-        assert_eq!(last(Runtime::Pi), Some(first));
+        assert_eq!(last(Runtime::PI), None);
+        first.note(state.path(), Runtime::PI).unwrap();
+        fired("2026-11-15T20:10:19Z", "agent_end").note(state.path(), Runtime::PI).unwrap();
+        assert_eq!(last(Runtime::PI), Some(first));
         for later in [fired("2026-11-15T20:10:20Z", "agent_end"), fired("2026-11-15T20:10:19Z", "turn_end")] {
-            later.note(state.path(), Runtime::Pi).unwrap();
-            assert_eq!(last(Runtime::Pi), Some(later));
+            later.note(state.path(), Runtime::PI).unwrap();
+            assert_eq!(last(Runtime::PI), Some(later));
         }
-        assert_eq!(last(Runtime::Codex), None);
+        assert_eq!(last(Runtime::CODEX), None);
     }
 }

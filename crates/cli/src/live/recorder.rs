@@ -17,10 +17,11 @@ use contexture::{
     core::{CommitId, Format, SpaceName, Timestamp, Trigger},
 };
 use contexture_capture::{
-    self as capture, Capture, CaptureReason, ImportSettings, LiveSession, Registry, Runtime, SessionFile, Spool,
+    self as capture, Capture, CaptureReason, Dialect, ImportSettings, LiveSession, Registry, Runtime, SessionFile,
+    Spool,
 };
 
-use super::{Log, Trouble, flush, process::is_alive, run::Dialect};
+use super::{Log, Trouble, flush, process::is_alive};
 use crate::{
     error::{Error, Result},
     invocation::Invocation,

@@ -1,7 +1,6 @@
 //! The parts of `ctx run`: a program is run as it is, and what it says is captured beside it.
 
 mod desk;
-mod dialect;
 mod rhythm;
 mod scribe;
 mod socket;
@@ -10,7 +9,6 @@ mod terminal;
 mod wrapper;
 
 pub(crate) use self::{
-    dialect::Dialect,
     rhythm::{Every, Rhythm},
     scribe::{Made, Missing, Plan, Resumed, Scribe, Started},
     socket::{Answer, Socket, ask},

@@ -51,7 +51,7 @@ impl Story {
     /// Returns the command that goes on from there.
     pub(crate) fn resume_command(&self) -> String {
         let id = self.commit.id.short();
-        match Runtime::of(&self.commit.commit.format) {
+        match Runtime::of(&self.commit.commit.format).filter(|runtime| runtime.can_resume()) {
             Some(_) => format!("ctx resume {id}"),
             // No agent wrote it, so one has to be chosen.
             None => format!("ctx resume {id} --in claude-code"),

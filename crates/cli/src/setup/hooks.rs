@@ -1,10 +1,10 @@
-//! Hooks in settings that are JSON: those of Claude Code, Codex and Gemini CLI, which share one shape.
+//! Hooks in settings that are JSON, which share one shape.
 //!
 //! `{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "timeout": …}]}]}}`
 
 use std::path::PathBuf;
 
-use contexture_capture::Runtime;
+use contexture_capture::{HookEvent, HookRegistration, Runtime};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,16 +12,6 @@ use super::{
     program::{self, Program},
 };
 use crate::shell;
-
-/// An event to be told of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Event {
-    pub(super) name: &'static str,
-    /// Which of them, where a runtime wants that said.
-    matcher: Option<&'static str>,
-    /// How long the runtime waits for us, in its own unit.
-    timeout: u32,
-}
 
 /// Why settings cannot be changed.
 #[derive(Debug, thiserror::Error)]
@@ -60,51 +50,12 @@ struct Found<'n> {
     program: PathBuf,
 }
 
-/// Returns the events of a runtime that make up a history.
-pub(super) fn events(runtime: Runtime) -> Vec<Event> {
-    let (names, timeout): (&[&str], u32) = match runtime {
-        Runtime::ClaudeCode => (
-            &[
-                "SessionStart",
-                "UserPromptSubmit",
-                "PreToolUse",
-                "PostToolUse",
-                "PostToolUseFailure",
-                "PreCompact",
-                "PostCompact",
-                "SubagentStop",
-                "Stop",
-                "SessionEnd",
-            ],
-            10,
-        ),
-        Runtime::Codex => (
-            &[
-                "SessionStart",
-                "UserPromptSubmit",
-                "PreToolUse",
-                "PostToolUse",
-                "PreCompact",
-                "PostCompact",
-                "SubagentStop",
-                "Stop",
-                "SessionEnd",
-            ],
-            10,
-        ),
-        // It does not say which tool it is about to call, and tells of a compression before each request whether there is one
-        // or not; what it compresses stays in its file.
-        Runtime::Gemini => (&["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"], 10_000),
-        // What pi tells is said in its extension.
-        Runtime::Pi => (&[], 0),
-    };
-    let event = |name: &&'static str| Event {
-        name,
-        matcher: name.contains("Tool").then_some("*"),
-        // Codex waits no longer for its end, and complains of more.
-        timeout: if runtime == Runtime::Codex && *name == "SessionEnd" { 3 } else { timeout },
-    };
-    names.iter().map(event).collect()
+/// Returns the events of a runtime that make up a history, if its settings name them.
+fn events(runtime: Runtime) -> &'static [HookEvent] {
+    match runtime.hooks().map(|hooks| &hooks.registration) {
+        Some(HookRegistration::Settings(events)) => events,
+        Some(HookRegistration::Extension(_)) | None => &[],
+    }
 }
 
 /// Returns settings that hold our hooks and nothing else.
@@ -121,7 +72,7 @@ pub(super) fn add(text: &str, runtime: Runtime, program: &Program) -> Result<Str
     while let Some(less) = without_one(&text, runtime, |event| events.iter().all(|wanted| wanted.name != event))? {
         text = less;
     }
-    for event in &events {
+    for event in events {
         text = with_event(text, runtime, event, &command)?;
     }
     Ok(text)
@@ -145,7 +96,7 @@ pub(super) fn present(text: &str, runtime: Runtime) -> Result<Vec<(String, PathB
     Ok(found(&root, runtime).into_iter().map(|it| (it.event.to_owned(), it.program)).collect())
 }
 
-fn with_event(text: String, runtime: Runtime, event: &Event, command: &str) -> Result<String, Misfit> {
+fn with_event(text: String, runtime: Runtime, event: &HookEvent, command: &str) -> Result<String, Misfit> {
     let hook = Hook { r#type: "command".to_owned(), command: command.to_owned(), timeout: event.timeout };
     let wanted = Group { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] };
     let root = Node::parse(&text)?;
@@ -251,12 +202,12 @@ mod tests {
 
     #[test]
     fn a_hook_that_is_there_stays() {
-        let added = add(OTHERS, Runtime::ClaudeCode, &program("/bin/ctx")).unwrap();
+        let added = add(OTHERS, Runtime::CLAUDE_CODE, &program("/bin/ctx")).unwrap();
         assert!(added.contains("notify-send done"));
-        assert_eq!(add(&added, Runtime::ClaudeCode, &program("/bin/ctx")).unwrap(), added);
-        let wanted: Vec<_> = events(Runtime::ClaudeCode).iter().map(|event| event.name.to_owned()).collect();
+        assert_eq!(add(&added, Runtime::CLAUDE_CODE, &program("/bin/ctx")).unwrap(), added);
+        let wanted: Vec<_> = events(Runtime::CLAUDE_CODE).iter().map(|event| event.name.to_owned()).collect();
         let mut there: Vec<_> =
-            present(&added, Runtime::ClaudeCode).unwrap().into_iter().map(|(event, _)| event).collect();
+            present(&added, Runtime::CLAUDE_CODE).unwrap().into_iter().map(|(event, _)| event).collect();
         // The event that was there is first.
         there.rotate_left(1);
         there.swap(8, 9);
@@ -265,11 +216,11 @@ mod tests {
 
     #[test]
     fn what_was_added_is_taken_out_without_a_trace() {
-        for runtime in [Runtime::ClaudeCode, Runtime::Codex, Runtime::Gemini] {
+        for runtime in [Runtime::CLAUDE_CODE, Runtime::CODEX, Runtime::GEMINI] {
             for text in [OTHERS, "{\"hooks\":{\"Stop\":[]},\"a\":1}", "{\n\t\"model\": \"opus\"\n}"] {
                 let added = add(text, runtime, &program("/bin/ctx")).unwrap();
                 let expected = text.replace("\"hooks\":{\"Stop\":[]},", "");
-                let expected = if runtime == Runtime::Gemini { text.to_owned() } else { expected };
+                let expected = if runtime == Runtime::GEMINI { text.to_owned() } else { expected };
                 assert_eq!(remove(&added, runtime).unwrap().as_deref(), Some(&*expected));
             }
             let alone = alone(runtime, &program("/bin/ctx"));
@@ -279,8 +230,8 @@ mod tests {
 
     #[test]
     fn another_program_is_replaced_where_it_stands() {
-        let old = add(OTHERS, Runtime::Codex, &program("/old/ctx")).unwrap();
-        let new = add(&old, Runtime::Codex, &program("/new/ctx")).unwrap();
+        let old = add(OTHERS, Runtime::CODEX, &program("/old/ctx")).unwrap();
+        let new = add(&old, Runtime::CODEX, &program("/new/ctx")).unwrap();
         assert_eq!(new, old.replace("/old/ctx", "/new/ctx"));
     }
 
@@ -288,21 +239,21 @@ mod tests {
     fn a_group_shared_with_others_is_left_to_them() {
         let shared =
             OTHERS.replace("\"notify-send done\"}", "\"notify-send done\"}, {\"command\": \"ctx hook codex\"}");
-        let added = add(&shared, Runtime::Codex, &program("/bin/ctx")).unwrap();
-        assert_eq!(remove(&added, Runtime::Codex).unwrap().as_deref(), Some(OTHERS));
-        assert_eq!(present(&added, Runtime::Codex).unwrap().len(), events(Runtime::Codex).len());
+        let added = add(&shared, Runtime::CODEX, &program("/bin/ctx")).unwrap();
+        assert_eq!(remove(&added, Runtime::CODEX).unwrap().as_deref(), Some(OTHERS));
+        assert_eq!(present(&added, Runtime::CODEX).unwrap().len(), events(Runtime::CODEX).len());
     }
 
     #[test]
     fn events_that_are_not_wanted_any_more_are_let_go() {
         let old = OTHERS.replace("\"Stop\"", "\"Notification\"").replace("notify-send done", "ctx hook codex");
-        let added = add(&old, Runtime::Codex, &program("/bin/ctx")).unwrap();
+        let added = add(&old, Runtime::CODEX, &program("/bin/ctx")).unwrap();
         assert!(!added.contains("Notification"), "{added}");
     }
 
     #[test]
     fn settings_of_another_shape_are_refused() {
-        let refused = |text: &str| add(text, Runtime::Codex, &program("ctx")).unwrap_err().to_string();
+        let refused = |text: &str| add(text, Runtime::CODEX, &program("ctx")).unwrap_err().to_string();
         assert_eq!(refused("[]"), "its `root` is no object");
         assert_eq!(refused("{\"hooks\": 1}"), "its `hooks` is no object");
         assert_eq!(refused("{\"hooks\": {\"Stop\": {}}}"), "its `Stop` is no array");

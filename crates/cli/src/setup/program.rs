@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn called(line: &str) -> Option<PathBuf> {
-        called_for(Runtime::Codex, &shell::words(line))
+        called_for(Runtime::CODEX, &shell::words(line))
     }
 
     #[test]
@@ -93,8 +93,8 @@ mod tests {
             assert!(called(line).is_some(), "{line}");
         }
         let program = Program { path: "/my tools/ctx".into(), options: vec!["--space".into(), "team".into()] };
-        assert_eq!(program.hook_line(Runtime::Codex), "'/my tools/ctx' --space team hook codex");
-        assert_eq!(called(&program.hook_line(Runtime::Codex)), Some("/my tools/ctx".into()));
+        assert_eq!(program.hook_line(Runtime::CODEX), "'/my tools/ctx' --space team hook codex");
+        assert_eq!(called(&program.hook_line(Runtime::CODEX)), Some("/my tools/ctx".into()));
     }
 
     #[test]

@@ -30,8 +30,12 @@ impl Desk {
     }
 
     fn homes(&self) -> Homes {
-        let home = |name: &str| Some(self.directory.path().join(name));
-        Homes { claude: home("claude"), codex: home("codex"), gemini: home("gemini"), pi: home("pi"), opencode: None }
+        let home = |name: &str| self.directory.path().join(name);
+        Homes::default()
+            .with(Runtime::CLAUDE_CODE, home("claude"))
+            .with(Runtime::CODEX, home("codex"))
+            .with(Runtime::GEMINI, home("gemini"))
+            .with(Runtime::PI, home("pi"))
     }
 
     /// Writes a session of Claude Code with two turns and takes it in. Returns its bytes and the last commit.
@@ -40,7 +44,7 @@ impl Desk {
         let text =
             [line("user", "u1", "", "Go"), line("assistant", "a1", "u1", "Gone"), line("user", "u2", "a1", "On")];
         fs::write(&path, text.concat()).unwrap();
-        import(store, &path, Runtime::ClaudeCode).await;
+        import(store, &path, Runtime::CLAUDE_CODE).await;
         (text.concat(), store.head(&head("session/old")).await.unwrap().unwrap())
     }
 
@@ -90,7 +94,7 @@ pub async fn a_session_in_its_own_runtime_has_another_id_and_nothing_else<B: Bac
     let harness = Harness::<B>::new().await;
     let (store, desk) = (harness.open().await, Desk::new());
     let (text, tip) = desk.session(&store).await;
-    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, tip, None, Runtime::CLAUDE_CODE).await;
     assert_eq!(resumed.report.tier, Tier::Native);
     assert_eq!(fs::read_to_string(&resumed.path).unwrap(), text.replace(r#""old""#, &format!("\"{SESSION}\"")));
     let place = format!("claude/projects/-home-ada-project/{SESSION}.jsonl");
@@ -104,16 +108,16 @@ pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let (store, desk) = (harness.open().await, Desk::new());
     let (_, tip) = desk.session(&store).await;
-    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, tip, None, Runtime::CLAUDE_CODE).await;
     fs::write(&resumed.path, "mine").unwrap();
     let request = ResumeRequest {
         commit: tip,
         head: None,
-        runtime: Runtime::ClaudeCode,
+        runtime: Runtime::CLAUDE_CODE,
         session: SESSION.parse().unwrap(),
         directory: "/home/ada/project".into(),
     };
-    Capture::new(&store).resume(&request, &desk.homes(), &settings(Runtime::ClaudeCode)).await.unwrap_err();
+    Capture::new(&store).resume(&request, &desk.homes(), &settings(Runtime::CLAUDE_CODE)).await.unwrap_err();
     assert_eq!(fs::read_to_string(&resumed.path).unwrap(), "mine");
 }
 
@@ -122,22 +126,22 @@ pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
     let (store, desk) = (harness.open().await, Desk::new());
     let (_, tip) = desk.session(&store).await;
     store.fork(tip, &head("try")).await.unwrap();
-    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::ClaudeCode).await;
-    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 0, "what was written is known");
+    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::CLAUDE_CODE).await;
+    assert_eq!(import(&store, &resumed.path, Runtime::CLAUDE_CODE).await, 0, "what was written is known");
     // The runtime notes something before the turn; that is no turn of its own.
     let note = format!("{{\"type\":\"mode\",\"sessionId\":\"{SESSION}\"}}\n");
     append(&resumed.path, &(note + &line("user", "u3", "u2", "Further") + &line("assistant", "a3", "u3", "Far")));
-    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    assert_eq!(import(&store, &resumed.path, Runtime::CLAUDE_CODE).await, 1);
     let new = store.head(&head("try")).await.unwrap().unwrap();
     assert_eq!(store.show(new).await.unwrap().commit.parent, Some(tip));
     assert_eq!(store.head(&head(&format!("session/{SESSION}"))).await.unwrap(), Some(new));
     assert_eq!(store.head(&head("session/old")).await.unwrap(), Some(tip), "the origin stays where it is");
     let verified =
-        Capture::new(&store).verify_source(&settings(Runtime::ClaudeCode).machine, &resumed.path).await.unwrap();
+        Capture::new(&store).verify_source(&settings(Runtime::CLAUDE_CODE).machine, &resumed.path).await.unwrap();
     assert!(matches!(verified, Verified::Same { left: 0, .. }), "{verified:?}");
     // Going back to the first turn of the written part starts a branch there.
     append(&resumed.path, &line("user", "u4", "a1", "Otherwise"));
-    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    assert_eq!(import(&store, &resumed.path, Runtime::CLAUDE_CODE).await, 1);
     let branch = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
     let chain = walked(&store, LogStart::Commits(vec![tip])).await;
     assert_eq!(store.show(branch).await.unwrap().commit.parent, Some(chain[1]));
@@ -152,11 +156,11 @@ pub async fn going_back_in_a_resumed_session_branches_at_that_turn<B: Backend>()
         &desk.directory.path().join("old.jsonl"),
         &(line("user", "u3", "u2", "Yet") + &line("user", "u4", "u3", "Too")),
     );
-    assert_eq!(import(&store, &desk.directory.path().join("old.jsonl"), Runtime::ClaudeCode).await, 2);
+    assert_eq!(import(&store, &desk.directory.path().join("old.jsonl"), Runtime::CLAUDE_CODE).await, 2);
     let tip = store.head(&head("session/old")).await.unwrap().unwrap();
-    let resumed = desk.resume(&store, tip, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, tip, None, Runtime::CLAUDE_CODE).await;
     append(&resumed.path, &line("user", "u5", "u2", "Otherwise"));
-    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    assert_eq!(import(&store, &resumed.path, Runtime::CLAUDE_CODE).await, 1);
     let branch = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
     assert_eq!(store.show(branch).await.unwrap().commit.parent, Some(second));
 }
@@ -166,11 +170,11 @@ pub async fn a_head_that_somebody_else_has_moved_does_not_follow<B: Backend>() {
     let (store, desk) = (harness.open().await, Desk::new());
     let (_, tip) = desk.session(&store).await;
     store.fork(tip, &head("try")).await.unwrap();
-    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::CLAUDE_CODE).await;
     let elsewhere = walked(&store, LogStart::Commits(vec![tip])).await[1];
     store.set_head(&head("try"), elsewhere, contexture::Expect::Anything).await.unwrap();
     append(&resumed.path, &line("user", "u3", "u2", "Further"));
-    assert_eq!(import(&store, &resumed.path, Runtime::ClaudeCode).await, 1);
+    assert_eq!(import(&store, &resumed.path, Runtime::CLAUDE_CODE).await, 1);
     assert_eq!(store.head(&head("try")).await.unwrap(), Some(elsewhere));
     let own = store.head(&head(&format!("session/{SESSION}"))).await.unwrap().unwrap();
     assert_eq!(store.show(own).await.unwrap().commit.parent, Some(tip));
@@ -180,7 +184,7 @@ pub async fn a_session_in_another_runtime_goes_on_with_the_same_chain<B: Backend
     let harness = Harness::<B>::new().await;
     let (store, desk) = (harness.open().await, Desk::new());
     let (_, tip) = desk.session(&store).await;
-    for runtime in [Runtime::Codex, Runtime::Gemini, Runtime::Pi] {
+    for runtime in [Runtime::CODEX, Runtime::GEMINI, Runtime::PI] {
         let resumed = desk.resume(&store, tip, None, runtime).await;
         assert_eq!(resumed.report.tier, Tier::Mapped);
         let text = fs::read_to_string(&resumed.path).unwrap();
@@ -224,19 +228,15 @@ fn more(runtime: Runtime, session: &[u8], question: &str) -> String {
 /// Returns what a runtime adds to a session when somebody takes back all from a place on, and asks something else.
 fn otherwise(runtime: Runtime, session: &[u8], place: usize, turns: u64) -> String {
     let mut asked = more(runtime, &session[..place], "Otherwise?");
-    match runtime {
-        Runtime::Codex => {
-            let event = json!({"type": "thread_rolled_back", "num_turns": turns});
-            let event = json!({"timestamp": "2026-01-02T03:04:06Z", "type": "event_msg", "payload": event});
-            asked.insert_str(0, &format!("{event}\n"));
-        }
-        Runtime::Gemini => {
-            let next: Value =
-                serde_json::from_slice(session[place..].split(|byte| *byte == b'\n').next().unwrap()).unwrap();
-            asked.insert_str(0, &format!("{}\n", json!({"$rewindTo": next["id"]})));
-        }
-        // The others name the record that comes before.
-        _ => {}
+    // Those that are not named here name the record that comes before.
+    if runtime == Runtime::CODEX {
+        let event = json!({"type": "thread_rolled_back", "num_turns": turns});
+        let event = json!({"timestamp": "2026-01-02T03:04:06Z", "type": "event_msg", "payload": event});
+        asked.insert_str(0, &format!("{event}\n"));
+    } else if runtime == Runtime::GEMINI {
+        let next: Value =
+            serde_json::from_slice(session[place..].split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+        asked.insert_str(0, &format!("{}\n", json!({"$rewindTo": next["id"]})));
     }
     asked
 }
@@ -244,7 +244,7 @@ fn otherwise(runtime: Runtime, session: &[u8], place: usize, turns: u64) -> Stri
 pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let (store, desk) = (harness.open().await, Desk::new());
-    for runtime in [Runtime::ClaudeCode, Runtime::Codex, Runtime::Gemini, Runtime::Pi] {
+    for runtime in [Runtime::CLAUDE_CODE, Runtime::CODEX, Runtime::GEMINI, Runtime::PI] {
         let (old, format) = ("0190f0e2-0000-7222-8333-444455556666", runtime.format());
         let path = desk.directory.path().join(format!("{runtime}-{old}.jsonl"));
         let turns = ["Go", "On"].map(|question| vec![said(Role::User, question), said(Role::Assistant, "Well")]);
@@ -289,10 +289,10 @@ pub async fn its_own_compaction_stays_in_a_session_that_went_on_elsewhere<B: Bac
         .replace("\"type\":\"user\"", "\"isCompactSummary\":true,\"type\":\"user\"");
     let compacted = format!("{boundary}\n{summary}{}", line("assistant", "a3", "s1", "Right"));
     append(&desk.directory.path().join("old.jsonl"), &compacted);
-    import(&store, &desk.directory.path().join("old.jsonl"), Runtime::ClaudeCode).await;
+    import(&store, &desk.directory.path().join("old.jsonl"), Runtime::CLAUDE_CODE).await;
     let tip = store.head(&head("session/old")).await.unwrap().unwrap();
     let away = write("openai-chat-v1", r#"[{"role":"user","content":"Sure?"}]"#).after(tip).commit(&store).await;
-    let resumed = desk.resume(&store, away, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, away, None, Runtime::CLAUDE_CODE).await;
     let written = fs::read_to_string(&resumed.path).unwrap();
     let own = (text + &compacted).replace(r#""old""#, &format!("\"{SESSION}\""));
     assert!(written.starts_with(&own), "{written}");
@@ -310,7 +310,7 @@ pub async fn its_own_compaction_stays_in_a_session_that_went_on_elsewhere<B: Bac
     };
     let short = store.compact(short).await.unwrap();
     fs::remove_file(&resumed.path).unwrap();
-    let resumed = desk.resume(&store, short.id, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, short.id, None, Runtime::CLAUDE_CODE).await;
     let written = fs::read_to_string(&resumed.path).unwrap();
     assert!(written.contains("All went well.") && !written.contains("Gone"), "{written}");
 }
@@ -329,7 +329,7 @@ pub async fn a_summary_of_ours_is_where_a_session_begins<B: Backend>() {
         annotations: Vec::new(),
     };
     let short = store.compact(summary).await.unwrap();
-    let resumed = desk.resume(&store, short.id, None, Runtime::ClaudeCode).await;
+    let resumed = desk.resume(&store, short.id, None, Runtime::CLAUDE_CODE).await;
     assert_eq!(resumed.report.tier, Tier::Mapped);
     let text = fs::read_to_string(&resumed.path).unwrap();
     assert!(text.contains("All went well.") && !text.contains("Gone"), "{text}");
@@ -343,9 +343,9 @@ pub async fn a_file_in_which_nobody_speaks_does_not_stand_for_its_session<B: Bac
     let (whole, stub) = (desk.directory.path().join("a.jsonl"), desk.directory.path().join("b.jsonl"));
     fs::write(&whole, format!("{header}{asked}\n")).unwrap();
     fs::write(&stub, header).unwrap();
-    import(&store, &whole, Runtime::Gemini).await;
+    import(&store, &whole, Runtime::GEMINI).await;
     let tip = store.head(&head("session/g")).await.unwrap();
-    import(&store, &stub, Runtime::Gemini).await;
+    import(&store, &stub, Runtime::GEMINI).await;
     assert_eq!(store.head(&head("session/g")).await.unwrap(), tip);
     let format = Format::new("gemini-v1").unwrap();
     assert_eq!(store.show(tip.unwrap()).await.unwrap().commit.format, format);

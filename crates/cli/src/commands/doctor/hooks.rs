@@ -51,15 +51,15 @@ struct Hook {
 impl Hooks {
     pub(super) fn of(environment: &Environment, sessions: &[Candidate]) -> Result<Self> {
         let state = environment.state_directory()?;
-        let here = Runtime::ALL.iter().filter(|runtime| setup::is_here(**runtime, &environment.homes, None));
+        let here = Runtime::hooked().filter(|runtime| setup::is_here(*runtime, &environment.homes, None));
         let mut installed = installed(environment);
-        let hook = |runtime: &Runtime| {
+        let hook = |runtime: Runtime| {
             // The user's come before those of the project.
-            let at = installed.iter().position(|installed| installed.place.runtime == *runtime);
+            let at = installed.iter().position(|installed| installed.place.runtime == runtime);
             let own = sessions.iter().filter(|session| session.runtime == runtime.as_str());
             let last_written = own.filter_map(|session| session.written).max();
-            let fired = Fired::last(&state, *runtime);
-            Hook::new(*runtime, at.map(|at| installed.remove(at)), fired, last_written)
+            let fired = Fired::last(&state, runtime);
+            Hook::new(runtime, at.map(|at| installed.remove(at)), fired, last_written)
         };
         Ok(Self { all: here.map(hook).collect() })
     }
@@ -126,7 +126,7 @@ impl Hook {
         if !self.missing.is_empty() {
             return Some(format!("{title} does not tell of {}", self.missing.join(", ")));
         }
-        let note = if self.runtime == Runtime::Codex { ", as it does while the hook is not trusted in it" } else { "" };
+        let note = self.runtime.hooks().map_or("", |hooks| hooks.silent_while);
         self.is_silent.then(|| format!("{title} works without calling its hook{note}"))
     }
 }

@@ -1,10 +1,10 @@
 //! What runtimes are about to delete though it is not in the store.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use contexture::core::Timestamp;
 use contexture_capture::{Homes, Runtime};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     DAY_MICROS,
@@ -13,8 +13,6 @@ use super::{
 };
 use crate::output;
 
-/// How long runtimes keep sessions when their settings do not say.
-const USUAL_DAYS: i64 = 30;
 /// How soon a deletion is to be feared.
 const SOON_MICROS: i64 = 7 * DAY_MICROS;
 
@@ -36,37 +34,11 @@ struct Expiring {
     is_soon: bool,
 }
 
-/// Claude Code's settings, as far as they matter here.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ClaudeSettings {
-    cleanup_period_days: Option<i64>,
-}
-
-/// Gemini CLI's settings, as far as they matter here.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct GeminiSettings {
-    general: General,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct General {
-    session_retention: SessionRetention,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct SessionRetention {
-    enabled: Option<bool>,
-    max_age: Option<String>,
-}
-
 impl Retention {
     pub(super) fn of(homes: &Homes, sessions: &Completeness, now: Timestamp) -> Self {
-        let periods = [(Runtime::ClaudeCode, claude_period(homes)), (Runtime::Gemini, gemini_period(homes))];
-        let period = |runtime: &str| periods.iter().find(|(it, _)| it.as_str() == runtime).and_then(|(_, days)| *days);
+        let periods: Vec<_> =
+            Runtime::ALL.iter().map(|runtime| (runtime.as_str(), runtime.retention_micros(homes))).collect();
+        let period = |runtime: &str| periods.iter().find(|(it, _)| *it == runtime).and_then(|(_, micros)| *micros);
         let expiring = |session: &Incomplete| {
             let at = session.written?.as_micros().checked_add(period(&session.runtime)?)?;
             let is_soon = at.saturating_sub(now.as_micros()) <= SOON_MICROS;
@@ -114,66 +86,4 @@ impl Retention {
 /// Says when a session goes.
 fn when(now: Timestamp, at: Timestamp) -> String {
     if at <= now { "at any moment".to_owned() } else { output::relative(now, at) }
-}
-
-/// Returns how long Claude Code keeps a session after its last line, in microseconds.
-fn claude_period(homes: &Homes) -> Option<i64> {
-    let text = fs::read(homes.claude.as_ref()?.join("settings.json")).unwrap_or_default();
-    // It deletes nothing while it cannot read its settings, but they may be repaired.
-    let settings: ClaudeSettings = serde_json::from_slice(&text).unwrap_or_default();
-    settings.cleanup_period_days.unwrap_or(USUAL_DAYS).checked_mul(DAY_MICROS)
-}
-
-/// Returns how long Gemini CLI keeps a session after its last line, in microseconds; nothing when it deletes none.
-fn gemini_period(homes: &Homes) -> Option<i64> {
-    let text = fs::read(homes.gemini.as_ref()?.join("settings.json")).unwrap_or_default();
-    let settings: GeminiSettings = serde_json::from_slice(&text).unwrap_or_default();
-    let SessionRetention { enabled, max_age } = settings.general.session_retention;
-    if enabled == Some(false) {
-        return None;
-    }
-    max_age.map_or(Some(USUAL_DAYS * DAY_MICROS), |age| age_micros(&age))
-}
-
-/// Reads an age as Gemini CLI writes it: 24h, 7d, 4w, 3m. One that it does not understand it does not act on.
-fn age_micros(text: &str) -> Option<i64> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let unit = match unit {
-        "h" => DAY_MICROS / 24,
-        "d" => DAY_MICROS,
-        "w" => 7 * DAY_MICROS,
-        "m" => 30 * DAY_MICROS,
-        _ => return None,
-    };
-    number.parse::<i64>().ok().filter(|number| *number > 0)?.checked_mul(unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_are_read_as_gemini_cli_reads_them() {
-        let days = |text: &str| age_micros(text).map(|micros| micros / DAY_MICROS);
-        assert_eq!(["48h", "7d", "4w", "2m"].map(days), [Some(2), Some(7), Some(28), Some(60)]);
-        assert_eq!(["", "d", "0d", "7", "7y", "-7d", "7€"].map(days), [None; 7]);
-    }
-
-    #[test]
-    fn settings_say_how_long_sessions_are_kept() {
-        let home = tempfile::tempdir().unwrap();
-        let homes =
-            Homes { claude: Some(home.path().to_owned()), gemini: Some(home.path().to_owned()), ..Homes::default() };
-        let days = |settings: &str| {
-            fs::write(home.path().join("settings.json"), settings).unwrap();
-            [claude_period(&homes), gemini_period(&homes)].map(|period| period.map(|micros| micros / DAY_MICROS))
-        };
-        assert_eq!(days("{}"), [Some(30), Some(30)]);
-        assert_eq!(days("no settings"), [Some(30), Some(30)]);
-        assert_eq!(
-            days(r#"{"cleanupPeriodDays":90,"general":{"sessionRetention":{"maxAge":"1w"}}}"#),
-            [Some(90), Some(7)]
-        );
-        assert_eq!(days(r#"{"general":{"sessionRetention":{"enabled":false}}}"#), [Some(30), None]);
-    }
 }

@@ -3,9 +3,8 @@
 use std::{str::FromStr, time::Duration};
 
 use contexture::core::Trigger;
+use contexture_capture::Happened;
 use tokio::time::Instant;
-
-use super::dialect::Happened;
 
 /// How long text may have come before it is worth a checkpoint, when nobody says.
 const TEXT: Duration = Duration::from_secs(10);

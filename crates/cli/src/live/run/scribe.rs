@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, Metadata},
-    io::{self, BufRead as _, BufReader},
+    io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant, SystemTime},
@@ -10,7 +10,6 @@ use std::{
 
 use contexture::core::{CommitId, Format, Timestamp};
 use contexture_capture::{self as capture, CaptureReason, Homes, LiveSession, Process, Runtime, SessionFile};
-use serde::Deserialize;
 
 use super::super::{Recorded, Recorder, Sighting};
 use crate::error::{Error, Result};
@@ -22,7 +21,6 @@ const STORE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the store may take for a session of somebody who is gone.
 const CRASHED_LIMIT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
-const UUID_LENGTH: usize = 36;
 
 /// What is known of a run when it starts.
 #[derive(Debug, Clone)]
@@ -118,21 +116,6 @@ pub(crate) struct Scribe {
     seen: u64,
     /// The problem that was written down last.
     written_down: Option<String>,
-}
-
-/// The first line of a session, as Codex and Gemini CLI write it.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct FirstLine {
-    #[serde(rename = "sessionId")]
-    session: Option<String>,
-    payload: CodexMeta,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CodexMeta {
-    cwd: PathBuf,
 }
 
 impl Scribe {
@@ -287,13 +270,13 @@ impl Scribe {
     fn newest_file(&self, runtime: Runtime) -> Option<(String, PathBuf)> {
         let age = |file: &Metadata| (self.is_since(file.created()), file.modified().ok());
         let (_, path) = self.files_here(runtime).into_iter().max_by_key(|(file, _)| age(file))?;
-        Some((session_of(runtime, &path)?, path))
+        Some((runtime.session_of(&path)?, path))
     }
 
     /// Takes in further sessions that were begun in the directory of the run: some agents can leave one for another.
     fn capture_others(&self, runtime: Runtime, captured: &LiveSession) -> Result<()> {
         for (file, path) in self.files_here(runtime) {
-            let Some(id) = session_of(runtime, &path).filter(|id| *id != captured.session) else { continue };
+            let Some(id) = runtime.session_of(&path).filter(|id| *id != captured.session) else { continue };
             if self.is_since(file.created()) && self.recorder.registry.find(&id).is_none() {
                 let file = self.recorder.transcript(runtime, &path)?;
                 let session = LiveSession { session: id, file, captured: 0, ..captured.clone() };
@@ -306,14 +289,11 @@ impl Scribe {
     /// Lists the sessions in the directory of the run that were written to since it started.
     fn files_here(&self, runtime: Runtime) -> Vec<(Metadata, PathBuf)> {
         let Plan { directory, started, .. } = &self.plan;
-        let place = match runtime {
-            Runtime::Codex => runtime.sessions(&self.homes),
-            Runtime::ClaudeCode | Runtime::Gemini | Runtime::Pi => runtime.folder(&self.homes, directory, started.at),
-        };
+        let place = runtime.search_folder(&self.homes, directory, started.at);
         let files = place.map(|place| capture::session_files(&place)).unwrap_or_default().into_iter();
         let files = files.filter(|path| capture::agent_of(path).is_none());
         let files = files.filter_map(|path| Some((fs::metadata(&path).ok()?, path)));
-        let is_here = |path: &Path| runtime != Runtime::Codex || first_line(path).payload.cwd == *directory;
+        let is_here = |path: &Path| runtime.is_of_directory(path, directory);
         files.filter(|(file, path)| self.is_since(file.modified()) && is_here(path)).collect()
     }
 
@@ -366,25 +346,4 @@ fn sync(printed: &Printed) -> Result<()> {
 
 fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
-}
-
-/// Returns the id that a runtime would call a session by that lies in a file.
-fn session_of(runtime: Runtime, path: &Path) -> Option<String> {
-    let stem = path.file_stem()?.to_str()?;
-    match runtime {
-        Runtime::ClaudeCode => Some(stem.to_owned()),
-        // The name holds the beginning only.
-        Runtime::Gemini => first_line(path).session,
-        // The time comes before it.
-        Runtime::Codex | Runtime::Pi => {
-            stem.len().checked_sub(UUID_LENGTH).and_then(|start| stem.get(start..)).map(str::to_owned)
-        }
-    }
-}
-
-/// Reads how a session begins. One that cannot be read says nothing.
-fn first_line(path: &Path) -> FirstLine {
-    let mut line = Vec::new();
-    let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-    read.ok().and_then(|_| serde_json::from_slice(&line).ok()).unwrap_or_default()
 }

@@ -11,11 +11,9 @@ use contexture::{
     Clock,
     core::{Entry, EntryPart, Format, Role},
 };
+use contexture_capture::{Dialect, Happened};
 
-use super::{
-    dialect::{Dialect, Happened},
-    scribe::Printed,
-};
+use super::scribe::Printed;
 
 /// Longest first line that is waited for.
 const MAX_FIRST_LINE: usize = 64 * 1024;

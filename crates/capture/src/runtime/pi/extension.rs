@@ -1,10 +1,8 @@
 //! The extension through which pi tells of its events.
 
-use std::path::PathBuf;
+use super::super::descriptor::HookExtension;
 
-use contexture_capture::Runtime;
-
-use super::program::{self, Program};
+pub(super) const EXTENSION: HookExtension = HookExtension { events: &NAMES, write, is_ours, tells_of, command };
 
 /// By this the file is known to be ours.
 const MARKER: &str = "// Written by `ctx init`; `ctx init --remove` takes it away.";
@@ -22,6 +20,17 @@ const EVENTS: [(&str, &str); 9] = [
     ("session_compact", "{ reason: event.reason }"),
     ("session_shutdown", "{ reason: event.reason }"),
 ];
+
+/// Their names.
+const NAMES: [&str; EVENTS.len()] = {
+    let mut names = [""; EVENTS.len()];
+    let mut at = 0;
+    while at < EVENTS.len() {
+        names[at] = EVENTS[at].0;
+        at += 1;
+    }
+    names
+};
 
 // pi blocks a tool when a handler throws, and waits for each; so nothing is thrown, and no wait is long.
 const BODY: &str = r#"const LIMIT_MS = 5000;
@@ -63,9 +72,8 @@ function textOf(message) {
 }
 "#;
 
-/// Returns the extension.
-pub(super) fn extension(program: &Program) -> String {
-    let command = serde_json::to_string(&program.hook_words(Runtime::Pi)).expect("words have a JSON form");
+fn write(command: &[String]) -> String {
+    let command = serde_json::to_string(command).expect("words have a JSON form");
     let events: String = EVENTS.map(|(name, told)| format!("  on(\"{name}\", (event) => ({told}));\n")).concat();
     format!(
         "{MARKER}\n// Tells Contexture of each step of a session, so that it is kept.\n\
@@ -78,27 +86,17 @@ pub(super) fn extension(program: &Program) -> String {
     )
 }
 
-/// Says whether a file is one that this program wrote.
-pub(super) fn is_ours(text: &str) -> bool {
+fn is_ours(text: &str) -> bool {
     text.lines().next() == Some(MARKER)
 }
 
-/// Returns the events that an extension of ours tells of.
-pub(super) fn present(text: &str) -> Vec<&'static str> {
-    let names = EVENTS.iter().map(|(name, _)| *name);
-    names.filter(|name| text.contains(&format!("  on(\"{name}\","))).collect()
+fn tells_of(text: &str, event: &str) -> bool {
+    text.contains(&format!("  on(\"{event}\","))
 }
 
-/// Returns the events that an extension should tell of.
-pub(super) fn wanted() -> Vec<&'static str> {
-    EVENTS.iter().map(|(name, _)| *name).collect()
-}
-
-/// Returns the program that an extension of ours calls.
-pub(super) fn called(text: &str) -> Option<PathBuf> {
+fn command(text: &str) -> Option<Vec<String>> {
     let line = text.lines().find_map(|line| line.strip_prefix(COMMAND))?;
-    let words: Vec<String> = serde_json::from_str(line.trim_end_matches(';')).ok()?;
-    program::called_for(Runtime::Pi, &words)
+    serde_json::from_str(line.trim_end_matches(';')).ok()
 }
 
 #[cfg(test)]
@@ -107,10 +105,10 @@ mod tests {
 
     #[test]
     fn an_extension_says_whose_it_is_and_what_it_calls() {
-        let program = Program { path: "/my \"tools\"/ctx".into(), options: vec!["--space".into(), "team".into()] };
-        let text = extension(&program);
+        let words = ["/my \"tools\"/ctx", "--space", "team", "hook", "pi"].map(str::to_owned);
+        let text = write(&words);
         assert!(is_ours(&text) && !is_ours("export default function (pi) {}\n"));
-        assert_eq!(called(&text), Some(program.path));
-        assert_eq!(present(&text), wanted());
+        assert_eq!(command(&text), Some(words.to_vec()));
+        assert!(NAMES.iter().all(|event| tells_of(&text, event)) && !tells_of(&text, "another"));
     }
 }

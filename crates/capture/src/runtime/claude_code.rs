@@ -1,0 +1,104 @@
+//! Anthropic's Claude Code.
+
+mod stream;
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use contexture_core::{RuntimeSessionId, Timestamp};
+use serde::Deserialize;
+
+use super::{
+    Runtime, SessionName,
+    descriptor::{
+        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookRegistration, RuntimeDescriptor, RuntimeHooks,
+        SessionFiles, SessionStorage, UsualHome, make_folder,
+    },
+};
+use crate::discover::is_lines;
+
+/// How long it keeps sessions when its settings do not say.
+const USUAL_DAYS: i64 = 30;
+/// How many seconds it waits for a hook.
+const TIMEOUT: u32 = 10;
+
+impl Runtime {
+    /// Anthropic's Claude Code.
+    pub const CLAUDE_CODE: Self = Self(&ROW);
+}
+
+static ROW: RuntimeDescriptor = RuntimeDescriptor {
+    name: "claude-code",
+    title: "Claude Code",
+    formats: &["claude-code-v1", "claude-stream-v1"],
+    home: HomeDirectory { variable: "CLAUDE_CONFIG_DIR", usual: UsualHome::User(".claude") },
+    session_variables: &["CLAUDE_CODE_SESSION_ID"],
+    storage: SessionStorage::Files(SessionFiles {
+        directories: &["projects"],
+        is_session: is_lines,
+        id_letters: None,
+        session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
+        working_directory: None,
+    }),
+    retention_micros: Some(retention_micros),
+    hooks: Some(RuntimeHooks {
+        in_home: "settings.json",
+        in_project: ".claude/settings.local.json",
+        registration: HookRegistration::Settings(&[
+            HookEvent::new("SessionStart", TIMEOUT),
+            HookEvent::new("UserPromptSubmit", TIMEOUT),
+            HookEvent::of_tools("PreToolUse", TIMEOUT),
+            HookEvent::of_tools("PostToolUse", TIMEOUT),
+            HookEvent::of_tools("PostToolUseFailure", TIMEOUT),
+            HookEvent::new("PreCompact", TIMEOUT),
+            HookEvent::new("PostCompact", TIMEOUT),
+            HookEvent::new("SubagentStop", TIMEOUT),
+            HookEvent::new("Stop", TIMEOUT),
+            HookEvent::new("SessionEnd", TIMEOUT),
+        ]),
+        caution: None,
+        project_caution: None,
+        silent_while: "",
+    }),
+    agent: Some(AgentProgram {
+        program: "claude",
+        packages: &[("@anthropic-ai", "claude-code")],
+        ephemeral: Some("--no-session-persistence"),
+        resume,
+        resume_at: |_| 0,
+        folder,
+        file_name,
+        prepare: make_folder,
+    }),
+    stream: Some(stream::STREAM),
+};
+
+/// Its settings, as far as they matter here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Settings {
+    cleanup_period_days: Option<i64>,
+}
+
+fn resume(session: &RuntimeSessionId, _path: &Path) -> [OsString; 2] {
+    ["--resume".into(), session.as_str().into()]
+}
+
+fn folder(home: &Path, directory: &Path, _at: Timestamp) -> PathBuf {
+    let slug = directory.to_string_lossy().replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    home.join("projects").join(slug)
+}
+
+fn file_name(name: &SessionName<'_>) -> String {
+    format!("{}.jsonl", name.id)
+}
+
+fn retention_micros(home: &Path) -> Option<i64> {
+    let text = fs::read(home.join("settings.json")).unwrap_or_default();
+    // It deletes nothing while it cannot read its settings, but they may be repaired.
+    let settings: Settings = serde_json::from_slice(&text).unwrap_or_default();
+    settings.cleanup_period_days.unwrap_or(USUAL_DAYS).checked_mul(DAY_MICROS)
+}

@@ -1,0 +1,114 @@
+//! OpenAI's Codex.
+
+mod exec;
+mod stream;
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use contexture_core::{RuntimeSessionId, Timestamp};
+use serde::Deserialize;
+
+use super::{
+    Runtime, SessionName,
+    descriptor::{
+        AgentProgram, HomeDirectory, HookEvent, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles,
+        SessionStorage, UsualHome, file_time, id_at_end, make_folder,
+    },
+    first_line::first_line,
+};
+use crate::discover::is_lines;
+
+/// How many seconds it waits for a hook.
+const TIMEOUT: u32 = 10;
+/// It waits no longer for the hook of its end, and complains of more.
+const END_TIMEOUT: u32 = 3;
+const TRUST: Option<&str> = Some("Codex runs no hook that you have not reviewed: start `codex` once and trust them.");
+
+impl Runtime {
+    /// OpenAI's Codex.
+    pub const CODEX: Self = Self(&ROW);
+}
+
+static ROW: RuntimeDescriptor = RuntimeDescriptor {
+    name: "codex",
+    title: "Codex",
+    formats: &["codex-v1", "codex-exec-v1"],
+    home: HomeDirectory { variable: "CODEX_HOME", usual: UsualHome::User(".codex") },
+    session_variables: &["CODEX_THREAD_ID"],
+    storage: SessionStorage::Files(SessionFiles {
+        directories: &["sessions", "archived_sessions"],
+        is_session,
+        id_letters: None,
+        session_of: id_at_end,
+        // Sessions of a day lie together, whatever they are about.
+        working_directory: Some(working_directory),
+    }),
+    retention_micros: None,
+    hooks: Some(RuntimeHooks {
+        in_home: "hooks.json",
+        in_project: ".codex/hooks.json",
+        registration: HookRegistration::Settings(&[
+            HookEvent::new("SessionStart", TIMEOUT),
+            HookEvent::new("UserPromptSubmit", TIMEOUT),
+            HookEvent::of_tools("PreToolUse", TIMEOUT),
+            HookEvent::of_tools("PostToolUse", TIMEOUT),
+            HookEvent::new("PreCompact", TIMEOUT),
+            HookEvent::new("PostCompact", TIMEOUT),
+            HookEvent::new("SubagentStop", TIMEOUT),
+            HookEvent::new("Stop", TIMEOUT),
+            HookEvent::new("SessionEnd", END_TIMEOUT),
+        ]),
+        caution: TRUST,
+        project_caution: TRUST,
+        silent_while: ", as it does while the hook is not trusted in it",
+    }),
+    agent: Some(AgentProgram {
+        program: "codex",
+        packages: &[("@openai", "codex")],
+        ephemeral: Some("--ephemeral"),
+        resume,
+        resume_at: exec::resume_at,
+        folder,
+        file_name,
+        prepare: make_folder,
+    }),
+    stream: Some(stream::STREAM),
+};
+
+/// The first line of a session.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct FirstLine {
+    payload: Meta,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Meta {
+    cwd: PathBuf,
+}
+
+fn is_session(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("rollout-") && is_lines(path)
+}
+
+fn working_directory(path: &Path) -> PathBuf {
+    first_line::<FirstLine>(path).payload.cwd
+}
+
+fn resume(session: &RuntimeSessionId, _path: &Path) -> [OsString; 2] {
+    ["resume".into(), session.as_str().into()]
+}
+
+fn folder(home: &Path, _directory: &Path, at: Timestamp) -> PathBuf {
+    let time = file_time(at);
+    home.join("sessions").join(time.get(..10).unwrap_or(&time).replace('-', "/"))
+}
+
+fn file_name(name: &SessionName<'_>) -> String {
+    format!("rollout-{}-{}.jsonl", file_time(name.at), name.id)
+}

@@ -1,0 +1,49 @@
+//! What `codex exec --json` says.
+
+use std::ffi::OsString;
+
+use contexture_core::Trigger;
+use serde::Deserialize;
+
+use super::{
+    super::{Happened, Heard, arguments, descriptor::EventStream},
+    exec,
+};
+
+pub(super) const STREAM: EventStream = EventStream { format: "codex-exec-v1", is_asked_for, is_first_line, hear };
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    thread_id: Option<String>,
+    item: Item,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Item {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+fn is_asked_for(arguments: &[OsString]) -> bool {
+    let is_json = arguments::flags(arguments).any(|word| word == "--json" || word == "--experimental-json");
+    is_json && exec::position(arguments).is_some()
+}
+
+fn is_first_line(line: &[u8]) -> bool {
+    serde_json::from_slice::<Event>(line).is_ok_and(|event| event.kind == "thread.started" && event.thread_id.is_some())
+}
+
+fn hear(line: &[u8]) -> serde_json::Result<Heard> {
+    let event: Event = serde_json::from_slice(line)?;
+    let trigger = match (event.kind.as_str(), event.item.kind.as_str()) {
+        ("turn.completed" | "turn.failed", _) => Some(Trigger::TurnBoundary),
+        ("item.completed", "agent_message" | "reasoning" | "todo_list" | "plan" | "error" | "") => None,
+        ("item.completed", _) => Some(Trigger::ToolCall),
+        _ => None,
+    };
+    Ok(Heard { session: event.thread_id, happened: trigger.map(Happened::at_once) })
+}

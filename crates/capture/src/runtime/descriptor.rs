@@ -1,0 +1,197 @@
+//! What the table holds of a runtime.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use contexture_core::{RuntimeSessionId, Timestamp};
+
+use super::{Heard, SessionName};
+
+/// Microseconds of a day, by which retention is counted.
+pub(super) const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// A row of the table.
+pub(crate) struct RuntimeDescriptor {
+    /// Its name on the command line.
+    pub(super) name: &'static str,
+    /// What people call it.
+    pub(super) title: &'static str,
+    /// What it writes: the format of its sessions first, then that of what it says while it works.
+    pub(super) formats: &'static [&'static str],
+    /// Where it keeps its settings and sessions.
+    pub(super) home: HomeDirectory,
+    /// Variables in which it tells the programs that it starts which session they work for.
+    pub(super) session_variables: &'static [&'static str],
+    /// How sessions lie there.
+    pub(super) storage: SessionStorage,
+    /// Reads in its home how long it keeps a session, in microseconds.
+    pub(super) retention_micros: Option<fn(home: &Path) -> Option<i64>>,
+    /// How it tells hooks what it does.
+    pub(super) hooks: Option<RuntimeHooks>,
+    /// How it is started and told to go on. Sessions of others are only read.
+    pub(super) agent: Option<AgentProgram>,
+    /// How it tells what happens while it works.
+    pub(super) stream: Option<EventStream>,
+}
+
+/// Where a runtime keeps what is its own.
+pub(super) struct HomeDirectory {
+    /// The variable that names it.
+    pub(super) variable: &'static str,
+    /// Where it is when the variable is not set.
+    pub(super) usual: UsualHome,
+}
+
+/// A place that users have.
+pub(super) enum UsualHome {
+    /// Below the user's home.
+    User(&'static str),
+    /// Below the directory for the data of programs.
+    Data(&'static str),
+}
+
+/// How sessions lie in a home.
+pub(super) enum SessionStorage {
+    /// A file each.
+    Files(SessionFiles),
+    /// Many in a database, which is told by its name. The home may be the database itself.
+    Database(fn(path: &Path) -> bool),
+}
+
+/// What session files are like.
+pub(crate) struct SessionFiles {
+    /// The directories of the home below which they lie, that of new ones first.
+    pub(super) directories: &'static [&'static str],
+    /// Tells by its name whether a file there may be a session.
+    pub(crate) is_session: fn(path: &Path) -> bool,
+    /// Letters of a session's id that the name of its file ends with, when not with all of them.
+    pub(crate) id_letters: Option<usize>,
+    /// Returns the id that the runtime calls the session of a file by.
+    pub(super) session_of: fn(path: &Path) -> Option<String>,
+    /// Reads the directory that the agent of a file worked in, where the file's place does not tell it.
+    pub(super) working_directory: Option<fn(path: &Path) -> PathBuf>,
+}
+
+/// How a runtime is started, and told to go on with a session that was written for it.
+pub(super) struct AgentProgram {
+    /// The program.
+    pub(super) program: &'static str,
+    /// The packages that it comes in, by owner and name.
+    pub(super) packages: &'static [(&'static str, &'static str)],
+    /// The option that asks it to keep no session.
+    pub(super) ephemeral: Option<&'static str>,
+    /// Returns the arguments that go on with a session.
+    pub(super) resume: fn(session: &RuntimeSessionId, path: &Path) -> [OsString; 2],
+    /// Returns where among other arguments they belong.
+    pub(super) resume_at: fn(arguments: &[OsString]) -> usize,
+    /// Returns the directory in which a session is begun of those who work in a directory.
+    pub(super) folder: fn(home: &Path, directory: &Path, at: Timestamp) -> PathBuf,
+    /// Returns what its file is called.
+    pub(super) file_name: fn(name: &SessionName<'_>) -> String,
+    /// Makes that directory with what the runtime needs to find sessions there.
+    pub(super) prepare: fn(folder: &Path, directory: &Path) -> io::Result<()>,
+}
+
+/// Lines of JSON that a runtime writes while it works.
+pub(super) struct EventStream {
+    /// Their format.
+    pub(super) format: &'static str,
+    /// Tells whether the arguments of its program ask for them.
+    pub(super) is_asked_for: fn(arguments: &[OsString]) -> bool,
+    /// Tells whether a line is the first of them.
+    pub(super) is_first_line: fn(line: &[u8]) -> bool,
+    /// Reads a line.
+    pub(super) hear: fn(line: &[u8]) -> serde_json::Result<Heard>,
+}
+
+/// How a runtime is told to tell hooks what it does.
+#[derive(Debug)]
+pub struct RuntimeHooks {
+    /// The file in the runtime's home that registers hooks for all projects.
+    pub in_home: &'static str,
+    /// The file in a project that does so for the project.
+    pub in_project: &'static str,
+    /// What the file is.
+    pub registration: HookRegistration,
+    /// What a person has to do before hooks in the home are called.
+    pub caution: Option<&'static str>,
+    /// The same for those in a project.
+    pub project_caution: Option<&'static str>,
+    /// When hooks that are registered are not called, as the end of a sentence; empty where nothing is known.
+    pub silent_while: &'static str,
+}
+
+/// The file that registers hooks.
+#[derive(Debug)]
+pub enum HookRegistration {
+    /// Settings in JSON that hold much else, and these events.
+    Settings(&'static [HookEvent]),
+    /// A program that holds nothing else.
+    Extension(HookExtension),
+}
+
+/// An event that a runtime tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookEvent {
+    /// Its name.
+    pub name: &'static str,
+    /// Which of them, where a runtime wants that said.
+    pub matcher: Option<&'static str>,
+    /// How long the runtime waits for us, in its own unit.
+    pub timeout: u32,
+}
+
+/// A program that a runtime loads and that tells of events.
+#[derive(Debug)]
+pub struct HookExtension {
+    /// The events that it tells of.
+    pub events: &'static [&'static str],
+    /// Writes it, to call a command.
+    pub write: fn(command: &[String]) -> String,
+    /// Tells whether a file is one that was written so.
+    pub is_ours: fn(text: &str) -> bool,
+    /// Tells whether one that was written so tells of an event.
+    pub tells_of: fn(text: &str, event: &str) -> bool,
+    /// Returns the command that one calls which was written so.
+    pub command: fn(text: &str) -> Option<Vec<String>>,
+}
+
+impl HookEvent {
+    /// Describes an event.
+    pub(super) const fn new(name: &'static str, timeout: u32) -> Self {
+        Self { name, matcher: None, timeout }
+    }
+
+    /// Describes an event of tools, of all of them.
+    pub(super) const fn of_tools(name: &'static str, timeout: u32) -> Self {
+        Self { name, matcher: Some("*"), timeout }
+    }
+}
+
+impl SessionFiles {
+    /// Returns the part of a session's id that the name of its file ends with.
+    pub(crate) fn named_part<'s>(&self, session: &'s str) -> &'s str {
+        self.id_letters.and_then(|letters| session.get(..letters)).unwrap_or(session)
+    }
+}
+
+/// Makes a directory in which nothing else is needed.
+pub(super) fn make_folder(folder: &Path, _directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+/// Writes a time as it stands in the names of files, to the second.
+pub(super) fn file_time(at: Timestamp) -> String {
+    let at = at.to_string();
+    at.get(..19).unwrap_or(&at).replace(':', "-")
+}
+
+/// Returns the UUID that a file's name ends with, as far as its length tells.
+pub(super) fn id_at_end(path: &Path) -> Option<String> {
+    const UUID_LENGTH: usize = 36;
+    let stem = path.file_stem()?.to_str()?;
+    stem.len().checked_sub(UUID_LENGTH).and_then(|start| stem.get(start..)).map(str::to_owned)
+}

@@ -1,0 +1,33 @@
+//! Where Gemini CLI keeps what belongs to a directory.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+/// The file in such a place that names the directory.
+pub(super) const MARKER: &str = ".project_root";
+
+/// Returns where it keeps what belongs to a directory: where it says, or a place of that name that is free.
+pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
+    let places = home.join("tmp");
+    let registry = fs::read(home.join("projects.json")).unwrap_or_default();
+    let registry: Value = serde_json::from_slice(&registry).unwrap_or_default();
+    if let Some(slug) = registry["projects"][directory].as_str() {
+        return places.join(slug);
+    }
+    let base = Path::new(directory).file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let slug = base.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let slug = slug.trim_matches('-');
+    let slug = if slug.is_empty() { "project" } else { slug };
+    let taken = |slug: &str| registry["projects"].as_object().is_some_and(|all| all.values().any(|name| name == slug));
+    let is_own = |place: &Path| match fs::read_to_string(place.join(MARKER)) {
+        Ok(root) => root.trim() == directory,
+        Err(_) => !place.exists(),
+    };
+    let names = std::iter::once(slug.to_owned()).chain((1..1000).map(|number| format!("{slug}-{number}")));
+    let free = names.map(|name| (places.join(&name), name)).find(|(place, name)| !taken(name) && is_own(place));
+    free.map_or_else(|| places.join(slug), |(place, _)| place)
+}

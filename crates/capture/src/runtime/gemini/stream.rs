@@ -1,0 +1,36 @@
+//! What `gemini --output-format stream-json` says.
+
+use contexture_core::Trigger;
+use serde::Deserialize;
+
+use super::super::{Happened, Heard, arguments, descriptor::EventStream};
+
+pub(super) const STREAM: EventStream = EventStream {
+    format: "gemini-stream-v1",
+    is_asked_for: |arguments| arguments::is_set(arguments, &["--output-format", "-o"], "stream-json"),
+    is_first_line,
+    hear,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    session_id: Option<String>,
+}
+
+fn is_first_line(line: &[u8]) -> bool {
+    serde_json::from_slice::<Event>(line).is_ok_and(|event| event.kind == "init" && event.session_id.is_some())
+}
+
+fn hear(line: &[u8]) -> serde_json::Result<Heard> {
+    let event: Event = serde_json::from_slice(line)?;
+    let trigger = match event.kind.as_str() {
+        "result" => Some(Trigger::TurnBoundary),
+        // The session's file tells of a call only when it was answered.
+        "tool_result" => Some(Trigger::ToolCall),
+        _ => None,
+    };
+    Ok(Heard { session: event.session_id, happened: trigger.map(Happened::at_once) })
+}

@@ -1,0 +1,73 @@
+//! The pi coding agent.
+
+mod extension;
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use contexture_core::{RuntimeSessionId, Timestamp};
+
+use super::{
+    Runtime, SessionName,
+    descriptor::{
+        AgentProgram, HomeDirectory, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles, SessionStorage,
+        UsualHome, file_time, id_at_end, make_folder,
+    },
+};
+use crate::discover::is_lines;
+
+impl Runtime {
+    /// The pi coding agent.
+    pub const PI: Self = Self(&ROW);
+}
+
+static ROW: RuntimeDescriptor = RuntimeDescriptor {
+    name: "pi",
+    title: "pi",
+    formats: &["pi-v1"],
+    home: HomeDirectory { variable: "PI_CODING_AGENT_DIR", usual: UsualHome::User(".pi/agent") },
+    session_variables: &["PI_SESSION_ID"],
+    storage: SessionStorage::Files(SessionFiles {
+        directories: &["sessions"],
+        is_session: is_lines,
+        id_letters: None,
+        session_of: id_at_end,
+        working_directory: None,
+    }),
+    retention_micros: None,
+    hooks: Some(RuntimeHooks {
+        in_home: "extensions/contexture.js",
+        in_project: ".pi/extensions/contexture.js",
+        registration: HookRegistration::Extension(extension::EXTENSION),
+        caution: None,
+        project_caution: Some("pi loads what is in a project only if you trust the project."),
+        silent_while: "",
+    }),
+    agent: Some(AgentProgram {
+        program: "pi",
+        packages: &[("@earendil-works", "pi-coding-agent"), ("@mariozechner", "pi-coding-agent")],
+        ephemeral: Some("--no-session"),
+        resume,
+        resume_at: |_| 0,
+        folder,
+        file_name,
+        prepare: make_folder,
+    }),
+    stream: None,
+};
+
+fn resume(_session: &RuntimeSessionId, path: &Path) -> [OsString; 2] {
+    ["--session".into(), path.into()]
+}
+
+fn folder(home: &Path, directory: &Path, _at: Timestamp) -> PathBuf {
+    let directory = directory.to_string_lossy();
+    let slug = directory.trim_start_matches('/').replace(['/', '\\', ':'], "-");
+    home.join("sessions").join(format!("--{slug}--"))
+}
+
+fn file_name(name: &SessionName<'_>) -> String {
+    format!("{}-000Z_{}.jsonl", file_time(name.at), name.id)
+}
