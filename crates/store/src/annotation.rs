@@ -8,6 +8,23 @@ use crate::{
     journal,
     space::{stored, time},
     sql::{Row, Tx},
+    table::{Column, RowOwner, RowReference, Table},
+};
+
+/// The table of annotations.
+pub(crate) static ANNOTATIONS: Table = Table {
+    name: "annotations",
+    owner: RowOwner::Space,
+    key: &["line", "position", "seq"],
+    columns: &[
+        Column::number("line").to(RowReference::CommitPlace),
+        Column::number("position"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::number("space"),
+        Column::text("annotation"),
+        Column::text("author"),
+        Column::number("at"),
+    ],
 };
 
 /// Adds a statement about a commit, by the transaction's actor at its time.

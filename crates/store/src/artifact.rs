@@ -23,6 +23,7 @@ use crate::{
     known::Noun,
     space::stored,
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table},
 };
 
 /// What is known of an artifact without reading it.
@@ -64,6 +65,33 @@ impl Noun for Artifacts {
     type State = Stored;
     const IS_JOURNALED: bool = false;
 }
+
+/// The table of artifacts.
+pub(crate) static ARTIFACTS: Table = Table {
+    name: "artifacts",
+    owner: RowOwner::Space,
+    key: &["key"],
+    columns: &[
+        Column::number("key"),
+        Column::number("space"),
+        Column::bytes("digest"),
+        Column::number("size"),
+        Column::text("encoding"),
+        Column::bytes("body").optional(),
+    ],
+};
+
+/// The table of what artifacts in parts consist of.
+pub(crate) static PARTS: Table = Table {
+    name: "parts",
+    owner: RowOwner::Row { table: &ARTIFACTS, column: "artifact" },
+    key: &["artifact", "start"],
+    columns: &[
+        Column::number("artifact"),
+        Column::number("start"),
+        Column::number("part").to(RowReference::ArtifactKey),
+    ],
+};
 
 /// Stores a small artifact. Tells whether it is new.
 pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {

@@ -25,8 +25,9 @@ use crate::{
     journal,
     known::Noun,
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table},
 };
-pub(crate) use row::{COLUMNS, commit_id, decode, place};
+pub(crate) use row::{commit_id, place};
 
 /// Where a commit lies: its line and its position on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +62,52 @@ pub struct StoredCommit {
     /// What is said about it.
     pub annotations: Annotations,
 }
+
+/// The table of lines.
+pub(crate) static LINES: Table = Table {
+    name: "lines",
+    owner: RowOwner::Space,
+    key: &["key"],
+    columns: &[
+        Column::number("key"),
+        Column::number("space"),
+        Column::number("fork_line").optional().to(RowReference::CommitPlace),
+        Column::number("fork_position").optional(),
+    ],
+};
+
+/// The table of commits.
+pub(crate) static COMMITS: Table = Table {
+    name: "commits",
+    owner: RowOwner::Space,
+    key: &["line", "position"],
+    columns: &[
+        Column::number("line").to(RowReference::Line),
+        Column::number("position"),
+        Column::number("space"),
+        Column::bytes("id"),
+        Column::bytes("parent").optional().to(RowReference::Commit),
+        Column::text("kind"),
+        Column::bytes("artifact").to(RowReference::SameArtifact),
+        Column::number("artifact_key").to(RowReference::ArtifactKey),
+        Column::text("format"),
+        Column::text("template").optional(),
+        Column::text("principal").optional(),
+        Column::text("machine").optional(),
+        Column::text("session").optional(),
+        Column::text("ticket").optional(),
+        Column::text("thread").optional(),
+        Column::text("cause"),
+        Column::bytes("merges").to(RowReference::Commits),
+        Column::number("message_count").optional(),
+        Column::number("token_count").optional(),
+        Column::number("created_at"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::number("depth"),
+        Column::number("reset_line").optional().to(RowReference::CommitPlace),
+        Column::number("reset_position").optional(),
+    ],
+};
 
 /// Stores a commit whose artifact is already stored. Tells whether it is new; a commit already here stays as it is.
 pub async fn insert(tx: &mut Tx<'_>, commit: &Commit) -> Result<(CommitId, Inserted)> {

@@ -10,6 +10,7 @@ use crate::{
     journal,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// An envelope and where what belongs to it is.
@@ -83,7 +84,35 @@ impl StoredEnvelope {
 /// Most artifacts that belong to one envelope beside its document.
 pub const MAX_ARTIFACTS: usize = 8192;
 
-const COLUMNS: &str = "id, seq, stream, recipe, commit_id, created_at, document";
+/// The table of envelopes.
+pub(crate) static ENVELOPES: Table = Table {
+    name: "envelopes",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::bytes("id"),
+        Column::text("stream"),
+        Column::text("recipe"),
+        Column::bytes("commit_id").optional().to(RowReference::Commit),
+        Column::number("created_at"),
+        Column::bytes("document").to(RowReference::ArtifactDigest),
+    ],
+};
+
+/// The table of the artifacts that belong to envelopes.
+pub(crate) static ENVELOPE_ARTIFACTS: Table = Table {
+    name: "envelope_artifacts",
+    owner: RowOwner::Space,
+    key: &["space", "envelope", "position"],
+    columns: &[
+        Column::number("space"),
+        Column::number("envelope").to(RowReference::EnvelopeRecord),
+        Column::number("position"),
+        Column::bytes("artifact").to(RowReference::ArtifactDigest),
+    ],
+};
 
 /// Stores an envelope whose artifacts are already stored. One with the same document stays as it is.
 pub async fn put(tx: &mut Tx<'_>, envelope: &EnvelopeRecord) -> Result<(EnvelopeId, Inserted)> {
@@ -126,9 +155,9 @@ pub async fn put(tx: &mut Tx<'_>, envelope: &EnvelopeRecord) -> Result<(Envelope
 /// Returns an envelope, if it is here.
 pub async fn find(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<Option<StoredEnvelope>> {
     let space = tx.space;
-    let sql = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1 AND id = ?2");
+    let sql = format!("{} AND id = ?2", StoredEnvelope::select());
     let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.as_ref().map(decode).transpose()
+    row.as_ref().map(StoredEnvelope::decode).transpose()
 }
 
 /// Returns an envelope, or the error that says there is none.
@@ -174,40 +203,46 @@ pub async fn latest(tx: &mut Tx<'_>, stream: &Stream, before: Option<&EnvelopeId
 
 /// Returns up to `limit` envelopes that pass the filter, newest first, those before a sequence number.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredEnvelope>> {
-    let select = format!("SELECT {COLUMNS} FROM envelopes WHERE space = ?1");
     let conditions = [
         ("stream =", filter.stream.as_ref().map(|stream| stream.as_str().into())),
         ("recipe =", filter.recipe.as_ref().map(|recipe| recipe.as_str().into())),
         ("commit_id =", filter.commit.as_ref().map(|commit| Param::Blob(commit.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    tx.newest(select, conditions, limit).await?.iter().map(decode).collect()
+    tx.newest(StoredEnvelope::select(), conditions, limit).await?.iter().map(StoredEnvelope::decode).collect()
 }
 
 /// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.
 pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredEnvelope, Option<CommitPlace>)>> {
     let space = tx.space;
     // Not a join: PostgreSQL, which knows nothing of a young table, would compare each envelope with all commits.
-    let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, \
-               (SELECT c.line FROM commits c WHERE c.space = e.space AND c.id = e.commit_id), \
-               (SELECT c.position FROM commits c WHERE c.space = e.space AND c.id = e.commit_id) \
-               FROM envelopes e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+    let columns = StoredEnvelope::columns_of("e");
+    let sql = format!(
+        "SELECT {columns}, (SELECT c.line FROM commits c WHERE c.space = e.space AND c.id = e.commit_id), \
+         (SELECT c.position FROM commits c WHERE c.space = e.space AND c.id = e.commit_id) \
+         FROM envelopes e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
+    );
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(|row| Ok((decode(row)?, commit::place(row, 7)?))).collect()
+    let rows = tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
+    let place = StoredEnvelope::COLUMNS.len();
+    rows.iter().map(|row| Ok((StoredEnvelope::decode(row)?, commit::place(row, place)?))).collect()
 }
 
-/// Reads [`COLUMNS`].
-pub(crate) fn decode(row: &Row) -> Result<StoredEnvelope> {
-    Ok(StoredEnvelope {
-        id: envelope_id(row.blob(0)?)?,
-        seq: row.integer(1)?.cast_unsigned(),
-        stream: stored::<Stream>(row.text(2)?)?,
-        recipe: stored::<RecipeName>(row.text(3)?)?,
-        commit: row.optional_blob(4)?.map(commit_id).transpose()?,
-        created_at: time(row.integer(5)?)?,
-        document: artifact::artifact_id(row.blob(6)?)?,
-    })
+impl TableRow for StoredEnvelope {
+    const TABLE: &'static Table = &ENVELOPES;
+    const COLUMNS: &'static [&'static str] = &["id", "seq", "stream", "recipe", "commit_id", "created_at", "document"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        Ok(Self {
+            id: envelope_id(row.blob(0)?)?,
+            seq: row.integer(1)?.cast_unsigned(),
+            stream: stored::<Stream>(row.text(2)?)?,
+            recipe: stored::<RecipeName>(row.text(3)?)?,
+            commit: row.optional_blob(4)?.map(commit_id).transpose()?,
+            created_at: time(row.integer(5)?)?,
+            document: artifact::artifact_id(row.blob(6)?)?,
+        })
+    }
 }
 
 pub(crate) fn envelope_id(bytes: &[u8]) -> Result<EnvelopeId> {

@@ -9,6 +9,7 @@ use crate::{
     JsonText, Result, envelope, journal,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// Something that happened.
@@ -44,6 +45,19 @@ impl Event {
         Mutation::of_bytes(JournalKind::Event(self.kind), self.subject.as_str(), self.document.as_str().as_bytes())
     }
 }
+
+/// The table of the JSON of events.
+pub(crate) static EVENTS: Table = Table {
+    name: "events",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::bytes("envelope").optional().to(RowReference::Envelope),
+        Column::text("document"),
+    ],
+};
 
 /// Appends events to the journal and returns their sequence numbers. The envelopes they name must be here.
 pub async fn append(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<u64>> {
@@ -96,19 +110,40 @@ pub async fn restore(tx: &mut Tx<'_>, envelope: &EnvelopeId, events: &[Event]) -
 /// Events that are read in one query.
 const PAGE_ROWS: u32 = 512;
 
-/// The columns that [`decode`] reads, in its order.
-// Not a join: PostgreSQL, which knows nothing of a young table, would compare each event with all of the journal.
-const COLUMNS: &str = "e.seq, e.envelope, e.document, \
-     (SELECT j.at FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
-     (SELECT j.actor FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
-     (SELECT j.kind FROM journal j WHERE j.space = e.space AND j.seq = e.seq), \
-     (SELECT j.subject FROM journal j WHERE j.space = e.space AND j.seq = e.seq)";
+/// What is kept of an event beside its journal record.
+pub(crate) struct EventRow {
+    pub(crate) seq: i64,
+    pub(crate) envelope: Option<EnvelopeId>,
+    pub(crate) document: JsonText,
+}
+
+impl TableRow for EventRow {
+    const TABLE: &'static Table = &EVENTS;
+    const COLUMNS: &'static [&'static str] = &["seq", "envelope", "document"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.integer(0)?,
+            envelope: row.optional_blob(1)?.map(envelope::envelope_id).transpose()?,
+            document: stored::<JsonText>(row.text(2)?)?,
+        })
+    }
+}
+
+/// Returns the columns that [`decode`] reads, in its order, of the event `e`.
+fn columns() -> String {
+    // Not a join: PostgreSQL, which knows nothing of a young table, would compare each event with all of the journal.
+    let journaled = ["at", "actor", "kind", "subject"]
+        .map(|column| format!("(SELECT j.{column} FROM journal j WHERE j.space = e.space AND j.seq = e.seq)"));
+    format!("{}, {}", EventRow::columns_of("e"), journaled.join(", "))
+}
 
 /// Returns up to `limit` events of an envelope after a sequence number, oldest first.
 pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredEvent>> {
     let space = tx.space;
+    let columns = columns();
     let sql = format!(
-        "SELECT {COLUMNS} FROM events e WHERE e.space = ?1 AND e.envelope = ?2 AND e.seq > ?3 ORDER BY e.seq LIMIT ?4"
+        "SELECT {columns} FROM events e WHERE e.space = ?1 AND e.envelope = ?2 AND e.seq > ?3 ORDER BY e.seq LIMIT ?4"
     );
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
@@ -118,18 +153,15 @@ pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, lim
 /// Returns up to `limit` events after a sequence number, oldest first.
 pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredEvent>> {
     let space = tx.space;
-    let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3");
+    let columns = columns();
+    let sql = format!("SELECT {columns} FROM events e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3");
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
     tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?.iter().map(decode).collect()
 }
 
 fn decode(row: &Row) -> Result<StoredEvent> {
-    let event = Event {
-        kind: stored::<EventKind>(row.text(5)?)?,
-        subject: stored::<Subject>(row.text(6)?)?,
-        envelope: row.optional_blob(1)?.map(envelope::envelope_id).transpose()?,
-        document: stored::<JsonText>(row.text(2)?)?,
-    };
+    let EventRow { seq, envelope, document } = EventRow::decode(row)?;
     let (at, actor) = (time(row.integer(3)?)?, stored::<Actor>(row.text(4)?)?);
-    Ok(StoredEvent { seq: row.integer(0)?.cast_unsigned(), at, actor, event })
+    let (kind, subject) = (stored::<EventKind>(row.text(5)?)?, stored::<Subject>(row.text(6)?)?);
+    Ok(StoredEvent { seq: seq.cast_unsigned(), at, actor, event: Event { kind, subject, envelope, document } })
 }

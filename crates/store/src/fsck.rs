@@ -8,13 +8,10 @@ mod artifacts;
 mod checker;
 mod commits;
 mod envelopes;
-mod events;
 mod heads;
-mod injections;
 mod journal;
 mod large;
 mod lines;
-mod missing;
 mod passages;
 mod problem;
 mod record;
@@ -39,8 +36,9 @@ pub use record::RecordFault;
 pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
 
-use crate::{Result, Scope, Store};
+use crate::{Result, Scope, Store, event::EventRow, injection::StoredInjection, missing::StoredMissing};
 use checker::Checker;
+use record::RecordScan;
 
 /// Checks a space completely, and with it the database that holds all spaces.
 ///
@@ -59,9 +57,9 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
     checker.run(requests::Scan::default()).await?;
     checker.run(envelopes::Scan::default()).await?;
     checker.run(envelopes::ArtifactScan::default()).await?;
-    checker.run(injections::Scan::default()).await?;
-    checker.run(missing::Scan::default()).await?;
-    checker.run(events::Scan::default()).await?;
+    checker.run(RecordScan::<StoredInjection>::default()).await?;
+    checker.run(RecordScan::<StoredMissing>::default()).await?;
+    checker.run(RecordScan::<EventRow>::default()).await?;
     checker.index().await?;
     checker.run(passages::Scan::default()).await?;
     checker.unreferenced().await?;

@@ -11,6 +11,7 @@ use crate::{
     known::Noun,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table},
 };
 
 /// A head and where it points.
@@ -93,6 +94,37 @@ impl HeadState {
         Ok(Self { target, moved_seq: row.optional_integer(column + 1)? })
     }
 }
+
+/// The table of heads.
+pub(crate) static HEADS: Table = Table {
+    name: "heads",
+    owner: RowOwner::Space,
+    key: &["space", "name"],
+    columns: &[
+        Column::number("space"),
+        Column::text("name"),
+        Column::bytes("commit_id").optional().to(RowReference::Commit),
+        Column::number("moved_at"),
+        Column::number("moved_seq").to(RowReference::JournalRecord),
+    ],
+};
+
+/// The table of the moves of heads.
+pub(crate) static REFLOG: Table = Table {
+    name: "reflog",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::text("head"),
+        Column::number("previous").optional().to(RowReference::JournalRecord),
+        Column::bytes("from_commit").optional().to(RowReference::Commit),
+        Column::bytes("to_commit").optional().to(RowReference::Commit),
+        Column::text("actor"),
+        Column::number("at"),
+    ],
+};
 
 /// Returns where a head points.
 pub async fn find(tx: &mut Tx<'_>, name: &HeadName) -> Result<Option<CommitId>> {

@@ -9,6 +9,7 @@ use crate::{
     envelope, journal,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// An injection of an envelope.
@@ -45,6 +46,21 @@ impl Injection {
     }
 }
 
+/// The table of injections.
+pub(crate) static INJECTIONS: Table = Table {
+    name: "injections",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::bytes("id"),
+        Column::bytes("envelope").to(RowReference::Envelope),
+        Column::number("created_at"),
+        Column::text("document"),
+    ],
+};
+
 /// Stores an injection of an envelope that is here. One with the same document stays as it is.
 pub async fn put(tx: &mut Tx<'_>, injection: &Injection) -> Result<(InjectionId, Inserted)> {
     let (id, space) = (injection.id(), tx.space);
@@ -71,20 +87,26 @@ pub async fn put(tx: &mut Tx<'_>, injection: &Injection) -> Result<(InjectionId,
 /// Returns up to `limit` injections of an envelope after a sequence number, oldest first.
 pub async fn list(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32) -> Result<Vec<StoredInjection>> {
     let space = tx.space;
-    let sql = "SELECT id, seq, envelope, created_at, document FROM injections \
-               WHERE space = ?1 AND envelope = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
+    let sql = format!("{} AND envelope = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4", StoredInjection::select());
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
-    tx.rows(sql, &params).await?.iter().map(decode).collect()
+    tx.rows(&sql, &params).await?.iter().map(StoredInjection::decode).collect()
 }
 
-/// Reads id, sequence number, envelope, time and document.
-pub(crate) fn decode(row: &Row) -> Result<StoredInjection> {
-    let id = row.blob(0)?.try_into().map_err(|_| Error::damaged("an injection id has the wrong length"))?;
-    let injection = Injection {
-        envelope: envelope::envelope_id(row.blob(2)?)?,
-        created_at: time(row.integer(3)?)?,
-        document: stored::<JsonText>(row.text(4)?)?,
-    };
-    Ok(StoredInjection { id, seq: row.integer(1)?.cast_unsigned(), injection })
+impl TableRow for StoredInjection {
+    const TABLE: &'static Table = &INJECTIONS;
+    const COLUMNS: &'static [&'static str] = &["id", "seq", "envelope", "created_at", "document"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        let injection = Injection {
+            envelope: envelope::envelope_id(row.blob(2)?)?,
+            created_at: time(row.integer(3)?)?,
+            document: stored::<JsonText>(row.text(4)?)?,
+        };
+        Ok(Self { id: injection_id(row.blob(0)?)?, seq: row.integer(1)?.cast_unsigned(), injection })
+    }
+}
+
+pub(crate) fn injection_id(bytes: &[u8]) -> Result<InjectionId> {
+    bytes.try_into().map_err(|_| Error::damaged("an injection id has the wrong length"))
 }

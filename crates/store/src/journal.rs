@@ -6,10 +6,25 @@ use crate::{
     Error, Result,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, Table, TableRow},
 };
 
-/// The columns that [`decode`] reads, in its order.
-pub(crate) const COLUMNS: &str = "seq, at, actor, kind, subject, digest, chain";
+/// The table of records.
+pub(crate) static JOURNAL: Table = Table {
+    name: "journal",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq"),
+        Column::number("at"),
+        Column::text("actor"),
+        Column::text("kind"),
+        Column::text("subject"),
+        Column::bytes("digest"),
+        Column::bytes("chain"),
+    ],
+};
 
 /// Appends a mutation and returns its sequence number.
 pub(crate) async fn append(tx: &mut Tx<'_>, mutation: Mutation) -> Result<u64> {
@@ -51,13 +66,13 @@ pub(crate) fn decode_tip(row: &Row, column: usize) -> Result<Option<(u64, ChainD
 
 /// Returns up to `limit` records after a sequence number, oldest first.
 pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
-    let sql = format!("SELECT {COLUMNS} FROM journal WHERE space = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+    let sql = format!("{} AND seq > ?2 ORDER BY seq LIMIT ?3", JournalRecord::select());
     page(tx, &sql, seq, limit).await
 }
 
 /// Returns up to `limit` records before a sequence number, newest first.
 pub async fn before(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
-    let sql = format!("SELECT {COLUMNS} FROM journal WHERE space = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
+    let sql = format!("{} AND seq < ?2 ORDER BY seq DESC LIMIT ?3", JournalRecord::select());
     page(tx, &sql, seq, limit).await
 }
 
@@ -65,19 +80,24 @@ async fn page(tx: &mut Tx<'_>, sql: &str, seq: u64, limit: u32) -> Result<Vec<Jo
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
     let space = tx.space;
     let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(decode).collect()
+    rows.iter().map(JournalRecord::decode).collect()
 }
 
-pub(crate) fn decode(row: &Row) -> Result<JournalRecord> {
-    Ok(JournalRecord {
-        seq: row.integer(0)?.cast_unsigned(),
-        at: time(row.integer(1)?)?,
-        actor: stored::<Actor>(row.text(2)?)?,
-        kind: stored::<JournalKind>(row.text(3)?)?,
-        subject: row.text(4)?.to_owned(),
-        digest: digest(row.blob(5)?)?,
-        chain: digest(row.blob(6)?)?,
-    })
+impl TableRow for JournalRecord {
+    const TABLE: &'static Table = &JOURNAL;
+    const COLUMNS: &'static [&'static str] = &["seq", "at", "actor", "kind", "subject", "digest", "chain"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.integer(0)?.cast_unsigned(),
+            at: time(row.integer(1)?)?,
+            actor: stored::<Actor>(row.text(2)?)?,
+            kind: stored::<JournalKind>(row.text(3)?)?,
+            subject: row.text(4)?.to_owned(),
+            digest: digest(row.blob(5)?)?,
+            chain: digest(row.blob(6)?)?,
+        })
+    }
 }
 
 fn digest(bytes: &[u8]) -> Result<ChainDigest> {

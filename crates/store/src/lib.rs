@@ -34,6 +34,7 @@ pub mod spaces {
     pub use crate::space::{Space, list};
 }
 pub mod stats;
+pub mod table;
 pub mod token_count;
 
 pub use durable_file::{DurableFile, FileAccess, NameTaken};

@@ -9,6 +9,7 @@ use crate::{
     envelope, journal,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// Something that is missing.
@@ -67,8 +68,24 @@ impl Missing {
     }
 }
 
-/// The columns that [`decode`] reads, in its order.
-pub(crate) const COLUMNS: &str = "seq, changed_seq, id, envelope, created_at, changed_at, status, severity, document";
+/// The table of missing context.
+pub(crate) static MISSING: Table = Table {
+    name: "missing",
+    owner: RowOwner::Space,
+    key: &["space", "seq"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::bytes("id"),
+        Column::bytes("envelope").optional().to(RowReference::Envelope),
+        Column::number("created_at"),
+        Column::number("changed_at"),
+        Column::number("changed_seq").to(RowReference::JournalRecord),
+        Column::text("status"),
+        Column::text("severity"),
+        Column::text("document"),
+    ],
+};
 
 /// Stores missing context. What has the same id stays as it is.
 pub async fn put(tx: &mut Tx<'_>, missing: &Missing) -> Result<Inserted> {
@@ -140,9 +157,9 @@ async fn update(tx: &mut Tx<'_>, seq: u64, missing: &Missing) -> Result<()> {
 /// Returns missing context, if it is here.
 pub async fn find(tx: &mut Tx<'_>, id: &MissingId) -> Result<Option<StoredMissing>> {
     let space = tx.space;
-    let sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND id = ?2");
+    let sql = format!("{} AND id = ?2", StoredMissing::select());
     let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.as_ref().map(decode).transpose()
+    row.as_ref().map(StoredMissing::decode).transpose()
 }
 
 /// Returns missing context, or the error that says there is none.
@@ -153,20 +170,19 @@ pub async fn show(tx: &mut Tx<'_>, id: &MissingId) -> Result<StoredMissing> {
 /// Returns the gaps whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
 pub async fn ids_between(tx: &mut Tx<'_>, first: &MissingId, last: &MissingId, limit: u32) -> Result<Vec<MissingId>> {
     let space = tx.space;
-    let sql = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4");
+    let sql = format!("{} AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4", StoredMissing::select());
     let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
-    tx.rows(&sql, &params).await?.iter().map(|row| Ok(decode(row)?.missing.id)).collect()
+    tx.rows(&sql, &params).await?.iter().map(|row| Ok(StoredMissing::decode(row)?.missing.id)).collect()
 }
 
 /// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: u32) -> Result<Vec<StoredMissing>> {
-    let select = format!("SELECT {COLUMNS} FROM missing WHERE space = ?1");
     let conditions = [
         ("status =", filter.status.as_ref().map(|status| status.as_str().into())),
         ("envelope =", filter.envelope.as_ref().map(|envelope| Param::Blob(envelope.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    tx.newest(select, conditions, limit).await?.iter().map(decode).collect()
+    tx.newest(StoredMissing::select(), conditions, limit).await?.iter().map(StoredMissing::decode).collect()
 }
 
 /// Returns up to `limit` of what an envelope misses, or of what is missing in none, after a sequence number, oldest first.
@@ -180,22 +196,30 @@ pub async fn after(tx: &mut Tx<'_>, envelope: Option<&EnvelopeId>, seq: u64, lim
         }
         None => "envelope IS NULL",
     };
-    let sql =
-        format!("SELECT {COLUMNS} FROM missing WHERE space = ?1 AND seq > ?2 AND {condition} ORDER BY seq LIMIT ?3");
-    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+    let sql = format!("{} AND seq > ?2 AND {condition} ORDER BY seq LIMIT ?3", StoredMissing::select());
+    tx.rows(&sql, &params).await?.iter().map(StoredMissing::decode).collect()
 }
 
-/// Reads [`COLUMNS`].
-pub(crate) fn decode(row: &Row) -> Result<StoredMissing> {
-    let missing = Missing {
-        id: row.blob(2)?.try_into().map_err(|_| Error::damaged("an id of missing context has the wrong length"))?,
-        envelope: row.optional_blob(3)?.map(envelope::envelope_id).transpose()?,
-        created_at: time(row.integer(4)?)?,
-        changed_at: time(row.integer(5)?)?,
-        status: stored::<GapStatus>(row.text(6)?)?,
-        severity: stored::<GapSeverity>(row.text(7)?)?,
-        document: stored::<JsonText>(row.text(8)?)?,
-    };
-    let (seq, changed_seq) = (row.integer(0)?.cast_unsigned(), row.integer(1)?.cast_unsigned());
-    Ok(StoredMissing { seq, changed_seq, missing })
+impl TableRow for StoredMissing {
+    const TABLE: &'static Table = &MISSING;
+    const COLUMNS: &'static [&'static str] =
+        &["seq", "changed_seq", "id", "envelope", "created_at", "changed_at", "status", "severity", "document"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        let missing = Missing {
+            id: missing_id(row.blob(2)?)?,
+            envelope: row.optional_blob(3)?.map(envelope::envelope_id).transpose()?,
+            created_at: time(row.integer(4)?)?,
+            changed_at: time(row.integer(5)?)?,
+            status: stored::<GapStatus>(row.text(6)?)?,
+            severity: stored::<GapSeverity>(row.text(7)?)?,
+            document: stored::<JsonText>(row.text(8)?)?,
+        };
+        let (seq, changed_seq) = (row.integer(0)?.cast_unsigned(), row.integer(1)?.cast_unsigned());
+        Ok(Self { seq, changed_seq, missing })
+    }
+}
+
+pub(crate) fn missing_id(bytes: &[u8]) -> Result<MissingId> {
+    bytes.try_into().map_err(|_| Error::damaged("an id of missing context has the wrong length"))
 }

@@ -6,10 +6,25 @@ use crate::{
     Error, Result,
     commit::commit_id,
     sql::{Param, Tx},
+    table::{Column, RowOwner, RowReference, Table},
 };
 
 /// Digest of everything that a request asks for.
 pub type RequestDigest = [u8; 32];
+
+/// The table of idempotency keys.
+pub(crate) static REQUESTS: Table = Table {
+    name: "requests",
+    owner: RowOwner::Space,
+    key: &["space", "key"],
+    columns: &[
+        Column::number("space"),
+        Column::text("key"),
+        Column::bytes("payload"),
+        Column::bytes("commit_id").to(RowReference::Commit),
+        Column::number("at"),
+    ],
+};
 
 /// Returns the commit that this request made before.
 ///

@@ -21,6 +21,7 @@ use crate::{
     Result,
     commit::CommitPlace,
     sql::{Dialect, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table},
 };
 
 /// Version of how text is taken from commits and cut into words. An index that was made by older rules is made anew.
@@ -105,6 +106,39 @@ pub enum Moved {
     /// Somebody else has moved it meanwhile, and nothing was changed.
     Elsewhere,
 }
+
+/// The table of how far the index of each space is.
+pub(crate) static SEARCH_CURSORS: Table = Table {
+    name: "search_cursors",
+    owner: RowOwner::Space,
+    key: &["space"],
+    columns: &[
+        Column::number("space"),
+        Column::number("seq").to(RowReference::JournalRecord),
+        Column::number("inside"),
+        Column::number("rules"),
+        Column::number("passages"),
+        Column::number("bytes"),
+    ],
+};
+
+/// The table of passages. Their words lie where each engine looks for words.
+pub(crate) static PASSAGES: Table = Table {
+    name: "passages",
+    owner: RowOwner::Space,
+    key: &["key"],
+    columns: &[
+        Column::number("key"),
+        Column::number("space"),
+        Column::number("line").to(RowReference::CommitPlace),
+        Column::number("position"),
+        Column::number("entry").optional(),
+        Column::number("part"),
+        Column::number("passage"),
+        Column::text("role").optional(),
+        Column::text("kind"),
+    ],
+};
 
 impl PassageKind {
     /// Every kind.

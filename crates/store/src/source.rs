@@ -8,6 +8,7 @@ use crate::{
     artifact::artifact_id,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// A file that was taken in, as far as it was.
@@ -62,14 +63,45 @@ impl TranscriptSource {
     }
 }
 
-const COLUMNS: &str = "machine, path, format, session, size, tail, state, taken_at";
+/// The table of sources.
+pub(crate) static SOURCES: Table = Table {
+    name: "sources",
+    owner: RowOwner::Space,
+    key: &["key"],
+    columns: &[
+        Column::number("key"),
+        Column::number("space"),
+        Column::text("machine"),
+        Column::text("path"),
+        Column::text("format"),
+        Column::number("size"),
+        Column::bytes("tail"),
+        Column::text("state"),
+        Column::number("taken_at"),
+        Column::text("session").optional(),
+    ],
+};
+
+/// The table of the stretches of sources.
+pub(crate) static SEGMENTS: Table = Table {
+    name: "segments",
+    owner: RowOwner::Row { table: &SOURCES, column: "source" },
+    key: &["source", "start"],
+    columns: &[
+        Column::number("source"),
+        Column::number("start"),
+        Column::number("length"),
+        Column::number("artifact").to(RowReference::ArtifactKey),
+        Column::number("part_start"),
+    ],
+};
 
 /// Returns what is known of a file.
 pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<TranscriptSource>> {
     let space = tx.space;
-    let sql = format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND machine = ?2 AND path = ?3");
+    let sql = format!("{} AND machine = ?2 AND path = ?3", TranscriptSource::select());
     let row = tx.row(&sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
-    row.as_ref().map(decode).transpose()
+    row.as_ref().map(TranscriptSource::decode).transpose()
 }
 
 /// Returns how far a file was taken in.
@@ -83,21 +115,19 @@ pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
 /// Returns the sources that are referred to by an id, at most `limit`.
 pub async fn of_session(tx: &mut Tx<'_>, session: &GivenSessionId, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
-    let sql =
-        format!("SELECT {COLUMNS} FROM sources WHERE space = ?1 AND session = ?2 ORDER BY machine, path LIMIT ?3");
+    let sql = format!("{} AND session = ?2 ORDER BY machine, path LIMIT ?3", TranscriptSource::select());
     let rows = tx.rows(&sql, &[space.into(), session.as_str().into(), i64::from(limit).into()]).await?;
-    rows.iter().map(decode).collect()
+    rows.iter().map(TranscriptSource::decode).collect()
 }
 
 /// Returns the sources after a machine and path, in that order, at most `limit`.
 pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
     let (machine, path) = after.unwrap_or_default();
-    let sql = format!(
-        "SELECT {COLUMNS} FROM sources WHERE space = ?1 AND (machine, path) > (?2, ?3) ORDER BY machine, path LIMIT ?4"
-    );
+    let select = TranscriptSource::select();
+    let sql = format!("{select} AND (machine, path) > (?2, ?3) ORDER BY machine, path LIMIT ?4");
     let rows = tx.rows(&sql, &[space.into(), machine.into(), path.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(decode).collect()
+    rows.iter().map(TranscriptSource::decode).collect()
 }
 
 /// Remembers how far a file was taken in, and the stretches that came with it.
@@ -181,17 +211,23 @@ async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i
     row.ok_or_else(|| Error::damaged(format!("source {path} is not there")))?.integer(0)
 }
 
-fn decode(row: &Row) -> Result<TranscriptSource> {
-    Ok(TranscriptSource {
-        machine: stored::<Machine>(row.text(0)?)?,
-        path: row.text(1)?.to_owned(),
-        format: stored::<Format>(row.text(2)?)?,
-        session: row.optional_text(3)?.map(GivenSessionId::new),
-        size: row.integer(4)?.cast_unsigned(),
-        tail: tail(row.blob(5)?)?,
-        state: row.text(6)?.to_owned(),
-        taken_at: time(row.integer(7)?)?,
-    })
+impl TableRow for TranscriptSource {
+    const TABLE: &'static Table = &SOURCES;
+    const COLUMNS: &'static [&'static str] =
+        &["machine", "path", "format", "session", "size", "tail", "state", "taken_at"];
+
+    fn decode(row: &Row) -> Result<Self> {
+        Ok(Self {
+            machine: stored::<Machine>(row.text(0)?)?,
+            path: row.text(1)?.to_owned(),
+            format: stored::<Format>(row.text(2)?)?,
+            session: row.optional_text(3)?.map(GivenSessionId::new),
+            size: row.integer(4)?.cast_unsigned(),
+            tail: tail(row.blob(5)?)?,
+            state: row.text(6)?.to_owned(),
+            taken_at: time(row.integer(7)?)?,
+        })
+    }
 }
 
 fn tail(bytes: &[u8]) -> Result<[u8; 32]> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result, journal,
     sql::{Row, Tx},
+    table::{Column, RowOwner, Table},
 };
 
 /// A space as the store lists it.
@@ -19,6 +20,14 @@ pub struct Space {
     /// When it was first written to.
     pub created_at: Timestamp,
 }
+
+/// The table of spaces.
+pub(crate) static SPACES: Table = Table {
+    name: "spaces",
+    owner: RowOwner::Store,
+    key: &["key"],
+    columns: &[Column::number("key"), Column::text("name"), Column::number("created_at")],
+};
 
 /// Makes the transaction's space and enters it.
 pub(crate) async fn create(tx: &mut Tx<'_>) -> Result<()> {

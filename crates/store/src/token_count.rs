@@ -7,10 +7,19 @@ use contexture_core::CounterName;
 use crate::{
     Error, Result,
     sql::{Param, Row, Tx},
+    table::{Column, RowOwner, Table},
 };
 
 /// Digest of a text.
 pub type TextDigest = [u8; 32];
+
+/// The table of token counts.
+pub(crate) static TOKEN_COUNTS: Table = Table {
+    name: "token_counts",
+    owner: RowOwner::Store,
+    key: &["counter", "digest"],
+    columns: &[Column::text("counter"), Column::bytes("digest"), Column::number("tokens")],
+};
 
 /// Returns how many tokens each text has, in the order of the digests; nothing for those that are not known.
 pub async fn find(tx: &mut Tx<'_>, counter: &CounterName, digests: &[TextDigest]) -> Result<Vec<Option<u64>>> {

@@ -2,6 +2,7 @@
 
 use contexture::{Contexture, Location, Options, Result};
 use contexture_core::ArtifactId;
+use contexture_store::table::ColumnKind;
 
 /// A place for one store, empty at first, that goes away with the value.
 ///
@@ -28,4 +29,22 @@ pub trait Backend: Sized {
 
     /// Puts zeros in the place of an artifact's bytes, or of its first part's, behind the store's back.
     fn damage_artifact(&self, id: ArtifactId) -> impl Future<Output = ()>;
+
+    /// Asks the engine which columns the tables of the store have, in order. What only this engine has is left out.
+    fn columns(&self) -> impl Future<Output = Vec<EngineColumn>>;
+}
+
+/// A column as an engine knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineColumn {
+    /// The table.
+    pub table: String,
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub kind: ColumnKind,
+    /// Whether a row may have no value.
+    pub is_optional: bool,
+    /// Its place in the primary key, the first being 1; 0 when it is not in it.
+    pub key_place: u32,
 }

@@ -199,7 +199,8 @@ macro_rules! conformance {
                 measures_count_what_is_there,
                 measures_of_an_empty_space_are_zero,
                 a_check_of_a_whole_space_finds_nothing,
-                a_check_names_what_is_damaged_and_what_is_lost;
+                a_check_names_what_is_damaged_and_what_is_lost,
+                every_table_is_described_column_by_column;
             history:
                 a_commit_knows_its_depth_and_place_in_the_journal,
                 children_come_in_the_order_they_were_made,

@@ -21,7 +21,7 @@ pub mod model_server;
 pub mod postgres;
 pub mod requests;
 
-pub use backend::Backend;
+pub use backend::{Backend, EngineColumn};
 pub use clock::TestClock;
 pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
 pub use harness::Harness;

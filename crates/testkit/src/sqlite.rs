@@ -9,9 +9,10 @@ use std::{
 
 use contexture::{Contexture, Location, Options, Result};
 use contexture_core::ArtifactId;
+use contexture_store::table::ColumnKind;
 use tempfile::TempDir;
 
-use crate::Backend;
+use crate::{Backend, EngineColumn};
 
 /// Lies in memory, so that thousands of stores do not wait for a disk whose promises are not in question.
 pub(crate) const MEMORY: &str = "/dev/shm";
@@ -82,6 +83,10 @@ impl Backend for LoneSqliteBackend {
     async fn damage_artifact(&self, id: ArtifactId) {
         self.0.damage_artifact(id).await;
     }
+
+    async fn columns(&self) -> Vec<EngineColumn> {
+        self.0.columns().await
+    }
 }
 
 impl Default for SqliteBackend {
@@ -112,5 +117,26 @@ impl Backend for SqliteBackend {
                    (SELECT p.part FROM parts p JOIN artifacts a ON a.key = p.artifact WHERE a.digest = ?1 LIMIT 1), \
                    (SELECT key FROM artifacts WHERE digest = ?1))";
         self.change_rows(sql, id);
+    }
+
+    async fn columns(&self) -> Vec<EngineColumn> {
+        // A key that stands for the row has no need to be declared as never absent.
+        let sql = "SELECT t.name, c.name, c.type, c.\"notnull\" = 0 AND c.pk = 0, c.pk \
+                   FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
+                   WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND t.name NOT LIKE 'passage_words%' \
+                   ORDER BY t.name, c.cid";
+        let database = rusqlite::Connection::open(self.directory().join("contexture.db")).expect("there is a store");
+        let mut statement = database.prepare(sql).expect("SQLite describes its tables");
+        let columns = statement.query_map([], |row| {
+            let kind = match row.get::<_, String>(2)?.as_str() {
+                "INTEGER" => ColumnKind::Number,
+                "TEXT" => ColumnKind::Text,
+                "BLOB" => ColumnKind::Bytes,
+                other => panic!("no column is of type {other}"),
+            };
+            let (table, name) = (row.get(0)?, row.get(1)?);
+            Ok(EngineColumn { table, name, kind, is_optional: row.get(3)?, key_place: row.get(4)? })
+        });
+        columns.and_then(Iterator::collect).expect("SQLite describes its columns")
     }
 }

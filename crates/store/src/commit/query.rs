@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use contexture_core::{CommitId, Format, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
 
-use super::{Moment, StoredCommit, commit_id, row};
+use super::{Moment, StoredCommit, commit_id};
 use crate::{
     Result, annotation,
     sql::{Param, Tx},
+    table::TableRow as _,
 };
 
 /// Which commits to list. An empty filter lists all.
@@ -51,7 +52,7 @@ const NO_SUMMARY: &str = " AND coalesce((SELECT n.annotation FROM annotations n 
 pub async fn list(tx: &mut Tx<'_>, filter: &Filter, after: Option<PageAfter>, limit: u32) -> Result<Vec<StoredCommit>> {
     let mut params: Vec<Param<'_>> = vec![tx.space.into()];
     // The second condition always holds; PostgreSQL's index by time asks for it.
-    let mut sql = format!("SELECT {} FROM commits WHERE space = ?1 AND seq > 0", row::COLUMNS);
+    let mut sql = format!("{} AND seq > 0", StoredCommit::select());
     let conditions = [
         ("principal =", filter.principal.as_ref().map(|principal| principal.as_str().into())),
         ("session =", filter.session.as_ref().map(|session| session.as_str().into())),
@@ -79,7 +80,7 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, after: Option<PageAfter>, li
     params.push(i64::from(limit).into());
     let _written = write!(sql, " ORDER BY created_at DESC, seq DESC LIMIT ?{}", params.len());
     let rows = tx.rows(&sql, &params).await?;
-    let mut page = rows.iter().map(row::decode).collect::<Result<Vec<_>>>()?;
+    let mut page = rows.iter().map(StoredCommit::decode).collect::<Result<Vec<_>>>()?;
     for commit in &mut page {
         let at = commit.place;
         if let Some((_, found)) = annotation::in_force(tx, at.line, at.position, at.position).await?.pop() {

@@ -7,18 +7,14 @@ use contexture_core::{
     Template, Thread, Ticket, Trigger,
 };
 
-use super::{CommitPlace, Site, StoredCommit};
+use super::{COMMITS, CommitPlace, Site, StoredCommit};
 use crate::{
     Error, Result,
     artifact::artifact_id,
     space::{stored, time},
     sql::{Param, Row, Tx},
+    table::{Table, TableRow},
 };
-
-/// The columns that [`decode`] reads, in its order.
-pub(crate) const COLUMNS: &str = "line, position, id, parent, kind, artifact, format, template, principal, machine, \
-     session, ticket, thread, cause, merges, message_count, token_count, created_at, seq, depth, reset_line, \
-     reset_position";
 
 pub(super) struct NewRow<'r> {
     pub(super) id: &'r CommitId,
@@ -69,43 +65,71 @@ pub(super) async fn insert(tx: &mut Tx<'_>, new: NewRow<'_>) -> Result<()> {
     tx.post(sql, &params).await
 }
 
-/// Reads a row of [`COLUMNS`]; the annotations are still to be filled in.
-pub(crate) fn decode(row: &Row) -> Result<StoredCommit> {
-    fn name<T: FromStr<Err: fmt::Display>>(row: &Row, column: usize) -> Result<Option<T>> {
-        row.optional_text(column)?.map(stored).transpose()
+impl TableRow for StoredCommit {
+    const TABLE: &'static Table = &COMMITS;
+    const COLUMNS: &'static [&'static str] = &[
+        "line",
+        "position",
+        "id",
+        "parent",
+        "kind",
+        "artifact",
+        "format",
+        "template",
+        "principal",
+        "machine",
+        "session",
+        "ticket",
+        "thread",
+        "cause",
+        "merges",
+        "message_count",
+        "token_count",
+        "created_at",
+        "seq",
+        "depth",
+        "reset_line",
+        "reset_position",
+    ];
+
+    /// The annotations are still to be filled in.
+    fn decode(row: &Row) -> Result<Self> {
+        fn name<T: FromStr<Err: fmt::Display>>(row: &Row, column: usize) -> Result<Option<T>> {
+            row.optional_text(column)?.map(stored).transpose()
+        }
+        let merges = row.blob(14)?;
+        if merges.len() % CommitId::LEN != 0 {
+            return Err(Error::damaged("a list of merged commits is cut off"));
+        }
+        let commit = Commit {
+            parent: row.optional_blob(3)?.map(commit_id).transpose()?,
+            kind: stored::<CommitKind>(row.text(4)?)?,
+            artifact: artifact_id(row.blob(5)?)?,
+            format: stored::<Format>(row.text(6)?)?,
+            provenance: Provenance {
+                template: name(row, 7)?,
+                principal: name(row, 8)?,
+                machine: name(row, 9)?,
+                session: name(row, 10)?,
+                ticket: name(row, 11)?,
+                thread: name(row, 12)?,
+            },
+            trigger: stored::<Trigger>(row.text(13)?)?,
+            merges: merges.chunks_exact(CommitId::LEN).map(commit_id).collect::<Result<_>>()?,
+            message_count: count(row, 15)?,
+            token_count: count(row, 16)?,
+            created_at: time(row.integer(17)?)?,
+        };
+        Ok(Self {
+            id: commit_id(row.blob(2)?)?,
+            commit,
+            seq: row.integer(18)?.cast_unsigned(),
+            depth: row.integer(19)?.cast_unsigned(),
+            place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
+            reset: place(row, 20)?,
+            annotations: Annotations::default(),
+        })
     }
-    let merges = row.blob(14)?;
-    if merges.len() % CommitId::LEN != 0 {
-        return Err(Error::damaged("a list of merged commits is cut off"));
-    }
-    let commit = Commit {
-        parent: row.optional_blob(3)?.map(commit_id).transpose()?,
-        kind: stored::<CommitKind>(row.text(4)?)?,
-        artifact: artifact_id(row.blob(5)?)?,
-        format: stored::<Format>(row.text(6)?)?,
-        provenance: Provenance {
-            template: name(row, 7)?,
-            principal: name(row, 8)?,
-            machine: name(row, 9)?,
-            session: name(row, 10)?,
-            ticket: name(row, 11)?,
-            thread: name(row, 12)?,
-        },
-        trigger: stored::<Trigger>(row.text(13)?)?,
-        merges: merges.chunks_exact(CommitId::LEN).map(commit_id).collect::<Result<_>>()?,
-        message_count: count(row, 15)?,
-        token_count: count(row, 16)?,
-        created_at: time(row.integer(17)?)?,
-    };
-    Ok(StoredCommit {
-        id: commit_id(row.blob(2)?)?,
-        commit,
-        seq: row.integer(18)?.cast_unsigned(),
-        depth: row.integer(19)?.cast_unsigned(),
-        place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
-        reset: place(row, 20)?,
-        annotations: Annotations::default(),
-    })
 }
 
 /// Reads a place from two columns that are both set or both not.

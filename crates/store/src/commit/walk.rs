@@ -7,6 +7,7 @@ use crate::{
     Error, Result, annotation,
     space::stored,
     sql::{Row, Tx},
+    table::TableRow as _,
 };
 
 /// A stretch of one line: the commits from `first` to `last`, both included.
@@ -150,12 +151,12 @@ pub(super) async fn between(
     last: i64,
     limit: u32,
 ) -> Result<Vec<StoredCommit>> {
-    let columns = row::COLUMNS;
+    let columns = StoredCommit::columns();
     let sql = format!(
         "SELECT {columns} FROM commits WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position LIMIT ?4"
     );
     let rows = tx.rows(&sql, &[line.into(), first.into(), last.into(), i64::from(limit).into()]).await?;
-    let mut page = rows.iter().map(row::decode).collect::<Result<Vec<_>>>()?;
+    let mut page = rows.iter().map(StoredCommit::decode).collect::<Result<Vec<_>>>()?;
     let mut annotated = annotation::in_force(tx, line, first, last).await?.into_iter().peekable();
     for commit in &mut page {
         if let Some((_, annotations)) = annotated.next_if(|(position, _)| *position == commit.place.position) {

@@ -15,6 +15,7 @@ use crate::{
     Result, annotation,
     commit::{CommitPlace, commit_id},
     sql::{Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with an annotation.
@@ -62,7 +63,7 @@ impl Default for Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Annotations;
-    const TABLE: &'static str = "annotations";
+    const TABLE: &'static Table = &annotation::ANNOTATIONS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT n.position, n.annotation, n.author, n.at, n.line, n.seq, c.id, j.kind, j.subject, j.digest \

@@ -14,6 +14,7 @@ use crate::{
     Error, Result,
     artifact::{self, LocatedArtifact},
     sql::{Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with an artifact.
@@ -72,7 +73,7 @@ impl Checker<'_> {
         while further == Further::Rows {
             further = self.next(&mut scan).await?;
             let unread = std::mem::take(&mut self.unread);
-            // Parts are told of before what they are parts of.
+            // Parts are reported before what they are parts of.
             let (rows, wholes): (Vec<_>, Vec<_>) = unread.into_iter().partition(LocatedArtifact::is_one_piece);
             for located in rows.into_iter().chain(wholes) {
                 self.content(located).await?;
@@ -104,7 +105,7 @@ impl Checker<'_> {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Artifacts;
-    const TABLE: &'static str = "artifacts";
+    const TABLE: &'static Table = &artifact::ARTIFACTS;
     /// A page holds the bodies, each up to `MAX_HOT_BYTES`.
     const PAGE_ROWS: u32 = 64;
 

@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 
 use super::{CheckedCounts, FsckProblem, FsckReport, Phase, Progress, passages, problem};
-use crate::{Error, Result, Scope, Store, artifact::LocatedArtifact, sql::Tx};
+use crate::{Error, Result, Scope, Store, artifact::LocatedArtifact, sql::Tx, table::Table};
 
 /// How often the search for readable rows behind unreadable ones doubles its stride before it takes the rest for lost.
 pub(super) const MAX_DOUBLINGS: u32 = 40;
@@ -15,8 +15,8 @@ pub(super) const MAX_DOUBLINGS: u32 = 40;
 pub(super) trait Scan: Clone + Send + Sync + 'static {
     /// What this pass is to those who watch.
     const PHASE: Phase;
-    /// The table, which has a column `space`.
-    const TABLE: &'static str;
+    /// The table, whose rows are of spaces.
+    const TABLE: &'static Table;
     /// Which of its rows are gone over, as a condition.
     const ROWS: &'static str = "space = ?1";
     /// Rows in a page.
@@ -118,7 +118,7 @@ impl<'c> Checker<'c> {
         let counting = self.store.read(self.scope.clone(), (), |tx, ()| {
             let space = tx.space;
             let count = async move {
-                let sql = format!("SELECT count(*) FROM {} WHERE {}", S::TABLE, S::ROWS);
+                let sql = format!("SELECT count(*) FROM {} WHERE {}", S::TABLE.name, S::ROWS);
                 Ok(tx.one(&sql, &[space.into()]).await?.integer(0)?.cast_unsigned())
             };
             count.boxed()

@@ -17,11 +17,12 @@ use crate::{
     Result, artifact,
     commit::{self, CommitPlace, StoredCommit, commit_id},
     sql::{Row, Tx},
+    table::{Table, TableRow as _},
 };
 use site::{Carried, Origin, Parent, Site};
 
-/// The first column of a row that `commit::decode` does not know, and those after it.
-const ARTIFACT_KEY: usize = 22;
+/// The first column that is not read as a [`StoredCommit`], and those after it.
+const ARTIFACT_KEY: usize = StoredCommit::COLUMNS.len();
 const LINE_SPACE: usize = ARTIFACT_KEY + 1;
 const FORK: usize = LINE_SPACE + 1;
 const ARTIFACT_DIGEST: usize = FORK + 2;
@@ -55,11 +56,11 @@ impl Default for Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Commits;
-    const TABLE: &'static str = "commits";
+    const TABLE: &'static Table = &commit::COMMITS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         // The sum keeps SQLite from choosing an index that starts with the space and sorting all of it for each page.
-        let columns = commit::COLUMNS;
+        let columns = StoredCommit::columns();
         let sql = format!(
             "SELECT c.*, l.space, l.fork_line, l.fork_position, a.digest, j.kind, j.subject, j.digest FROM \
              (SELECT {columns}, artifact_key FROM commits WHERE space + 0 = ?1 AND (line, position) > (?2, ?3) \
@@ -135,7 +136,7 @@ async fn check(tx: &mut Tx<'_>, row: &Row, place: CommitPlace, origin: &Origin, 
     let mut site = Site { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };
     let mut faults = Vec::new();
     faults.extend(wrong_depth.map(|expected| CommitFault::WrongDepth { found: stored_depth, expected }));
-    let unreadable = match commit::decode(row) {
+    let unreadable = match StoredCommit::decode(row) {
         Ok(stored) => {
             let digest = stored.commit.digest();
             let intact = Commit::id_of(&digest) == stored.id;

@@ -17,6 +17,7 @@ use crate::{
     artifact::artifact_id,
     envelope::{self, StoredEnvelope, envelope_id},
     sql::{Row, Tx},
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with an envelope.
@@ -61,6 +62,11 @@ pub enum EnvelopeFault {
     JournaledOtherwise,
 }
 
+/// The first column that is not read as a [`StoredEnvelope`], and those after it.
+const ARTIFACT: usize = StoredEnvelope::COLUMNS.len();
+const COMMIT: usize = ARTIFACT + 1;
+const JOURNAL: usize = COMMIT + 1;
+
 #[derive(Clone, Default)]
 pub(super) struct Scan {
     after: i64,
@@ -68,17 +74,19 @@ pub(super) struct Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Envelopes;
-    const TABLE: &'static str = "envelopes";
+    const TABLE: &'static Table = &envelope::ENVELOPES;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT e.id, e.seq, e.stream, e.recipe, e.commit_id, e.created_at, e.document, a.key, c.line, \
-                   j.kind, j.subject, j.digest FROM envelopes e \
-                   LEFT JOIN artifacts a ON a.space = e.space AND a.digest = e.document \
-                   LEFT JOIN commits c ON c.space = e.space AND c.id = e.commit_id \
-                   LEFT JOIN journal j ON j.space = e.space AND j.seq = e.seq \
-                   WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+        let columns = StoredEnvelope::columns_of("e");
+        let sql = format!(
+            "SELECT {columns}, a.key, c.line, j.kind, j.subject, j.digest FROM envelopes e \
+             LEFT JOIN artifacts a ON a.space = e.space AND a.digest = e.document \
+             LEFT JOIN commits c ON c.space = e.space AND c.id = e.commit_id \
+             LEFT JOIN journal j ON j.space = e.space AND j.seq = e.seq \
+             WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
+        );
         let space = tx.space;
-        let rows = tx.rows(sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
         for row in &rows {
             self.after = row.integer(1)?;
             found.checked.envelopes += 1;
@@ -90,7 +98,7 @@ impl checker::Scan for Scan {
                 }
             };
             let fault = |fault| FsckProblem::Envelope { envelope: id, fault };
-            match envelope::decode(row) {
+            match StoredEnvelope::decode(row) {
                 Err(error) => found.problems.push(fault(EnvelopeFault::Unreadable { what: problem::reason(error) })),
                 Ok(stored) => found.problems.extend(faults(tx, row, stored).await?.into_iter().map(fault)),
             }
@@ -114,11 +122,11 @@ async fn faults(tx: &mut Tx<'_>, row: &Row, stored: StoredEnvelope) -> Result<Ve
     if stored.id != expected {
         faults.push(EnvelopeFault::OtherId { expected });
     }
-    if row.optional_integer(7)?.is_none() {
+    if row.optional_integer(ARTIFACT)?.is_none() {
         faults.push(EnvelopeFault::NoDocument { artifact: stored.document });
     }
     if let Some(commit) = stored.commit
-        && row.optional_integer(8)?.is_none()
+        && row.optional_integer(COMMIT)?.is_none()
     {
         faults.push(EnvelopeFault::NoCommit { commit });
     }
@@ -128,7 +136,7 @@ async fn faults(tx: &mut Tx<'_>, row: &Row, stored: StoredEnvelope) -> Result<Ve
         Err(error) if checker::is_damage(&error) => return Ok(faults),
         Err(error) => return Err(error),
     };
-    match journal::compare(row, 9, &stored.with_artifacts(artifacts).mutation())? {
+    match journal::compare(row, JOURNAL, &stored.with_artifacts(artifacts).mutation())? {
         Journaled::Not => faults.push(EnvelopeFault::NotJournaled),
         // What is wrong already is what the journal says otherwise.
         Journaled::Otherwise if faults.is_empty() => faults.push(EnvelopeFault::JournaledOtherwise),
@@ -145,7 +153,7 @@ pub(super) struct ArtifactScan {
 
 impl checker::Scan for ArtifactScan {
     const PHASE: Phase = Phase::EnvelopeArtifacts;
-    const TABLE: &'static str = "envelope_artifacts";
+    const TABLE: &'static Table = &envelope::ENVELOPE_ARTIFACTS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT x.envelope, x.position, x.artifact, e.id, a.key FROM envelope_artifacts x \

@@ -18,6 +18,7 @@ use crate::{
     head,
     space::{stored, time},
     sql::{Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with a head or its log.
@@ -90,7 +91,7 @@ pub(super) struct Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Heads;
-    const TABLE: &'static str = "heads";
+    const TABLE: &'static Table = &head::HEADS;
     const ROWS: &'static str = "space = ?1 AND commit_id IS NOT NULL";
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
@@ -159,7 +160,7 @@ impl Default for MoveScan {
 
 impl checker::Scan for MoveScan {
     const PHASE: Phase = Phase::HeadMoves;
-    const TABLE: &'static str = "reflog";
+    const TABLE: &'static Table = &head::REFLOG;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.head, j.kind, j.subject, j.digest, \

@@ -10,8 +10,9 @@ use super::{
     problem,
 };
 use crate::{
-    Result, artifact, commit, journal,
+    Result, artifact, commit, envelope, event, injection, journal, missing,
     sql::{Param, Row, Tx},
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with a record of the journal.
@@ -52,11 +53,10 @@ impl Default for Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Journal;
-    const TABLE: &'static str = "journal";
+    const TABLE: &'static Table = &journal::JOURNAL;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let columns = journal::COLUMNS;
-        let sql = format!("SELECT {columns} FROM journal WHERE space = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        let sql = format!("{} AND seq > ?2 ORDER BY seq LIMIT ?3", JournalRecord::select());
         let space = tx.space;
         let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
         for row in &rows {
@@ -84,7 +84,7 @@ impl Scan {
         }
         let previous = self.chain;
         *self = Self { after: seq, chain: row.blob(6)?.try_into().ok().map(ChainDigest) };
-        let record = match journal::decode(row) {
+        let record = match JournalRecord::decode(row) {
             Ok(record) => record,
             Err(error) => {
                 let fault = JournalFault::Unreadable { what: problem::reason(error) };
@@ -131,9 +131,9 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             Ok(id) => artifact::exists(tx, &id).await,
             Err(_) => Ok(false),
         },
-        JournalKind::EnvelopeCreated => has_row(tx, "envelopes", seq).await,
-        JournalKind::InjectionCreated => has_row(tx, "injections", seq).await,
-        JournalKind::MissingCreated => has_row(tx, "missing", seq).await,
+        JournalKind::EnvelopeCreated => has_row(tx, &envelope::ENVELOPES, seq).await,
+        JournalKind::InjectionCreated => has_row(tx, &injection::INJECTIONS, seq).await,
+        JournalKind::MissingCreated => has_row(tx, &missing::MISSING, seq).await,
         // Of the states, only the newest is kept.
         JournalKind::MissingChanged => match subject.parse::<MissingId>() {
             Ok(id) => {
@@ -142,14 +142,14 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             }
             Err(_) => Ok(false),
         },
-        JournalKind::Event(_) => has_row(tx, "events", seq).await,
+        JournalKind::Event(_) => has_row(tx, &event::EVENTS, seq).await,
     }
 }
 
 /// Tells whether a table has a row that a record of the journal made.
-async fn has_row(tx: &mut Tx<'_>, table: &'static str, seq: i64) -> Result<bool> {
+async fn has_row(tx: &mut Tx<'_>, table: &Table, seq: i64) -> Result<bool> {
     let space = tx.space;
-    let sql = format!("SELECT 1 FROM {table} WHERE space = ?1 AND seq = ?2");
+    let sql = format!("SELECT 1 FROM {} WHERE space = ?1 AND seq = ?2", table.name);
     Ok(tx.row(&sql, &[space.into(), seq.into()]).await?.is_some())
 }
 

@@ -8,8 +8,9 @@ use super::{
     checker::{self, Found},
 };
 use crate::{
-    Result,
+    Result, commit,
     sql::{Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with a line.
@@ -65,7 +66,7 @@ pub(super) struct Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Lines;
-    const TABLE: &'static str = "lines";
+    const TABLE: &'static Table = &commit::LINES;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT l.key, l.fork_line, l.fork_position, f.space, p.line, \

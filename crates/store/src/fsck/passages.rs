@@ -16,6 +16,7 @@ use crate::{
     search::{self, PassageKind},
     space::stored,
     sql::{Dialect, Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with a passage of the index. `ctx search --rebuild` makes the index anew.
@@ -46,7 +47,7 @@ pub(super) struct Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Passages;
-    const TABLE: &'static str = "passages";
+    const TABLE: &'static Table = &search::PASSAGES;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let words = match tx.dialect() {

@@ -12,9 +12,10 @@ use super::{
 use crate::{
     Error, Result,
     commit::commit_id,
-    request::RequestDigest,
+    request::{self, RequestDigest},
     space::{stored, time},
     sql::{Row, Tx},
+    table::Table,
 };
 
 /// What is wrong with what is remembered of a request.
@@ -42,7 +43,7 @@ pub(super) struct Scan {
 
 impl checker::Scan for Scan {
     const PHASE: Phase = Phase::Requests;
-    const TABLE: &'static str = "requests";
+    const TABLE: &'static Table = &request::REQUESTS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = "SELECT r.key, r.payload, r.commit_id, r.at, c.line FROM requests r \

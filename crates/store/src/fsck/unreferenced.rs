@@ -1,6 +1,6 @@
 //! Counts the artifacts that nothing refers to.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     Result,
-    sql::{Row, Tx},
+    artifact::ARTIFACTS,
+    sql::{Param, Row, Tx},
+    table::{TABLES, Table},
 };
 
 /// Artifacts that no commit, no envelope, no source and no larger artifact refers to.
@@ -25,25 +27,6 @@ pub struct Unreferenced {
     /// Bytes of their content.
     pub bytes: u64,
 }
-
-// Each of these lists an artifact's key and size after a key of two numbers, which are never both 0, and starts with
-// that key. The sums keep SQLite from choosing an index that starts with the space and sorting all of it for each page.
-const USED_BY_COMMITS: &str = "SELECT line, position, artifact_key, 0 FROM commits \
-     WHERE space + 0 = ?1 AND (line, position) > (?2, ?3) ORDER BY line, position LIMIT ?4";
-const USED_AS_PARTS: &str = "SELECT p.artifact, p.start, p.part, 0 FROM parts p \
-     JOIN artifacts a ON a.key = p.artifact AND a.space = ?1 \
-     WHERE (p.artifact, p.start) > (?2, ?3) ORDER BY p.artifact, p.start LIMIT ?4";
-const USED_BY_SOURCES: &str = "SELECT g.source, g.start + 1, g.artifact, 0 FROM segments g \
-     JOIN sources s ON s.key = g.source AND s.space = ?1 \
-     WHERE (g.source, g.start + 1) > (?2, ?3) ORDER BY g.source, g.start LIMIT ?4";
-const USED_AS_DOCUMENTS: &str = "SELECT e.seq, 0, a.key, 0 FROM envelopes e \
-     JOIN artifacts a ON a.space = e.space AND a.digest = e.document \
-     WHERE e.space = ?1 AND e.seq > ?2 AND ?3 = 0 ORDER BY e.seq LIMIT ?4";
-const USED_BY_ENVELOPES: &str = "SELECT x.envelope, x.position, a.key, 0 FROM envelope_artifacts x \
-     JOIN artifacts a ON a.space = x.space AND a.digest = x.artifact \
-     WHERE x.space = ?1 AND (x.envelope, x.position) > (?2, ?3) ORDER BY x.envelope, x.position LIMIT ?4";
-const STORED: &str = "SELECT key, 0, key, size FROM artifacts \
-     WHERE space + 0 = ?1 AND key > ?2 AND ?3 = 0 ORDER BY key LIMIT ?4";
 
 /// Rows in a page of numbers.
 const PAGE_ROWS: u32 = 8192;
@@ -67,46 +50,68 @@ impl Checker<'_> {
 
     async fn count_unreferenced(&mut self) -> Result<Unreferenced> {
         let mut used = KeySet::default();
-        self.each(USED_BY_COMMITS, |key, _| used.insert(key)).await?;
-        self.each(USED_AS_PARTS, |key, _| used.insert(key)).await?;
-        self.each(USED_BY_SOURCES, |key, _| used.insert(key)).await?;
-        self.each(USED_AS_DOCUMENTS, |key, _| used.insert(key)).await?;
-        self.each(USED_BY_ENVELOPES, |key, _| used.insert(key)).await?;
+        for table in TABLES {
+            for statement in table.artifact_statements() {
+                self.each(table, statement, |[key]: [i64; 1]| used.insert(key)).await?;
+            }
+        }
         let mut unreferenced = Unreferenced::default();
-        let count = |key, size: i64| {
+        let count = |[key, size]: [i64; 2]| {
             if !used.contains(key) {
                 unreferenced.artifacts += 1;
                 unreferenced.bytes = unreferenced.bytes.saturating_add(size.cast_unsigned());
             }
         };
-        self.each(STORED, count).await?;
+        self.each(&ARTIFACTS, ARTIFACTS.page_statement("t.key, t.size", ""), count).await?;
         Ok(unreferenced)
     }
 
-    async fn each(&mut self, sql: &'static str, mut visit: impl FnMut(i64, i64)) -> Result<()> {
-        let mut after = [0, 0];
+    /// Goes over the rows of a table by a statement of pages whose columns are so many numbers.
+    async fn each<const COLUMNS: usize>(
+        &mut self,
+        table: &Table,
+        statement: String,
+        mut visit: impl FnMut([i64; COLUMNS]),
+    ) -> Result<()> {
+        let statement: Arc<str> = statement.into();
+        let mut after = vec![0; table.page_key().count()];
         loop {
-            let rows = self
-                .store
-                .read(self.scope.clone(), (sql, after), |tx, &(sql, after)| page(tx, sql, after).boxed())
-                .await?;
-            for &[_, _, key, size] in &rows {
-                visit(key, size);
-            }
+            let args = (Arc::clone(&statement), after.clone());
+            let reading =
+                self.store.read(self.scope.clone(), args, |tx, (sql, after)| page::<COLUMNS>(tx, sql, after).boxed());
+            let Page { rows, last } = reading.await?;
+            let is_full = rows.len() == PAGE_ROWS as usize;
             self.advance(rows.len() as u64);
-            match rows.last() {
-                Some(&[first, second, ..]) if rows.len() == PAGE_ROWS as usize => after = [first, second],
+            rows.into_iter().for_each(&mut visit);
+            match last {
+                Some(last) if is_full => after = last,
                 Some(_) | None => return Ok(()),
             }
         }
     }
 }
 
-async fn page(tx: &mut Tx<'_>, sql: &str, after: [i64; 2]) -> Result<Vec<[i64; 4]>> {
-    let space = tx.space;
-    let rows = tx.rows(sql, &[space.into(), after[0].into(), after[1].into(), i64::from(PAGE_ROWS).into()]).await?;
-    let decode = |row: &Row| Ok([row.integer(0)?, row.integer(1)?, row.integer(2)?, row.integer(3)?]);
-    rows.iter().map(decode).collect()
+/// Rows of a table: some of their columns, and the key of the last.
+struct Page<const COLUMNS: usize> {
+    rows: Vec<[i64; COLUMNS]>,
+    last: Option<Vec<i64>>,
+}
+
+async fn page<const COLUMNS: usize>(tx: &mut Tx<'_>, sql: &str, after: &[i64]) -> Result<Page<COLUMNS>> {
+    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
+    params.extend(after.iter().map(|number| Param::Integer(*number)));
+    params.push(i64::from(PAGE_ROWS).into());
+    let rows = tx.rows(sql, &params).await?;
+    let key = |row: &Row| (0..after.len()).map(|column| row.integer(column)).collect::<Result<_>>();
+    let last = rows.last().map(key).transpose()?;
+    let columns = |row: &Row| {
+        let mut columns = [0; COLUMNS];
+        for (value, column) in columns.iter_mut().zip(after.len()..) {
+            *value = row.integer(column)?;
+        }
+        Ok(columns)
+    };
+    Ok(Page { rows: rows.iter().map(columns).collect::<Result<_>>()?, last })
 }
 
 /// A set of keys that costs little more than a bit for each, because keys are given out in order.

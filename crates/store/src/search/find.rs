@@ -9,9 +9,10 @@ use contexture_core::{
 use super::{PassageKind, Query, Spot};
 use crate::{
     Error, Result,
-    commit::{self, COLUMNS, CommitPlace, PageAfter, StoredCommit},
+    commit::{CommitPlace, PageAfter, StoredCommit},
     space::stored,
     sql::{Dialect, Param, Row, Tx},
+    table::TableRow as _,
 };
 
 /// What to look for. A filter that is not set lets everything pass.
@@ -216,9 +217,10 @@ pub async fn newest(
     let Clauses { tables: mut sql, conditions, mut params } = Clauses::of(filter, &texts, tx);
     let _written = write!(
         sql,
-        " SELECT {COLUMNS} FROM commits WHERE space = ?1 AND seq > 0 AND (line, position) IN \
+        " {} AND seq > 0 AND (line, position) IN \
          (SELECT p.line, p.position FROM found f JOIN passages p ON p.key = f.key \
-         JOIN commits c ON c.line = p.line AND c.position = p.position WHERE p.space = ?1{conditions})"
+         JOIN commits c ON c.line = p.line AND c.position = p.position WHERE p.space = ?1{conditions})",
+        StoredCommit::select()
     );
     if let Some(PageAfter { created_at, seq }) = after {
         params.extend([Param::from(created_at.as_micros()), seq.cast_signed().into()]);
@@ -227,7 +229,7 @@ pub async fn newest(
     params.push(i64::from(limit).into());
     let _written = write!(sql, " ORDER BY created_at DESC, seq DESC LIMIT ?{}", params.len());
     let rows = tx.rows(&sql, &params).await?;
-    rows.iter().map(commit::decode).collect()
+    rows.iter().map(StoredCommit::decode).collect()
 }
 
 /// Returns how the annotations of a label start, and the one that sets it to a value, as they are stored.

@@ -6,8 +6,9 @@ use contexture::{
     stats::{CommitStats, Tallied},
 };
 use contexture_core::{ArtifactId, CommitKind, Format, Principal};
+use contexture_store::table::{Column, TABLES, Table};
 
-use crate::{Backend, Harness, head, instant, noise, say, spoken, stored, write};
+use crate::{Backend, EngineColumn, Harness, head, instant, noise, say, spoken, stored, write};
 
 /// Makes a little of everything: three commits of which two hold the same, a fork, a head, a key, an artifact.
 async fn fill(store: &Contexture) {
@@ -92,4 +93,21 @@ pub async fn a_check_names_what_is_damaged_and_what_is_lost<B: Backend>() {
     );
     assert!(problems.iter().any(|found| matches!(found, FsckProblem::Commit { commit, .. } if *commit == lost)));
     assert!(store.head(&head("main")).await.unwrap().is_some(), "looking does no harm");
+}
+
+pub async fn every_table_is_described_column_by_column<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    drop(harness.open().await);
+    let columns = |table: &'static Table| {
+        table.columns.iter().map(|Column { name, kind, is_optional, .. }| EngineColumn {
+            table: table.name.to_owned(),
+            name: (*name).to_owned(),
+            kind: *kind,
+            is_optional: *is_optional,
+            key_place: (1..).zip(table.key).find(|(_, column)| *column == name).map_or(0, |(place, _)| place),
+        })
+    };
+    let mut described: Vec<EngineColumn> = TABLES.iter().copied().flat_map(columns).collect();
+    described.sort_by(|one, other| one.table.cmp(&other.table));
+    assert_eq!(described, harness.backend.columns().await);
 }

@@ -7,9 +7,10 @@ use std::{
 
 use contexture::Location;
 use contexture_core::ArtifactId;
+use contexture_store::table::ColumnKind;
 
 use super::PostgresServer;
-use crate::Backend;
+use crate::{Backend, EngineColumn};
 
 /// A store in a schema of its own, on the server that all tests of this process share.
 pub struct PostgresBackend {
@@ -96,5 +97,33 @@ impl Backend for PostgresBackend {
                     WHERE a.digest = {digest} LIMIT 1), \
                    (SELECT key FROM {schema}.artifacts WHERE digest = {digest}))";
         self.change_rows(sql, id);
+    }
+
+    async fn columns(&self) -> Vec<EngineColumn> {
+        let sql = "SELECT c.table_name, c.column_name, c.data_type, c.is_nullable, coalesce(k.ordinal_position, 0) \
+                   FROM information_schema.columns c LEFT JOIN information_schema.key_column_usage k \
+                   ON k.table_schema = c.table_schema AND k.table_name = c.table_name \
+                   AND k.column_name = c.column_name AND k.constraint_name IN \
+                   (SELECT p.constraint_name FROM information_schema.table_constraints p \
+                    WHERE p.table_schema = c.table_schema AND p.constraint_type = 'PRIMARY KEY') \
+                   WHERE c.table_name <> 'contexture_store' AND c.data_type <> 'tsvector' AND c.table_schema";
+        let described = self.server().psql(&format!("{sql} = '{}' ORDER BY c.ordinal_position", self.schema));
+        let column = |line: &str| {
+            let fields: Vec<&str> = line.split('|').collect();
+            let &[table, name, kind, nullable, key_place] = fields.as_slice() else {
+                panic!("a column has five facts: {line}");
+            };
+            let kind = match kind {
+                "bigint" => ColumnKind::Number,
+                "text" => ColumnKind::Text,
+                "bytea" => ColumnKind::Bytes,
+                other => panic!("no column is of type {other}"),
+            };
+            let key_place = key_place.parse().expect("a place is a number");
+            EngineColumn { table: table.into(), name: name.into(), kind, is_optional: nullable == "YES", key_place }
+        };
+        let mut columns: Vec<EngineColumn> = described.lines().map(column).collect();
+        columns.sort_by(|one, other| one.table.cmp(&other.table));
+        columns
     }
 }
