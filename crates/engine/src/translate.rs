@@ -157,7 +157,7 @@ pub(crate) struct Gathered {
     best: Tier,
     pub(crate) replay: Replay,
     /// The commits that entries of the replay come from.
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) origins: Vec<StretchOrigin>,
     pub(crate) stretches: Vec<Stretch>,
     pub(crate) losses: Vec<TranslationLoss>,
     commits: u64,
@@ -167,7 +167,7 @@ pub(crate) struct Gathered {
 
 /// A commit that entries come from.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
+pub(crate) struct StretchOrigin {
     pub(crate) commit: CommitId,
     pub(crate) depth: u64,
     pub(crate) at: Timestamp,
@@ -243,7 +243,7 @@ impl Gathered {
                 self.stretches.push(Stretch { format: format.clone(), commits: 1, tier });
             }
         }
-        self.origins.push(Origin {
+        self.origins.push(StretchOrigin {
             commit: commit.id,
             depth: commit.depth,
             at: commit.commit.created_at,

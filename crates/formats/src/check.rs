@@ -21,7 +21,7 @@ use crate::{
 /// How the content is cut into slices changes neither the answer nor the error. Memory is bounded whatever arrives.
 #[derive(Debug)]
 pub struct Checker {
-    content: Content,
+    content: CheckedContent,
     bytes: u64,
     chars: u64,
     /// The first error; it is repeated ever after.
@@ -29,7 +29,7 @@ pub struct Checker {
 }
 
 #[derive(Debug)]
-enum Content {
+enum CheckedContent {
     Lines { utf8: Utf8, lines: ObjectLines },
     JsonArray { utf8: Utf8, array: JsonArray },
     CborArray(CborArray),
@@ -40,10 +40,10 @@ impl Checker {
     /// Expects a part that follows the rule.
     pub fn new(rule: Concatenation) -> Self {
         let content = match rule {
-            Concatenation::Lines => Content::Lines { utf8: Utf8::default(), lines: ObjectLines::new() },
-            Concatenation::JsonArray => Content::JsonArray { utf8: Utf8::default(), array: JsonArray::new() },
-            Concatenation::CborArray => Content::CborArray(CborArray::new()),
-            Concatenation::Bytes => Content::Bytes,
+            Concatenation::Lines => CheckedContent::Lines { utf8: Utf8::default(), lines: ObjectLines::new() },
+            Concatenation::JsonArray => CheckedContent::JsonArray { utf8: Utf8::default(), array: JsonArray::new() },
+            Concatenation::CborArray => CheckedContent::CborArray(CborArray::new()),
+            Concatenation::Bytes => CheckedContent::Bytes,
         };
         Self { content, bytes: 0, chars: 0, failure: None }
     }
@@ -55,8 +55,10 @@ impl Checker {
         }
         self.bytes += bytes.len() as u64;
         self.chars += match self.content {
-            Content::CborArray(_) => bytes.len() as u64,
-            Content::Lines { .. } | Content::JsonArray { .. } | Content::Bytes => scan::utf16_units(bytes),
+            CheckedContent::CborArray(_) => bytes.len() as u64,
+            CheckedContent::Lines { .. } | CheckedContent::JsonArray { .. } | CheckedContent::Bytes => {
+                scan::utf16_units(bytes)
+            }
         };
         self.content.push(bytes).inspect_err(|error| self.failure = Some(*error))
     }
@@ -71,7 +73,7 @@ impl Checker {
     }
 }
 
-impl Content {
+impl CheckedContent {
     fn push(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
         match self {
             Self::Lines { utf8, lines } => {

@@ -56,10 +56,10 @@ enum Block {
         text: String,
     },
     Image {
-        source: Source,
+        source: BlockSource,
     },
     Document {
-        source: Source,
+        source: BlockSource,
     },
     Thinking {
         thinking: String,
@@ -91,7 +91,7 @@ enum Block {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Source {
+enum BlockSource {
     Base64 {
         media_type: String,
         data: String,
@@ -139,13 +139,13 @@ fn part(block: Value) -> EntryPart {
     understood.unwrap_or_else(|| content_blocks::native(block))
 }
 
-fn blob(source: Source, type_at_url: &str, type_in_file: &str) -> Option<EntryPart> {
+fn blob(source: BlockSource, type_at_url: &str, type_in_file: &str) -> Option<EntryPart> {
     let (media_type, source) = match source {
-        Source::Base64 { media_type, data } => (media_type, BlobSource::Base64(data)),
-        Source::Url { url } => (type_at_url.to_owned(), BlobSource::Url(url)),
-        Source::File { file_id } => (type_in_file.to_owned(), BlobSource::File(file_id)),
-        Source::Text { data } => return Some(EntryPart::Text { text: data }),
-        Source::Other => return None,
+        BlockSource::Base64 { media_type, data } => (media_type, BlobSource::Base64(data)),
+        BlockSource::Url { url } => (type_at_url.to_owned(), BlobSource::Url(url)),
+        BlockSource::File { file_id } => (type_in_file.to_owned(), BlobSource::File(file_id)),
+        BlockSource::Text { data } => return Some(EntryPart::Text { text: data }),
+        BlockSource::Other => return None,
     };
     Some(EntryPart::Blob { media_type, source })
 }

@@ -52,7 +52,7 @@ struct TrajectoryStep {
     step_id: Option<u64>,
     #[serde(default, deserialize_with = "tolerant_json::time")]
     timestamp: Option<Timestamp>,
-    source: Source,
+    source: StepSource,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     model_name: Option<String>,
     #[serde(default)]
@@ -71,7 +71,7 @@ struct TrajectoryStep {
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-enum Source {
+enum StepSource {
     System,
     User,
     Agent,
@@ -135,7 +135,7 @@ struct ContextManagement {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece {
+enum MessagePart {
     Text {
         text: String,
     },
@@ -189,7 +189,7 @@ impl Codec for Atif {
                 entries.clear();
             }
             let id = name.as_ref().map(|name| format!("{name}/{}", step.step_id.unwrap_or(n as u64 + 1)));
-            if step.source == Source::Agent {
+            if step.source == StepSource::Agent {
                 step.model_name = step.model_name.or_else(|| model.clone());
             }
             entries.extend(step.into_entries(id));
@@ -202,7 +202,7 @@ impl TrajectoryStep {
     /// Tells whether all that a model sees from here on is what was observed here and what follows.
     fn replaces(&self) -> bool {
         let management = self.extra.as_ref().and_then(|extra| extra.context_management.as_ref());
-        self.source == Source::System && management.is_some_and(|m| m.boundary.as_deref() == Some("replace"))
+        self.source == StepSource::System && management.is_some_and(|m| m.boundary.as_deref() == Some("replace"))
     }
 
     fn into_entries(self, id: Option<String>) -> Vec<Entry> {
@@ -223,9 +223,9 @@ impl TrajectoryStep {
             return vec![Entry { id, at, flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) }];
         }
         let (role, results_role) = match self.source {
-            Source::System => (Role::System, Role::System),
-            Source::User => (Role::User, Role::User),
-            Source::Agent => (Role::Assistant, Role::Tool),
+            StepSource::System => (Role::System, Role::System),
+            StepSource::User => (Role::User, Role::User),
+            StepSource::Agent => (Role::Assistant, Role::Tool),
         };
         let usage = self.metrics.map(Usage::from);
         let entries = [
@@ -278,13 +278,15 @@ fn parts(content: Value) -> Vec<EntryPart> {
 }
 
 fn part(piece: Value) -> EntryPart {
-    match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text }) => EntryPart::Text { text },
-        Ok(Piece::Image { source: Image { media_type, path } }) if is_url(&path) => media::at_url(&path, &media_type),
-        Ok(Piece::Image { source: Image { media_type, path } }) => {
+    match MessagePart::deserialize(&piece) {
+        Ok(MessagePart::Text { text }) => EntryPart::Text { text },
+        Ok(MessagePart::Image { source: Image { media_type, path } }) if is_url(&path) => {
+            media::at_url(&path, &media_type)
+        }
+        Ok(MessagePart::Image { source: Image { media_type, path } }) => {
             EntryPart::Blob { media_type, source: BlobSource::File(path) }
         }
-        Ok(Piece::Other) | Err(_) => content_blocks::native(piece),
+        Ok(MessagePart::Other) | Err(_) => content_blocks::native(piece),
     }
 }
 

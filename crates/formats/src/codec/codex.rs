@@ -65,7 +65,7 @@ struct SessionMeta<'a> {
     #[serde(borrow)]
     parent_thread_id: Field<'a>,
     #[serde(borrow)]
-    source: Object<Source<'a>>,
+    source: Object<SessionSource<'a>>,
     #[serde(borrow)]
     git: Object<Git<'a>>,
 }
@@ -79,7 +79,7 @@ struct Git<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Source<'a> {
+struct SessionSource<'a> {
     #[serde(borrow)]
     subagent: Object<Subagent<'a>>,
 }

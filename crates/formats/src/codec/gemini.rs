@@ -102,7 +102,7 @@ struct Messages<'a> {
 }
 
 /// What a record does.
-enum Change {
+enum ListChange {
     Rewind,
     Message,
     Update,
@@ -110,14 +110,14 @@ enum Change {
 }
 
 /// Tells what a record does, asking in the order in which Gemini CLI does.
-fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &Object<T>) -> Change {
+fn change<T>(rewind_to: &Field<'_>, id: &Field<'_>, kind: &Field<'_>, update: &Object<T>) -> ListChange {
     match (rewind_to, id, update, kind) {
-        (Field::Text(_), ..) => Change::Rewind,
-        (_, Field::Text(_), ..) => Change::Message,
-        (_, _, Object(Some(_)), _) => Change::Update,
+        (Field::Text(_), ..) => ListChange::Rewind,
+        (_, Field::Text(_), ..) => ListChange::Message,
+        (_, _, Object(Some(_)), _) => ListChange::Update,
         // Only other programs write messages without an id.
-        (_, _, _, Field::Text(_)) => Change::Message,
-        _ => Change::Session,
+        (_, _, _, Field::Text(_)) => ListChange::Message,
+        _ => ListChange::Session,
     }
 }
 
@@ -127,9 +127,9 @@ const SUMMARY: &str = "<state_snapshot>";
 fn outline(bytes: &[u8]) -> serde_json::Result<Outline> {
     let record: OutlineRecord<'_> = tolerant_json::object(bytes)?;
     Ok(match change(&record.rewind_to, &record.id, &record.kind, &record.update) {
-        Change::Rewind => Outline { mark: RecordMark::Rewind(before(record.rewind_to)), ..Outline::default() },
-        Change::Message => message_outline(record)?,
-        Change::Update => {
+        ListChange::Rewind => Outline { mark: RecordMark::Rewind(before(record.rewind_to)), ..Outline::default() },
+        ListChange::Message => message_outline(record)?,
+        ListChange::Update => {
             let update = record.update.0.unwrap_or_default();
             let has_summary = memchr::memmem::find(bytes, SUMMARY.as_bytes()).is_some();
             // A list without a summary says again what was said, as happens whenever a session is resumed.
@@ -141,7 +141,7 @@ fn outline(bytes: &[u8]) -> serde_json::Result<Outline> {
             let has_summary = matches!(mark, RecordMark::Compaction { .. });
             Outline { at: update.last_updated.instant(), mark, has_summary, facts, ..Outline::default() }
         }
-        Change::Session => {
+        ListChange::Session => {
             // A document was written when it was last updated; a first line is older than what follows it.
             let (at, mark) = match record.messages {
                 First::NoList => (record.start_time, RecordMark::None),
@@ -183,16 +183,16 @@ fn turn(content: Option<&RawValue>) -> serde_json::Result<RecordMark> {
 fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
     let fields: StepRecord<'_> = tolerant_json::object(record)?;
     let messages = match change(&fields.rewind_to, &fields.id, &fields.kind, &fields.update) {
-        Change::Rewind => {
+        ListChange::Rewind => {
             return Ok(RecordStep { effect: Effect::Rewind(before(fields.rewind_to)), entries: Vec::new() });
         }
-        Change::Message => {
+        ListChange::Message => {
             let entries = message::entries(serde_json::from_slice(record)?)?;
             let effect = if entries.is_empty() { Effect::Nothing } else { Effect::Upsert };
             return Ok(RecordStep { effect, entries });
         }
-        Change::Update => fields.update.0.unwrap_or_default().messages,
-        Change::Session => fields.messages,
+        ListChange::Update => fields.update.0.unwrap_or_default().messages,
+        ListChange::Session => fields.messages,
     };
     let Shape::List(messages) = tolerant_json::shape(messages)? else { return Ok(RecordStep::nothing()) };
     let mut entries = Vec::with_capacity(messages.len());

@@ -43,7 +43,7 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece {
+enum ChatContentPart {
     Text {
         text: String,
     },
@@ -147,17 +147,21 @@ fn parts(content: Value) -> Vec<EntryPart> {
 }
 
 fn part(piece: Value) -> EntryPart {
-    let understood = match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
-        Ok(Piece::ImageUrl { image_url }) => Some(media::at_url(&image_url.url, media::SOME_IMAGE)),
-        Ok(Piece::InputAudio { input_audio: Audio { data, format } }) => {
+    let understood = match ChatContentPart::deserialize(&piece) {
+        Ok(ChatContentPart::Text { text } | ChatContentPart::Refusal { refusal: text }) => {
+            Some(EntryPart::Text { text })
+        }
+        Ok(ChatContentPart::ImageUrl { image_url }) => Some(media::at_url(&image_url.url, media::SOME_IMAGE)),
+        Ok(ChatContentPart::InputAudio { input_audio: Audio { data, format } }) => {
             Some(EntryPart::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
         }
-        Ok(Piece::File { file: File { file_data: Some(data), .. } }) => Some(media::at_url(&data, media::SOME_BYTES)),
-        Ok(Piece::File { file: File { file_id: Some(id), .. } }) => {
+        Ok(ChatContentPart::File { file: File { file_data: Some(data), .. } }) => {
+            Some(media::at_url(&data, media::SOME_BYTES))
+        }
+        Ok(ChatContentPart::File { file: File { file_id: Some(id), .. } }) => {
             Some(EntryPart::Blob { media_type: media::SOME_BYTES.to_owned(), source: BlobSource::File(id) })
         }
-        Ok(Piece::File { .. } | Piece::Other) | Err(_) => None,
+        Ok(ChatContentPart::File { .. } | ChatContentPart::Other) | Err(_) => None,
     };
     understood.unwrap_or_else(|| content_blocks::native(piece))
 }

@@ -22,7 +22,7 @@ enum Item {
     },
     LocalShellCall(BuiltIn),
     #[serde(alias = "apply_patch_call_output")]
-    LocalShellCallOutput(Outcome),
+    LocalShellCallOutput(ToolOutcome),
     ShellCall(BuiltIn),
     ShellCallOutput {
         call_id: String,
@@ -91,7 +91,7 @@ struct BuiltIn {
 
 /// A result that tells how the tool fared.
 #[derive(Deserialize)]
-struct Outcome {
+struct ToolOutcome {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
@@ -135,7 +135,7 @@ struct McpCall {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece {
+enum ItemPart {
     #[serde(alias = "input_text", alias = "output_text", alias = "summary_text", alias = "reasoning_text")]
     Text {
         text: String,
@@ -205,7 +205,7 @@ fn entry(item: Item) -> Option<Entry> {
         Item::ShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "shell", action),
         Item::ComputerCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "computer", action),
         Item::ApplyPatchCall { call_id, operation } => called(Some(call_id), "apply_patch", operation),
-        Item::LocalShellCallOutput(Outcome { id, call_id, status, output }) => {
+        Item::LocalShellCallOutput(ToolOutcome { id, call_id, status, output }) => {
             let mut entry = answer(call_id.or(id)?, output);
             if let (Some("failed" | "incomplete"), [EntryPart::ToolResult { is_error, .. }]) =
                 (status.as_deref(), &mut entry.parts[..])
@@ -279,14 +279,14 @@ fn parts(content: Value) -> Vec<EntryPart> {
 }
 
 fn part(piece: Value) -> EntryPart {
-    let understood = match Piece::deserialize(&piece) {
-        Ok(Piece::Text { text } | Piece::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
-        Ok(Piece::InputImage(address)) => blob(address, media::SOME_IMAGE, media::SOME_IMAGE),
-        Ok(Piece::InputFile(address)) => blob(address, media::PDF, media::SOME_BYTES),
-        Ok(Piece::InputAudio { input_audio: Audio { data, format } }) => {
+    let understood = match ItemPart::deserialize(&piece) {
+        Ok(ItemPart::Text { text } | ItemPart::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
+        Ok(ItemPart::InputImage(address)) => blob(address, media::SOME_IMAGE, media::SOME_IMAGE),
+        Ok(ItemPart::InputFile(address)) => blob(address, media::PDF, media::SOME_BYTES),
+        Ok(ItemPart::InputAudio { input_audio: Audio { data, format } }) => {
             Some(EntryPart::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
         }
-        Ok(Piece::Other) | Err(_) => None,
+        Ok(ItemPart::Other) | Err(_) => None,
     };
     understood.unwrap_or_else(|| content_blocks::native(piece))
 }

@@ -38,13 +38,13 @@ impl SpokenText {
 
 impl<'de> Deserialize<'de> for SpokenText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Content)
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 
-struct Content;
+struct ContentVisitor;
 
-impl<'de> Visitor<'de> for Content {
+impl<'de> Visitor<'de> for ContentVisitor {
     type Value = SpokenText;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -29,7 +29,7 @@ fn written(script: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut lines = script.lines();
     while let Some(line) = lines.next() {
-        let Some(document) = Document::opened_by(line) else { continue };
+        let Some(document) = HereDocument::opened_by(line) else { continue };
         // What goes to another program is passed over too: it may look like a command.
         let body: Vec<&str> = lines.by_ref().take_while(|line| !document.ends_with(line)).collect();
         if let Some((path, extent)) = document.file {
@@ -41,7 +41,7 @@ fn written(script: &str) -> Vec<Edit> {
 }
 
 /// A text that stands in a script.
-struct Document {
+struct HereDocument {
     end: String,
     /// Whether tabs before its end are no part of it.
     is_indented: bool,
@@ -49,7 +49,7 @@ struct Document {
     file: Option<(String, Extent)>,
 }
 
-impl Document {
+impl HereDocument {
     fn opened_by(line: &str) -> Option<Self> {
         let (_, rest) = line.split_once("<<")?;
         // Three are for a single word.

@@ -41,10 +41,10 @@ pub(super) enum Block<'d> {
         text: Cow<'d, str>,
     },
     Image {
-        source: Source<'d>,
+        source: MediaSource<'d>,
     },
     Document {
-        source: Source<'d>,
+        source: MediaSource<'d>,
     },
     Thinking {
         thinking: &'d str,
@@ -69,7 +69,7 @@ pub(super) enum Block<'d> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Source<'d> {
+pub(super) enum MediaSource<'d> {
     Base64 { media_type: &'d str, data: &'d str },
     Url { url: &'d str },
     File { file_id: &'d str },
@@ -199,10 +199,10 @@ fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
     let is_image = media_type.starts_with("image/");
     let is_pdf = media_type == media::PDF;
     let source = match source {
-        BlobSource::Base64(data) if is_pdf || IMAGES.contains(&media_type) => Source::Base64 { media_type, data },
-        BlobSource::Url(url) if is_pdf || is_image => Source::Url { url },
+        BlobSource::Base64(data) if is_pdf || IMAGES.contains(&media_type) => MediaSource::Base64 { media_type, data },
+        BlobSource::Url(url) if is_pdf || is_image => MediaSource::Url { url },
         // Ids of other providers' files look different.
-        BlobSource::File(file_id) if file_id.starts_with("file_") => Source::File { file_id },
+        BlobSource::File(file_id) if file_id.starts_with("file_") => MediaSource::File { file_id },
         BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => return None,
     };
     Some(if is_image { Block::Image { source } } else { Block::Document { source } })

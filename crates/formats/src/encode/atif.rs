@@ -24,7 +24,7 @@ struct Trajectory<'d> {
     schema_version: &'static str,
     session_id: &'d str,
     agent: Agent<'d>,
-    steps: Vec<Step<'d>>,
+    steps: Vec<WrittenStep<'d>>,
 }
 
 #[derive(Serialize)]
@@ -36,15 +36,15 @@ struct Agent<'d> {
 }
 
 #[derive(Serialize)]
-struct Step<'d> {
+struct WrittenStep<'d> {
     #[serde(rename = "step_id")]
     number: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<Timestamp>,
-    source: Source,
+    source: WrittenSource,
     #[serde(skip_serializing_if = "Option::is_none")]
     model_name: Option<&'d str>,
-    message: Content<'d>,
+    message: WrittenContent<'d>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +57,7 @@ struct Step<'d> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Source {
+enum WrittenSource {
     System,
     User,
     Agent,
@@ -65,14 +65,14 @@ enum Source {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'d> {
+enum WrittenContent<'d> {
     Text(Cow<'d, str>),
-    Pieces(Vec<Piece<'d>>),
+    Pieces(Vec<WrittenPart<'d>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'d> {
+enum WrittenPart<'d> {
     Text { text: Cow<'d, str> },
     Image { source: Image<'d> },
 }
@@ -102,7 +102,7 @@ struct Observed<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     source_call_id: Option<&'d str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<Content<'d>>,
+    content: Option<WrittenContent<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extra: Option<ObservedExtra>,
 }
@@ -131,8 +131,8 @@ impl Encoder for Atif {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
-        let mut steps: Vec<Step<'_>> =
-            dialogue.system.iter().map(|system| Step::new(Source::System, None, said(system))).collect();
+        let mut steps: Vec<WrittenStep<'_>> =
+            dialogue.system.iter().map(|system| WrittenStep::new(WrittenSource::System, None, said(system))).collect();
         for (n, turn) in dialogue.turns.iter().enumerate() {
             match turn.speaker {
                 Speaker::User => {
@@ -147,7 +147,7 @@ impl Encoder for Atif {
         }
         if steps.is_empty() {
             // A trajectory has at least one step.
-            steps.push(Step::new(Source::System, None, said("")));
+            steps.push(WrittenStep::new(WrittenSource::System, None, said("")));
         }
         for (n, step) in steps.iter_mut().enumerate() {
             step.number = n + 1;
@@ -165,8 +165,8 @@ impl Encoder for Atif {
     }
 }
 
-impl<'d> Step<'d> {
-    fn new(source: Source, timestamp: Option<Timestamp>, message: Content<'d>) -> Self {
+impl<'d> WrittenStep<'d> {
+    fn new(source: WrittenSource, timestamp: Option<Timestamp>, message: WrittenContent<'d>) -> Self {
         Self {
             number: 0,
             timestamp,
@@ -184,30 +184,31 @@ impl<'d> Step<'d> {
 /// Returns a summary that the whole trajectory begins with as the step that replaces all before it.
 ///
 /// Anywhere else such a step would take away more than the summary stands for.
-fn compaction(part: &EntryPart, at: Option<Timestamp>) -> Option<Step<'_>> {
+fn compaction(part: &EntryPart, at: Option<Timestamp>) -> Option<WrittenStep<'_>> {
     let EntryPart::Summary { text } = part else { return None };
     let result = Observed { source_call_id: None, content: Some(said(text)), extra: None };
     let context_management = ContextManagement { kind: "compaction", boundary: "replace" };
-    Some(Step {
+    Some(WrittenStep {
         observation: Some(Observation { results: vec![result] }),
         extra: Some(StepExtra { context_management }),
-        ..Step::new(Source::System, at, said("Context compaction"))
+        ..WrittenStep::new(WrittenSource::System, at, said("Context compaction"))
     })
 }
 
 /// Returns what a user says besides the results of tools, which belong to the step before.
-fn asked<'d>(parts: &'d [EntryPart], at: Option<Timestamp>, losses: &mut Losses) -> Option<Step<'d>> {
+fn asked<'d>(parts: &'d [EntryPart], at: Option<Timestamp>, losses: &mut Losses) -> Option<WrittenStep<'d>> {
     let (results, words): (Vec<&EntryPart>, _) =
         parts.iter().partition(|part| matches!(part, EntryPart::ToolResult { .. }));
-    let pieces: Vec<Piece<'d>> = words.into_iter().filter_map(|part| shown(part, losses)).collect();
+    let pieces: Vec<WrittenPart<'d>> = words.into_iter().filter_map(|part| shown(part, losses)).collect();
     if !pieces.is_empty() {
-        return Some(Step::new(Source::User, at, content(pieces)));
+        return Some(WrittenStep::new(WrittenSource::User, at, content(pieces)));
     }
     // Without results the turn would be gone and the agent would speak twice in a row.
-    (results.is_empty() && !parts.is_empty()).then(|| Step::new(Source::User, at, said(plain_text::NO_CONTENT)))
+    (results.is_empty() && !parts.is_empty())
+        .then(|| WrittenStep::new(WrittenSource::User, at, said(plain_text::NO_CONTENT)))
 }
 
-fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> Step<'d> {
+fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> WrittenStep<'d> {
     let mut pieces = Vec::new();
     let mut thoughts = Vec::new();
     let mut tool_calls = Vec::new();
@@ -224,12 +225,12 @@ fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> 
         }
     }
     let results: Vec<Observed<'d>> = observed(&tool_calls, next, losses);
-    Step {
+    WrittenStep {
         model_name: turn.model.as_deref(),
         reasoning_content: (!thoughts.is_empty()).then(|| thoughts.join("\n\n")),
         tool_calls,
         observation: (!results.is_empty()).then_some(Observation { results }),
-        ..Step::new(Source::Agent, turn.at, content(pieces))
+        ..WrittenStep::new(WrittenSource::Agent, turn.at, content(pieces))
     }
 }
 
@@ -240,10 +241,10 @@ fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Lo
         let answer = answers.get(call.id)?;
         let shown = |part: &'d EntryPart| match part {
             // Blank output is output.
-            EntryPart::Text { text } => (!text.is_empty()).then_some(Piece::Text { text: Cow::Borrowed(text) }),
+            EntryPart::Text { text } => (!text.is_empty()).then_some(WrittenPart::Text { text: Cow::Borrowed(text) }),
             part => shown(part, losses),
         };
-        let pieces: Vec<Piece<'d>> = answer.content.iter().filter_map(shown).collect();
+        let pieces: Vec<WrittenPart<'d>> = answer.content.iter().filter_map(shown).collect();
         Some(Observed {
             source_call_id: Some(call.id),
             content: (!pieces.is_empty()).then(|| content(pieces)),
@@ -253,25 +254,25 @@ fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Lo
     called.iter().filter_map(observe).collect()
 }
 
-fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Piece<'d>> {
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<WrittenPart<'d>> {
     if let EntryPart::Blob { media_type, source: BlobSource::Url(path) | BlobSource::File(path) } = part
         && IMAGES.contains(&media_type.as_str())
     {
-        return Some(Piece::Image { source: Image { media_type, path } });
+        return Some(WrittenPart::Image { source: Image { media_type, path } });
     }
-    plain_text::for_model(part, losses).map(|text| Piece::Text { text: Cow::Owned(text) })
+    plain_text::for_model(part, losses).map(|text| WrittenPart::Text { text: Cow::Owned(text) })
 }
 
-fn content(mut pieces: Vec<Piece<'_>>) -> Content<'_> {
+fn content(mut pieces: Vec<WrittenPart<'_>>) -> WrittenContent<'_> {
     match &mut pieces[..] {
         [] => said(""),
-        [Piece::Text { text }] => Content::Text(std::mem::take(text)),
-        _ => Content::Pieces(pieces),
+        [WrittenPart::Text { text }] => WrittenContent::Text(std::mem::take(text)),
+        _ => WrittenContent::Pieces(pieces),
     }
 }
 
-const fn said(text: &str) -> Content<'_> {
-    Content::Text(Cow::Borrowed(text))
+const fn said(text: &str) -> WrittenContent<'_> {
+    WrittenContent::Text(Cow::Borrowed(text))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp, ToolInput};
 use serde::Serialize;
 
-use self::record::{Content, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
+use self::record::{CodexContent, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
 use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::Lines, plain_text, times};
 use crate::{
     Framing, NativePrefix,
@@ -124,7 +124,7 @@ impl<'a> Rollout<'a> {
     }
 
     fn system(&mut self, texts: &[String]) {
-        let content: Vec<_> = texts.iter().map(|text| Content::InputText { text: text.clone() }).collect();
+        let content: Vec<_> = texts.iter().map(|text| CodexContent::InputText { text: text.clone() }).collect();
         if !content.is_empty() {
             self.item(&Item::Message { role: "developer", content });
         }
@@ -162,11 +162,11 @@ impl<'a> Rollout<'a> {
             }
         }
         if is_silent {
-            self.user_message(vec![Content::InputText { text: plain_text::note(&turn.parts) }]);
+            self.user_message(vec![CodexContent::InputText { text: plain_text::note(&turn.parts) }]);
         }
     }
 
-    fn user_message(&mut self, content: Vec<Content>) {
+    fn user_message(&mut self, content: Vec<CodexContent>) {
         if !content.is_empty() {
             self.item(&Item::Message { role: "user", content });
         }
@@ -195,7 +195,7 @@ impl<'a> Rollout<'a> {
 
     fn say(&mut self, text: String) {
         self.event(&Event::AgentMessage { message: &text, phase: None, memory_citation: None });
-        self.item(&Item::Message { role: "assistant", content: vec![Content::OutputText { text: text.clone() }] });
+        self.item(&Item::Message { role: "assistant", content: vec![CodexContent::OutputText { text: text.clone() }] });
         if let Some(task) = &mut self.task {
             task.last_message = Some(text);
         }
@@ -219,14 +219,14 @@ impl<'a> Rollout<'a> {
         let mut content = self.contents(content);
         if is_error {
             match content.first_mut() {
-                Some(Content::InputText { text }) if has_failed(text) == Some(true) => {}
-                Some(Content::InputText { text }) => text.insert_str(0, FAILED),
-                _ => content.insert(0, Content::InputText { text: FAILED.to_owned() }),
+                Some(CodexContent::InputText { text }) if has_failed(text) == Some(true) => {}
+                Some(CodexContent::InputText { text }) => text.insert_str(0, FAILED),
+                _ => content.insert(0, CodexContent::InputText { text: FAILED.to_owned() }),
             }
         }
         let output = match content.as_slice() {
             [] => Output::Text(""),
-            [Content::InputText { text }] => Output::Text(text),
+            [CodexContent::InputText { text }] => Output::Text(text),
             _ => Output::Content(&content),
         };
         let call_id = &*calls::SESSION.id(call);
@@ -238,20 +238,20 @@ impl<'a> Rollout<'a> {
     }
 
     /// Returns what a user or a tool says as content of an item.
-    fn contents(&mut self, parts: &[EntryPart]) -> Vec<Content> {
+    fn contents(&mut self, parts: &[EntryPart]) -> Vec<CodexContent> {
         let mut contents = Vec::with_capacity(parts.len());
         for part in parts {
             contents.extend(match part {
                 EntryPart::Blob { media_type, source } if media_type.starts_with("image/") => match source {
                     BlobSource::Base64(data) => {
-                        Some(Content::InputImage { image_url: format!("data:{media_type};base64,{data}") })
+                        Some(CodexContent::InputImage { image_url: format!("data:{media_type};base64,{data}") })
                     }
-                    BlobSource::Url(url) => Some(Content::InputImage { image_url: url.clone() }),
+                    BlobSource::Url(url) => Some(CodexContent::InputImage { image_url: url.clone() }),
                     BlobSource::File(_) => {
-                        plain_text::for_session(part, &mut self.losses).map(|text| Content::InputText { text })
+                        plain_text::for_session(part, &mut self.losses).map(|text| CodexContent::InputText { text })
                     }
                 },
-                _ => plain_text::for_session(part, &mut self.losses).map(|text| Content::InputText { text }),
+                _ => plain_text::for_session(part, &mut self.losses).map(|text| CodexContent::InputText { text }),
             });
         }
         contents
@@ -273,7 +273,7 @@ impl<'a> Rollout<'a> {
         }
     }
 
-    fn begin_task(&mut self, content: &[Content]) {
+    fn begin_task(&mut self, content: &[CodexContent]) {
         self.end_task();
         let turn_id = self.ids.uuid();
         self.event(&Event::TaskStarted {
@@ -284,8 +284,8 @@ impl<'a> Rollout<'a> {
         let texts: Vec<&str> = content
             .iter()
             .filter_map(|content| match content {
-                Content::InputText { text } => Some(text.as_str()),
-                Content::InputImage { .. } | Content::OutputText { .. } => None,
+                CodexContent::InputText { text } => Some(text.as_str()),
+                CodexContent::InputImage { .. } | CodexContent::OutputText { .. } => None,
             })
             .collect();
         self.event(&Event::UserMessage { message: &texts.join("\n"), images: [], local_images: [], text_elements: [] });

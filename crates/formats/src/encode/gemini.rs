@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use contexture_core::{ArtifactId, BlobSource, EntryPart, Timestamp, ToolInput};
 
 use self::record::{
-    ApiPart, Call, Content, FunctionResponse, InlineData, ModelMessage, Response, SessionRecord, Thought, UserMessage,
+    ApiPart, Call, FunctionResponse, GeminiContent, InlineData, ModelMessage, Response, SessionRecord, Thought,
+    UserMessage,
 };
 use super::{
     Appender, EncodedDialogue, Encoder, Target,
@@ -151,9 +152,9 @@ impl<'a> Writer<'a> {
         let Message { thoughts, mut texts, calls } = message;
         let content = match texts.len() {
             0 if calls.is_empty() && thoughts.is_empty() => return,
-            0 => Content::Text(String::new()),
-            1 => Content::Text(texts.remove(0)),
-            _ => Content::Parts(texts.into_iter().map(ApiPart::Text).collect()),
+            0 => GeminiContent::Text(String::new()),
+            1 => GeminiContent::Text(texts.remove(0)),
+            _ => GeminiContent::Parts(texts.into_iter().map(ApiPart::Text).collect()),
         };
         self.lines.push(&ModelMessage {
             id: &self.ids.uuid(),

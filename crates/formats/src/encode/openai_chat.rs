@@ -24,29 +24,29 @@ enum Message<'d> {
         content: &'d str,
     },
     User {
-        content: Content<'d>,
+        content: ChatContent<'d>,
     },
     Assistant {
-        content: Option<Content<'d>>,
+        content: Option<ChatContent<'d>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'d>>,
     },
     Tool {
         tool_call_id: Cow<'d, str>,
-        content: Content<'d>,
+        content: ChatContent<'d>,
     },
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'d> {
+enum ChatContent<'d> {
     Text(Cow<'d, str>),
-    Pieces(Vec<Piece<'d>>),
+    Pieces(Vec<ChatPart<'d>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'d> {
+enum ChatPart<'d> {
     Text { text: Cow<'d, str> },
     ImageUrl { image_url: Image<'d> },
     InputAudio { input_audio: Audio<'d> },
@@ -166,7 +166,7 @@ fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losse
 }
 
 /// A tool answers in words only.
-fn answer<'d>(parts: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Content<'d> {
+fn answer<'d>(parts: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> ChatContent<'d> {
     let words = |part: &'d EntryPart| match part {
         // Blank output is output.
         EntryPart::Text { text } => (!text.is_empty()).then_some(Cow::Borrowed(text.as_str())),
@@ -180,20 +180,20 @@ fn answer<'d>(parts: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Co
         }
     }
     if texts.is_empty() {
-        return Content::Text(Cow::Borrowed(""));
+        return ChatContent::Text(Cow::Borrowed(""));
     }
     content(texts.into_iter().map(text).collect())
 }
 
-fn content(mut pieces: Vec<Piece<'_>>) -> Content<'_> {
+fn content(mut pieces: Vec<ChatPart<'_>>) -> ChatContent<'_> {
     match &mut pieces[..] {
-        [Piece::Text { text }] => Content::Text(std::mem::take(text)),
-        _ => Content::Pieces(pieces),
+        [ChatPart::Text { text }] => ChatContent::Text(std::mem::take(text)),
+        _ => ChatContent::Pieces(pieces),
     }
 }
 
 /// Returns a part as something that a user may send.
-fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Piece<'d>> {
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<ChatPart<'d>> {
     if let EntryPart::Blob { media_type, source } = part
         && let Some(piece) = blob(media_type, source)
     {
@@ -202,8 +202,8 @@ fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Piece<'d>> {
     plain_text::for_model(part, losses).map(text)
 }
 
-fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
-    let image = |url| Some(Piece::ImageUrl { image_url: Image { url } });
+fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ChatPart<'d>> {
+    let image = |url| Some(ChatPart::ImageUrl { image_url: Image { url } });
     match source {
         BlobSource::Url(url) if media_type.starts_with("image/") => image(Cow::Borrowed(url)),
         BlobSource::Base64(data) if media_type.starts_with("image/") => {
@@ -211,7 +211,7 @@ fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
         }
         BlobSource::Base64(data) if media_type == media::PDF => {
             let file_data = media::data_url(media_type, data);
-            Some(Piece::File { file: File::Bytes { filename: "document.pdf", file_data } })
+            Some(ChatPart::File { file: File::Bytes { filename: "document.pdf", file_data } })
         }
         BlobSource::Base64(data) => {
             let format = match media_type {
@@ -219,16 +219,18 @@ fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
                 "audio/mp3" | "audio/mpeg" => "mp3",
                 _ => return None,
             };
-            Some(Piece::InputAudio { input_audio: Audio { data, format } })
+            Some(ChatPart::InputAudio { input_audio: Audio { data, format } })
         }
         // Ids of other providers' files look different.
-        BlobSource::File(file_id) if file_id.starts_with("file-") => Some(Piece::File { file: File::Id { file_id } }),
+        BlobSource::File(file_id) if file_id.starts_with("file-") => {
+            Some(ChatPart::File { file: File::Id { file_id } })
+        }
         BlobSource::Url(_) | BlobSource::File(_) => None,
     }
 }
 
-fn text<'d>(text: impl Into<Cow<'d, str>>) -> Piece<'d> {
-    Piece::Text { text: text.into() }
+fn text<'d>(text: impl Into<Cow<'d, str>>) -> ChatPart<'d> {
+    ChatPart::Text { text: text.into() }
 }
 
 #[cfg(test)]

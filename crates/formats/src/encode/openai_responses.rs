@@ -20,7 +20,7 @@ pub(super) struct OpenaiResponses;
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item<'d> {
-    Message { role: &'static str, content: Vec<Piece<'d>> },
+    Message { role: &'static str, content: Vec<ResponsePart<'d>> },
     Reasoning { summary: Vec<Summary<'d>>, encrypted_content: &'d str },
     FunctionCall { call_id: Cow<'d, str>, name: Cow<'d, str>, arguments: String },
     FunctionCallOutput { call_id: Cow<'d, str>, output: Output<'d> },
@@ -30,7 +30,7 @@ enum Item<'d> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'d> {
+enum ResponsePart<'d> {
     InputText { text: Cow<'d, str> },
     OutputText { text: Cow<'d, str> },
     InputImage { image_url: Cow<'d, str>, detail: &'static str },
@@ -55,7 +55,7 @@ enum Summary<'d> {
 #[serde(untagged)]
 enum Output<'d> {
     Text(Cow<'d, str>),
-    Pieces(Vec<Piece<'d>>),
+    Pieces(Vec<ResponsePart<'d>>),
 }
 
 /// A conversation as far as it is written.
@@ -74,7 +74,7 @@ impl Encoder for OpenaiResponses {
     fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut conversation = Conversation { items: Vec::new(), custom: HashSet::new(), losses: Losses::default() };
         for system in &dialogue.system {
-            let content = vec![Piece::InputText { text: Cow::Borrowed(system) }];
+            let content = vec![ResponsePart::InputText { text: Cow::Borrowed(system) }];
             conversation.items.push(Item::Message { role: "system", content });
         }
         for turn in &dialogue.turns {
@@ -107,7 +107,7 @@ impl<'d> Conversation<'d> {
             }
         }
         if content.is_empty() && self.items.len() == start {
-            content.push(Piece::InputText { text: Cow::Borrowed(plain_text::NO_CONTENT) });
+            content.push(ResponsePart::InputText { text: Cow::Borrowed(plain_text::NO_CONTENT) });
         }
         if !content.is_empty() {
             self.items.push(Item::Message { role: "user", content });
@@ -152,7 +152,7 @@ impl<'d> Conversation<'d> {
 
     /// Adds words of the model to the message that the turn ends with so far, or begins one.
     fn push_said(&mut self, text: Cow<'d, str>, turn_start: usize) {
-        let piece = Piece::OutputText { text };
+        let piece = ResponsePart::OutputText { text };
         match self.items[turn_start..].last_mut() {
             Some(Item::Message { content, .. }) => content.push(piece),
             _ => self.items.push(Item::Message { role: "assistant", content: vec![piece] }),
@@ -165,48 +165,50 @@ impl<'d> Conversation<'d> {
             match part {
                 // Blank output is output.
                 EntryPart::Text { text } if text.is_empty() => {}
-                EntryPart::Text { text } => pieces.push(Piece::InputText { text: Cow::Borrowed(text) }),
+                EntryPart::Text { text } => pieces.push(ResponsePart::InputText { text: Cow::Borrowed(text) }),
                 part => pieces.extend(self.shown(part)),
             }
         }
         if is_error {
             match pieces.first_mut() {
-                Some(Piece::InputText { text }) => text.to_mut().insert_str(0, FAILED),
-                _ => pieces.insert(0, Piece::InputText { text: Cow::Borrowed(FAILED) }),
+                Some(ResponsePart::InputText { text }) => text.to_mut().insert_str(0, FAILED),
+                _ => pieces.insert(0, ResponsePart::InputText { text: Cow::Borrowed(FAILED) }),
             }
         }
         match &mut pieces[..] {
             [] => Output::Text(Cow::Borrowed("")),
-            [Piece::InputText { text }] => Output::Text(std::mem::take(text)),
+            [ResponsePart::InputText { text }] => Output::Text(std::mem::take(text)),
             _ => Output::Pieces(pieces),
         }
     }
 
     /// Returns a part as something that a user may send.
-    fn shown(&mut self, part: &'d EntryPart) -> Option<Piece<'d>> {
+    fn shown(&mut self, part: &'d EntryPart) -> Option<ResponsePart<'d>> {
         if let EntryPart::Blob { media_type, source } = part
             && let Some(piece) = blob(media_type, source)
         {
             return Some(piece);
         }
-        plain_text::for_model(part, &mut self.losses).map(|text| Piece::InputText { text: Cow::Owned(text) })
+        plain_text::for_model(part, &mut self.losses).map(|text| ResponsePart::InputText { text: Cow::Owned(text) })
     }
 }
 
-fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<Piece<'d>> {
-    let image = |image_url| Some(Piece::InputImage { image_url, detail: "auto" });
+fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ResponsePart<'d>> {
+    let image = |image_url| Some(ResponsePart::InputImage { image_url, detail: "auto" });
     match source {
         BlobSource::Url(url) if media_type.starts_with("image/") => image(Cow::Borrowed(url)),
         BlobSource::Base64(data) if media_type.starts_with("image/") => {
             image(Cow::Owned(media::data_url(media_type, data)))
         }
-        BlobSource::Url(url) if media_type == media::PDF => Some(Piece::InputFile(File::Url { file_url: url })),
+        BlobSource::Url(url) if media_type == media::PDF => Some(ResponsePart::InputFile(File::Url { file_url: url })),
         BlobSource::Base64(data) if media_type == media::PDF => {
             let file_data = media::data_url(media_type, data);
-            Some(Piece::InputFile(File::Bytes { filename: "document.pdf", file_data }))
+            Some(ResponsePart::InputFile(File::Bytes { filename: "document.pdf", file_data }))
         }
         // Ids of other providers' files look different.
-        BlobSource::File(file_id) if file_id.starts_with("file-") => Some(Piece::InputFile(File::Id { file_id })),
+        BlobSource::File(file_id) if file_id.starts_with("file-") => {
+            Some(ResponsePart::InputFile(File::Id { file_id }))
+        }
         BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => None,
     }
 }

@@ -78,7 +78,7 @@ impl Load {
 async fn write_on(store: Contexture, head: String, load: Load) {
     let mut n = 0;
     while load.count == 0 || n < load.count {
-        report(load.draft(&head, n).send(&store).await.map(|made| Outcome::Ack(made.id)));
+        report(load.draft(&head, n).send(&store).await.map(|made| WriteOutcome::Ack(made.id)));
         n += 1;
         // An answer that is there at once must not keep the other tasks from their turn.
         tokio::task::yield_now().await;
@@ -92,15 +92,15 @@ async fn serve(store: &Contexture, name: &str) {
         let outcome = match line.split(' ').collect::<Vec<_>>().as_slice() {
             ["checkpoint", bytes] => {
                 let load = Load { task: 0, count: 1, bytes: bytes.parse().unwrap() };
-                load.draft(name, n).send(store).await.map(|made| Outcome::Ack(made.id))
+                load.draft(name, n).send(store).await.map(|made| WriteOutcome::Ack(made.id))
             }
             ["expect", at] => {
                 let expect = if *at == "absent" { Expect::Absent } else { Expect::At(at.parse().unwrap()) };
                 let draft = say(&format!("{} {n}", std::process::id())).onto(name).expecting(expect);
-                draft.send(store).await.map(|made| Outcome::Ack(made.id))
+                draft.send(store).await.map(|made| WriteOutcome::Ack(made.id))
             }
-            ["snapshot"] => snapshot(store, &head).await.map(Outcome::Ack),
-            ["read"] => read(store, &head).await.map(Outcome::Done),
+            ["snapshot"] => snapshot(store, &head).await.map(WriteOutcome::Ack),
+            ["read"] => read(store, &head).await.map(WriteOutcome::Done),
             other => panic!("{other:?} is no command"),
         };
         report(outcome);
@@ -119,18 +119,18 @@ async fn read(store: &Contexture, head: &HeadName) -> Result<u64, Error> {
     Ok(materialized.commits)
 }
 
-enum Outcome {
+enum WriteOutcome {
     /// This commit is durable.
     Ack(CommitId),
     /// So many commits were read.
     Done(u64),
 }
 
-fn report(outcome: Result<Outcome, Error>) {
+fn report(outcome: Result<WriteOutcome, Error>) {
     let mut out = io::stdout().lock();
     let written = match outcome {
-        Ok(Outcome::Ack(id)) => writeln!(out, "ack {id}"),
-        Ok(Outcome::Done(number)) => writeln!(out, "done {number}"),
+        Ok(WriteOutcome::Ack(id)) => writeln!(out, "ack {id}"),
+        Ok(WriteOutcome::Done(number)) => writeln!(out, "done {number}"),
         Err(error) => {
             let kind = match &error {
                 Error::Store(store) => format!("{store:?}"),

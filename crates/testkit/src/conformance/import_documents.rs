@@ -11,12 +11,12 @@ use tempfile::TempDir;
 use crate::{Backend, Harness, assert_whole, head, materialized, walked};
 
 /// A file that is written anew with every change.
-struct Document {
+struct SessionDocument {
     directory: TempDir,
     name: &'static str,
 }
 
-impl Document {
+impl SessionDocument {
     fn new(name: &'static str) -> Self {
         Self { directory: tempfile::tempdir().unwrap(), name }
     }
@@ -63,7 +63,7 @@ fn assistant(text: &str) -> Value {
 pub async fn each_turn_of_an_array_is_a_commit<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("talk.json");
+    let file = SessionDocument::new("talk.json");
     let mut messages = vec![user("one"), assistant("t1"), user("two"), assistant("t2")];
     let pretty = |messages: &[Value]| serde_json::to_string_pretty(messages).unwrap() + "\n";
     let imported = file.import(&store, pretty(&messages)).await;
@@ -88,7 +88,7 @@ pub async fn each_turn_of_an_array_is_a_commit<B: Backend>() {
 pub async fn messages_inside_a_request_are_found_and_the_rest_is_kept<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("request.json");
+    let file = SessionDocument::new("request.json");
     let messages = [json!({"role": "system", "content": "Be brief."}), json!({"role": "user", "content": "one"})];
     let request = |messages: &[Value]| json!({"model": "m", "messages": messages, "tools": []}).to_string();
     let imported = file.import(&store, request(&messages)).await;
@@ -110,7 +110,7 @@ pub async fn each_turn_of_a_cbor_array_is_a_commit<B: Backend>() {
     }
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("agent.cbor");
+    let file = SessionDocument::new("agent.cbor");
     let elements = [message("user", "one"), message("assistant", "two"), message("user", "three")];
     let imported = file.import(&store, [&[0x83], &elements.concat()[..]].concat()).await;
     assert_eq!((imported.format.as_str(), imported.new_commits), ("bureau-agent-v1", 2));
@@ -124,7 +124,7 @@ pub async fn each_turn_of_a_cbor_array_is_a_commit<B: Backend>() {
 pub async fn an_older_gemini_document_becomes_the_lines_of_a_newer_session<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("session-2025-01-02T03-04-9e1f.json");
+    let file = SessionDocument::new("session-2025-01-02T03-04-9e1f.json");
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "content": text});
     let document = |messages: &[Value], updated: &str| {
         let session = json!({"sessionId": "9e1f", "projectHash": "ab", "startTime": "2026-01-02T03:04:05.000Z",
@@ -151,7 +151,7 @@ pub async fn an_older_gemini_document_becomes_the_lines_of_a_newer_session<B: Ba
 pub async fn a_newer_version_of_a_document_takes_the_place_of_the_older<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("export.json");
+    let file = SessionDocument::new("export.json");
     let export = |texts: &[&str]| {
         let message =
             |text: &&str| json!({"info": {"id": text, "role": "user"}, "parts": [{"type": "text", "text": text}]});
@@ -175,7 +175,7 @@ pub async fn a_newer_version_of_a_document_takes_the_place_of_the_older<B: Backe
 pub async fn damage_in_a_document_spares_what_comes_before<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("talk.json");
+    let file = SessionDocument::new("talk.json");
     let broken = format!("[{}, {}, 7, {}, nonsense]", user("one"), assistant("t1"), user("two"));
     let imported = file.import(&store, broken).await;
     assert_eq!(imported.bad_lines.iter().map(|bad| bad.line).collect::<Vec<_>>(), [3]);
@@ -189,7 +189,7 @@ pub async fn damage_in_a_document_spares_what_comes_before<B: Backend>() {
 pub async fn a_grown_document_adds_little<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let file = Document::new("export.json");
+    let file = SessionDocument::new("export.json");
     let noise = |seed: usize| {
         (0..300).fold(String::new(), |text, n| text + &((seed * 300 + n) * 2_654_435_761 % 999_983).to_string())
     };

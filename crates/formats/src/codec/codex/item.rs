@@ -94,7 +94,7 @@ pub(super) struct Item<'a> {
 /// A piece of content of any type, in the fields that are used.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Content<'a> {
+struct ItemContent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -243,7 +243,7 @@ fn user(parts: Vec<EntryPart>) -> Entry {
 }
 
 fn part(raw: &RawValue) -> serde_json::Result<EntryPart> {
-    let content: Content<'_> = tolerant_json::object_or_default(raw)?;
+    let content: ItemContent<'_> = tolerant_json::object_or_default(raw)?;
     Ok(match (content.text, content.image_url, content.audio_url) {
         (Field::Text(text), ..) => EntryPart::text(text),
         (_, Field::Text(url), _) => blob("image/*", &url),
@@ -301,7 +301,7 @@ fn in_namespace(namespace: &str, name: String) -> String {
 /// Tells from the exit code that Codex writes with a command's output whether it failed.
 pub(crate) fn has_failed(output: &str) -> Option<bool> {
     if output.starts_with("{\"output\"") {
-        let Object(report) = serde_json::from_str::<Object<Report<'_>>>(output).unwrap_or_default();
+        let Object(report) = serde_json::from_str::<Object<CommandReport<'_>>>(output).unwrap_or_default();
         return match report?.metadata.0?.exit_code {
             Field::Count(code) => Some(code != 0),
             // A signal.
@@ -318,7 +318,7 @@ pub(crate) fn has_failed(output: &str) -> Option<bool> {
 /// What older versions wrap the output of a command in.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Report<'a> {
+struct CommandReport<'a> {
     #[serde(borrow)]
     metadata: Object<ReportMetadata<'a>>,
 }

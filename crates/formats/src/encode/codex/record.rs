@@ -44,7 +44,7 @@ pub(super) enum Event<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Item<'a> {
-    Message { role: &'a str, content: Vec<Content> },
+    Message { role: &'a str, content: Vec<CodexContent> },
     Reasoning { summary: Vec<SummaryText<'a>>, encrypted_content: &'a str },
     FunctionCall { name: &'a str, arguments: String, call_id: &'a str },
     FunctionCallOutput { call_id: &'a str, output: Output<'a> },
@@ -54,7 +54,7 @@ pub(super) enum Item<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Content {
+pub(super) enum CodexContent {
     InputText { text: String },
     InputImage { image_url: String },
     OutputText { text: String },
@@ -71,5 +71,5 @@ pub(super) struct SummaryText<'a> {
 #[serde(untagged)]
 pub(super) enum Output<'a> {
     Text(&'a str),
-    Content(&'a [Content]),
+    Content(&'a [CodexContent]),
 }

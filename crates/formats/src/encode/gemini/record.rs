@@ -32,7 +32,7 @@ pub(super) struct ModelMessage<'a> {
     pub(super) timestamp: &'a str,
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
-    pub(super) content: Content,
+    pub(super) content: GeminiContent,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) thoughts: Vec<Thought>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,7 +43,7 @@ pub(super) struct ModelMessage<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Content {
+pub(super) enum GeminiContent {
     Text(String),
     Parts(Vec<ApiPart>),
 }
