@@ -13,7 +13,7 @@ use std::{
 const HELP: &str = "\
 usage: cargo xtask TASK
 
-  test            checks formatting and lints, then runs every test; before that, installs PostgreSQL's server with
+  test            checks names, formatting and lints, then runs every test; before that, installs PostgreSQL's server with
                   apt-get (and sudo) if there is none, and the agent clients
   names           lists the public type names that the workspace defines more than once, and fails if there are any
   clients         installs the agent clients that the tests run, from npm into the target directory
@@ -49,6 +49,7 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     postgres::install()?;
     clients::install()?;
+    names::check()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
     cargo(&["test", "--workspace", "--locked"])
