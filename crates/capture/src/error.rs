@@ -2,9 +2,13 @@
 
 use std::{io, path::PathBuf};
 
-use contexture::{Coded, ErrorCode};
+use contexture::{
+    Coded, ErrorCode, LocationError,
+    core::{Principal, Timestamp},
+    wire,
+};
 
-use crate::Runtime;
+use crate::{Runtime, Untraced};
 
 /// Result of a capture.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -27,6 +31,44 @@ pub enum Error {
         /// The runtime.
         runtime: Runtime,
     },
+    /// What live capture remembers cannot be kept.
+    #[error("cannot keep what is known of the sessions that go on")]
+    State(#[source] io::Error),
+    /// The list of sessions says of no store where it is.
+    #[error("cannot use what the session says as a store")]
+    Location(#[source] LocationError),
+    /// No session has that name.
+    #[error("there is no session {name:?}")]
+    NoSession {
+        /// The name.
+        name: String,
+    },
+    /// Nothing of a session is in the store.
+    #[error("nothing of the session {session} is written down yet")]
+    NothingCaptured {
+        /// The session.
+        session: String,
+    },
+    /// A session could not be stored.
+    #[error("the session cannot be stored now, so nothing names what it holds: {problem}")]
+    NotStored {
+        /// Why not.
+        problem: String,
+    },
+    /// A principal had not made a commit by then.
+    #[error("{principal} has no commit at or before {at}")]
+    NothingKnown {
+        /// The principal.
+        principal: Principal,
+        /// The time.
+        at: Timestamp,
+    },
+    /// Nothing can be waited for.
+    #[error("cannot start")]
+    Executor(#[source] io::Error),
+    /// Something cannot be led back to its context.
+    #[error(transparent)]
+    Untraced(#[from] Untraced),
     /// Input or output failed.
     #[error("cannot {attempt}")]
     Io {
@@ -49,6 +91,14 @@ impl Coded for Error {
             Self::Engine(error) => error.code(),
             Self::Overtaken { .. } => ErrorCode::Overtaken,
             Self::NoPlace { .. } => ErrorCode::NoPlace,
+            Self::State(_) => ErrorCode::CannotKeepState,
+            Self::Location(source) => source.code(),
+            Self::NoSession { .. } => ErrorCode::NoSession,
+            Self::NothingCaptured { .. } => ErrorCode::NothingCaptured,
+            Self::NotStored { .. } => ErrorCode::NotStored,
+            Self::NothingKnown { .. } => ErrorCode::NothingKnown,
+            Self::Executor(_) => ErrorCode::CannotStart,
+            Self::Untraced(untraced) => untraced.code(),
             Self::Io { .. } => ErrorCode::InputOutput,
         }
     }
@@ -56,4 +106,12 @@ impl Coded for Error {
 
 fn why_no_place(runtime: Runtime) -> &'static str {
     if runtime.can_resume() { "there is no home directory" } else { "it goes on with none that others write" }
+}
+
+impl Error {
+    /// Returns what failed and why, in one line, without what was said already.
+    pub fn told(&self) -> String {
+        let parts: Vec<String> = std::iter::once(self.to_string()).chain(wire::causes(self)).collect();
+        parts.join(": ")
+    }
 }

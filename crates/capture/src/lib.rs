@@ -6,24 +6,31 @@ mod error;
 mod handle;
 
 mod adopt;
+mod config;
 mod detect;
 mod discover;
 mod document;
 mod fork;
+mod git;
 mod import;
 mod input;
 mod lines;
 mod links;
+mod live;
 mod many;
 pub mod opencode;
+mod origin;
+mod printable;
 mod reading;
 mod registry;
 mod resume;
+mod run;
 mod runtime;
 mod spool;
 mod steps;
 mod verify;
 
+pub use config::CaptureConfig;
 pub use detect::{NotASession, by_start as detect_start, detect};
 pub use discover::{
     DiscoveredFile, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
@@ -31,12 +38,26 @@ pub use discover::{
 };
 pub use document::MAX_DOCUMENT_BYTES;
 pub use error::{Error, Result};
+pub use git::{BlamedLine, CONTEXT_TRAILER, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository};
 pub use handle::Capture;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use links::Linked;
+pub use live::{
+    BoundSession, CurrentRequest, Deadline, HookInput, HookMoment, HookSeen, KeptSession, Recorded, Recorder, Sighting,
+    Trouble, TroubleLog, current, nearest_agent, own_process,
+};
 pub use many::SessionFile;
+pub use origin::{
+    BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineRun, LineSubject,
+    LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, Untraced, why_commit, why_lines,
+};
 pub use registry::{LiveSession, OpenCall, Process, Registry};
 pub use resume::{ResumeRequest, ResumedSession};
+pub use run::{
+    CheckpointInterval, CheckpointIntervalError, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint,
+    NoCheckpoint, PrintedOutput, ResumedRun, RunCheckpoint, RunPlan, RunRecorder, RunSocket, RunStart, RunTask,
+    RunTasks, Tap, TaskOutcome,
+};
 pub use runtime::{
     Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookRegistration, ResumeCommand, Runtime, RuntimeHooks,
     SessionName,

@@ -12,7 +12,7 @@ use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Capture, Error, Result, fork,
+    Capture, Error, Result, Runtime, discover, fork,
     import::{ImportSettings, ImportedFile},
     input::{id_in_name, known_as},
 };
@@ -33,6 +33,21 @@ pub struct SessionFile {
     pub format: Format,
     /// Whose it is.
     pub settings: ImportSettings,
+}
+
+impl SessionFile {
+    /// Describes a file. Which agent it is of is told by its place.
+    pub fn new(path: &Path, format: Format, settings: ImportSettings) -> Self {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let settings = ImportSettings { agent: discover::agent_of(&path), ..settings };
+        Self { path, format, settings }
+    }
+
+    /// Describes the file that a runtime keeps of a session.
+    pub fn of_runtime(runtime: Runtime, path: &Path, settings: &ImportSettings) -> Self {
+        let settings = ImportSettings { runtime: runtime.as_str().to_owned(), ..settings.clone() };
+        Self::new(path, runtime.format(), settings)
+    }
 }
 
 impl Capture<'_> {

@@ -11,7 +11,7 @@ use contexture::{
     Clock,
     core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
-use contexture_capture::Homes;
+use contexture_capture::{Homes, ImportSettings};
 
 use crate::error::{Error, Result};
 
@@ -143,6 +143,16 @@ impl Environment {
     /// Returns the thread that the work belongs to, if any.
     pub(crate) fn thread(&self) -> Result<Option<Thread>> {
         self.thread.as_ref().map(|name| named("CTX_THREAD", name, |text| Thread::new(text))).transpose()
+    }
+
+    /// Returns whose the sessions of a runtime are.
+    pub(crate) fn import_settings(&self, runtime: &str) -> Result<ImportSettings> {
+        Ok(ImportSettings {
+            principal: Some(self.principal()?),
+            ticket: self.ticket()?,
+            thread: self.thread()?,
+            ..ImportSettings::new(self.machine()?, runtime)
+        })
     }
 
     /// Returns who asks for changes: `CTX_ACTOR`, else the principal.

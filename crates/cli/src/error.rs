@@ -8,7 +8,6 @@ mod page;
 #[cfg(test)]
 mod samples;
 mod unprepared;
-mod untraced;
 
 use std::{
     io,
@@ -24,7 +23,7 @@ use contexture::{
     wire::{self, FailureBody, FailureDocument, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
-use contexture_capture::Error as CaptureError;
+use contexture_capture::{Error as CaptureError, Untraced};
 
 use crate::{
     input::Input,
@@ -32,7 +31,6 @@ use crate::{
 };
 pub(crate) use exit::Exit;
 pub(crate) use unprepared::Unprepared;
-pub(crate) use untraced::Untraced;
 
 /// Result of a command.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -178,27 +176,9 @@ pub(crate) enum Error {
     /// A program is no agent that could go on with a session.
     #[error("{program} is no agent that is known, so it cannot go on from a commit")]
     NoAgent { program: String },
-    /// What live capture remembers cannot be kept.
-    #[error("cannot keep what is known of the sessions that go on")]
-    State(#[source] io::Error),
-    /// No session has that name.
-    #[error("there is no session {name:?}")]
-    NoSession { name: String },
-    /// Nothing of a session is in the store.
-    #[error("nothing of the session {session} is written down yet")]
-    NothingCaptured { session: String },
-    /// A session could not be stored.
-    #[error("the session cannot be stored now, so nothing names what it holds: {problem}")]
-    NotStored { problem: String },
-    /// Git cannot be asked.
-    #[error("cannot ask git")]
-    Git { source: io::Error },
     /// Agents cannot be set up.
     #[error(transparent)]
     Unprepared(#[from] Unprepared),
-    /// A repository is needed.
-    #[error("this directory is in no git repository")]
-    NoRepository,
     /// Something cannot be led back to its context.
     #[error(transparent)]
     Untraced(#[from] Untraced),
@@ -211,6 +191,9 @@ impl From<CaptureError> for Error {
     fn from(error: CaptureError) -> Self {
         match error {
             CaptureError::Engine(error) => Self::Engine(error),
+            CaptureError::Untraced(untraced) => Self::Untraced(untraced),
+            CaptureError::NothingKnown { principal, at } => Self::NothingKnown { principal, at },
+            CaptureError::Location(source) => Self::Location { origin: "--store", source },
             other => Self::Capture(other),
         }
     }

@@ -1,12 +1,12 @@
 //! One run of the program: where it works, as whom, and when.
 
-use std::{ffi::OsStr, path::PathBuf};
+use std::{env, ffi::OsStr, path::PathBuf, time::SystemTime};
 
 use contexture::{
     Contexture, Location, Options,
     core::{Principal, SpaceName, Timestamp},
 };
-use contexture_capture::LiveSession;
+use contexture_capture::{CaptureConfig, Git, Recorder};
 
 use crate::{
     args::Globals,
@@ -34,15 +34,6 @@ impl Invocation {
     /// Tells whether somebody says where the store is.
     pub(crate) fn names_store(&self) -> bool {
         self.globals.store.is_some() || self.environment.store.is_some()
-    }
-
-    /// Returns the same for the store that a session goes to, unless somebody says another one.
-    pub(crate) fn for_session(&self, session: &LiveSession) -> Self {
-        if self.names_store() {
-            return self.clone();
-        }
-        let (store, space) = (Some(session.store.clone().into()), Some(session.space.clone()));
-        Self { globals: Globals { store, space, ..self.globals.clone() }, ..self.clone() }
     }
 
     /// Takes a text for the place of a store.
@@ -84,23 +75,30 @@ impl Invocation {
         Ok(Contexture::open(self.options(principal)?).await?)
     }
 
-    /// Opens the store for somebody who keeps what it cannot take: a server that is away is not waited for.
-    pub(crate) async fn open_promptly(&self) -> Result<Contexture> {
-        Ok(Contexture::open(self.prompt_options()?).await?)
+    /// Returns what live capture is told.
+    pub(crate) fn capture_config(&self) -> Result<CaptureConfig> {
+        let environment = &self.environment;
+        let text = |value: &OsStr| value.to_string_lossy().into_owned();
+        Ok(CaptureConfig {
+            state_directory: environment.state_directory()?,
+            store: self.options(None)?,
+            is_store_chosen: self.names_store(),
+            postgres_password: environment.postgres_password.as_deref().map(text),
+            directory: env::current_dir().ok(),
+            run: environment.session.as_deref().map(text),
+            socket: environment.socket.clone(),
+            file_clock: SystemTime::now,
+        })
     }
 
-    /// Does the same for one thing to be done, after which the program ends.
-    pub(crate) async fn open_alone(&self) -> Result<Contexture> {
-        Ok(Contexture::open_alone(self.prompt_options()?).await?)
+    /// Returns what records sessions for the store.
+    pub(crate) fn recorder(&self) -> Result<Recorder> {
+        Ok(Recorder::new(&self.capture_config()?))
     }
 
-    fn prompt_options(&self) -> Result<Options> {
-        let options = self.options(None)?;
-        let location = match options.location {
-            Location::Postgres(url) => Location::Postgres(Box::new(url.without_retries())),
-            directory @ Location::Directory(_) => directory,
-        };
-        Ok(Options { location, ..options })
+    /// Returns the git that is asked.
+    pub(crate) fn git() -> Git {
+        Git::new("git")
     }
 
     fn options(&self, principal: Option<&Principal>) -> Result<Options> {

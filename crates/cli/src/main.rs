@@ -13,9 +13,7 @@ mod conversation;
 mod destination;
 #[cfg(test)]
 mod documents;
-mod git;
 mod input;
-mod live;
 mod origin;
 mod output;
 mod provenance;

@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use contexture::{
-    Moment, Reference,
-    wire::{CurrentCommit, FoundBy},
-};
+use contexture::wire::FoundBy;
+use contexture_capture::{self as capture, CurrentRequest};
 
 use crate::{
-    error::{Error, Result},
+    error::Result,
     invocation::Invocation,
-    live::Bound,
     output::{Output, Shape},
 };
 
@@ -42,35 +39,15 @@ pub(crate) struct Current {
 
 impl Current {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let answer = self.ask(invocation).await?;
+        let principal = invocation.environment.principal()?;
+        let request = CurrentRequest { session: self.session, principal: principal.clone(), patience: FLUSH_LIMIT };
+        let answer = capture::current(&invocation.capture_config()?, &request).await?;
         if answer.by == FoundBy::Principal {
-            let principal = invocation.environment.principal()?;
             output.remark(format_args!("No agent has started this program; this is the last commit of {principal}."));
         }
         match output.shape() {
             Shape::Json => output.document(answer),
             Shape::Text => output.line(answer.commit),
         }
-    }
-
-    async fn ask(&self, invocation: &Invocation) -> Result<CurrentCommit> {
-        if let Some(bound) = Bound::find(invocation, self.session.as_deref())? {
-            let session = bound.session.session.clone();
-            let commit = bound.flush(invocation, FLUSH_LIMIT).await?;
-            let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
-            return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
-        }
-        let engine = invocation.open().await?;
-        if let Some(name) = &self.session {
-            // One that is over is known by its head.
-            let unknown = || Error::NoSession { name: name.clone() };
-            let head: Reference = format!("session/{name}").parse().map_err(|_| unknown())?;
-            let commit = engine.find(&head).await.map_err(|_| unknown())?;
-            return Ok(CurrentCommit { commit, session: Some(name.clone()), by: FoundBy::Name });
-        }
-        let moment = Moment { principal: invocation.environment.principal()?, at: invocation.now()? };
-        let known = engine.resolve(&moment).await?;
-        let commit = known.ok_or(Error::NothingKnown { principal: moment.principal, at: moment.at })?;
-        Ok(CurrentCommit { commit, session: None, by: FoundBy::Principal })
     }
 }

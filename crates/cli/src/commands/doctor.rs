@@ -30,7 +30,6 @@ use self::{
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
-    live::Recorder,
     output::{Output, Shape},
     sessions::Search,
 };
@@ -122,7 +121,7 @@ impl Doctor {
 /// Looks at everything. Returns the store too, if there is one.
 async fn examine(invocation: &Invocation, depth: Depth, output: &Output) -> Result<(Examination, Option<Contexture>)> {
     let (now, environment) = (invocation.now()?, &invocation.environment);
-    let recorder = Recorder::new(invocation)?;
+    let recorder = invocation.recorder()?;
     let (store, engine) = StoreState::of(invocation).await?;
     let agents = Agents::of(&recorder);
     let found = Search::default().everywhere(&environment.homes);

@@ -7,13 +7,9 @@ use contexture::{
     Contexture,
     core::{Annotation, CommitId, LabelKey, SummaryText},
 };
+use contexture_capture::{BoundSession, CONTEXT_TRAILER};
 
-use crate::{
-    error::Result,
-    git::{self, CONTEXT_TRAILER},
-    invocation::Invocation,
-    live::{Bound, Recorder},
-};
+use crate::{error::Result, invocation::Invocation};
 
 /// Git calls its hooks in the repository.
 const HERE: &str = ".";
@@ -59,26 +55,28 @@ impl GitHook {
             Ok(Err(error)) => error.told(),
             Err(_) => format!("it was not done within {LIMIT:?}"),
         };
-        if let Ok(recorder) = Recorder::new(invocation) {
+        if let Ok(recorder) = invocation.recorder() {
             recorder.write_down(during, None, &problem, false);
         }
     }
 }
 
 async fn add_trailer(invocation: &Invocation, message: OsString) -> Result<()> {
-    let Some(bound) = Bound::find(invocation, None)? else { return Ok(()) };
-    let Some(commit) = bound.flush(invocation, FLUSH_LIMIT).await? else { return Ok(()) };
+    let config = invocation.capture_config()?;
+    let Some(bound) = BoundSession::find(&config, None)? else { return Ok(()) };
+    let Some(commit) = bound.flush(&config, FLUSH_LIMIT).await? else { return Ok(()) };
     let trailer = format!("{CONTEXT_TRAILER}: {commit}");
     // A message that is amended keeps what it names.
     let words = ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", &trailer];
     let words: Vec<OsString> = words.into_iter().map(OsString::from).chain([message]).collect();
-    git::ask(Path::new(HERE), "add the trailer", &words).map(drop)
+    Invocation::git().ask(Path::new(HERE), "add the trailer", &words)?;
+    Ok(())
 }
 
 /// Labels the contexts that the last commit names with its id.
 async fn note_commit(invocation: &Invocation) -> Result<()> {
     let format = format!("--format=%H%n%(trailers:key={CONTEXT_TRAILER},valueonly)");
-    let told = git::ask(Path::new(HERE), "read the commit", &["log", "-1", "--no-color", &format])?;
+    let told = Invocation::git().ask(Path::new(HERE), "read the commit", &["log", "-1", "--no-color", &format])?;
     let told = String::from_utf8_lossy(&told);
     let mut lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(made) = lines.next() else { return Ok(()) };
@@ -86,9 +84,10 @@ async fn note_commit(invocation: &Invocation) -> Result<()> {
     if named.is_empty() {
         return Ok(());
     }
-    let bound = Bound::find(invocation, None)?;
-    let invocation = bound.map_or_else(|| invocation.clone(), |bound| invocation.for_session(&bound.session));
-    let engine = invocation.open_promptly().await?;
+    let config = invocation.capture_config()?;
+    let bound = BoundSession::find(&config, None)?;
+    let config = bound.map_or_else(|| Ok(config.clone()), |bound| config.for_session(&bound.session))?;
+    let engine = config.open_promptly().await?;
     for commit in named {
         label(&engine, commit, made).await?;
     }

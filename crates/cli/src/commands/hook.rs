@@ -5,19 +5,22 @@ use std::{
     io::{self, IsTerminal as _, Read as _},
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
+    process,
     time::Duration,
 };
 
 use clap::Args;
 use contexture::core::{SpaceName, Trigger};
-use contexture_capture::{self as capture, CaptureReason, LiveSession, OpenCall, Runtime};
+use contexture_capture::{
+    self as capture, CaptureReason, Deadline, HookInput, HookMoment, HookSeen, KeptSession, LiveSession, OpenCall,
+    Recorded, Recorder, Runtime, SessionFile, Sighting, Trouble, TroubleLog,
+};
 
 use crate::{
     args::Globals,
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
-    live::{self, Event, Fired, Moment, Recorded, Recorder, Sighting},
     values,
 };
 
@@ -81,34 +84,31 @@ impl Hook {
             Ok(Err(error)) => error.told(),
             Err(_) => "the program failed".to_owned(),
         };
-        if let Ok(recorder) = Recorder::new(invocation) {
-            recorder.write_down(&format!("hook {}", self.runtime), None, &problem, false);
-        }
+        write_down(invocation, format!("hook {}", self.runtime), None, problem, false);
     }
 
     fn listen(&self, invocation: &Invocation) -> Result<()> {
         let mut text = Vec::new();
         let unread = |source| Error::Read { input: Input::Stdin, source };
         io::stdin().take(MAX_EVENT_BYTES).read_to_end(&mut text).map_err(unread)?;
-        let event: Event = serde_json::from_slice(&text).map_err(|source| unread(source.into()))?;
-        let recorder = Recorder::new(invocation)?;
+        let event: HookInput = serde_json::from_slice(&text).map_err(|source| unread(source.into()))?;
         let during = format!("hook {} {}", self.runtime, event.hook_event_name);
-        let fired = Fired { at: invocation.now()?, event: event.hook_event_name.clone() };
-        fired.note(&invocation.environment.state_directory()?, self.runtime).map_err(Error::State)?;
-        match self.hear(invocation, &recorder, &event) {
-            Ok(Some(Recorded::Spooled { problem })) => {
-                recorder.write_down(&during, Some(&event.session_id), &problem, true);
-            }
-            Ok(Some(Recorded::Stored { .. }) | None) => {}
-            Err(error) => recorder.write_down(&during, Some(&event.session_id), &error.told(), false),
-        }
+        let seen = HookSeen { at: invocation.now()?, event: event.hook_event_name.clone() };
+        seen.note(&invocation.environment.state_directory()?, self.runtime)?;
+        let (problem, is_spooled) = match self.hear(invocation, &event) {
+            Ok(Some(Recorded::Spooled { problem })) => (problem, true),
+            Ok(Some(Recorded::Stored { .. }) | None) => return Ok(()),
+            Err(error) => (error.told(), false),
+        };
+        write_down(invocation, during, Some(event.session_id), problem, is_spooled);
         Ok(())
     }
 
     /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
-    fn hear(&self, invocation: &Invocation, recorder: &Recorder, event: &Event) -> Result<Option<Recorded>> {
+    fn hear(&self, invocation: &Invocation, event: &HookInput) -> Result<Option<Recorded>> {
+        let recorder = invocation.recorder()?;
         let moment = event.moment();
-        if moment == Moment::Start {
+        if moment == HookMoment::Start {
             recorder.close_crashed(STORE_LIMIT)?;
         }
         let homes = &invocation.environment.homes;
@@ -117,44 +117,53 @@ impl Hook {
             // Codex has no file before the first answer.
             return Ok(None);
         };
-        let file = recorder.transcript(self.runtime, &path)?;
+        let file = SessionFile::of_runtime(
+            self.runtime,
+            &path,
+            &invocation.environment.import_settings(self.runtime.as_str())?,
+        );
         let agent_file = event.agent_file(&file.path);
         let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
         let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
-        let agent = live::nearest_agent();
+        let agent = capture::nearest_agent();
         let note = |session: &mut LiveSession| {
             session.agent = agent.clone().or(session.agent.take());
             session.event.clone_from(&event.hook_event_name);
             note_calls(session, event, moment, agent_file.as_deref());
         };
         let reason = match moment {
-            Moment::Question | Moment::Call => {
+            HookMoment::Question | HookMoment::Call => {
                 recorder.hear(&of, note)?;
                 return Ok(None);
             }
-            Moment::Start => {
+            HookMoment::Start => {
                 let session = recorder.hear(&of, note)?;
                 if session.captured == 0 && recorder.spool.waiting() == 0 {
                     return Ok(None);
                 }
                 CaptureReason::live(Trigger::TurnBoundary)
             }
-            Moment::Checkpoint(trigger) => CaptureReason::live(trigger),
-            Moment::End => {
+            HookMoment::Checkpoint(trigger) => CaptureReason::live(trigger),
+            HookMoment::End => {
                 let reason = event.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or("exit");
                 CaptureReason { is_live: true, ..CaptureReason::ended(reason) }
             }
         };
-        let session = recorder.peek(&of, note)?;
+        let session = recorder.peek(&of, note);
         // Claude Code sums up by an agent that has no file.
         let is_written = agent_file.as_ref().is_none_or(|file| file.exists());
         if let Some(text) = event.awaited().filter(|_| is_written) {
             Recorder::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
         }
-        let (recorded, kept) = recorder.record_last(&session, &reason, STORE_LIMIT)?;
-        if moment == Moment::End {
-            recorder.registry.strike(of.id).map_err(Error::State)?;
+        let deadline = Deadline::OrEnd { limit: STORE_LIMIT, end: || process::exit(0) };
+        let recorded = recorder.record(&session, &reason, deadline)?;
+        if moment == HookMoment::End {
+            recorder.strike(of.id)?;
         } else {
+            let kept = match &recorded {
+                Recorded::Stored { kept, .. } => kept.clone(),
+                Recorded::Spooled { .. } => KeptSession::default(),
+            };
             let note_all = |session: &mut LiveSession| {
                 note(session);
                 kept.tell(session);
@@ -166,20 +175,27 @@ impl Hook {
 }
 
 /// Notes which calls of tools are under way after an event.
-fn note_calls(session: &mut LiveSession, event: &Event, moment: Moment, agent_file: Option<&Path>) {
+fn note_calls(session: &mut LiveSession, event: &HookInput, moment: HookMoment, agent_file: Option<&Path>) {
     if let Some(file) = agent_file.filter(|file| file.exists()) {
         session.agents.entry(file.to_owned()).or_insert(0);
     }
     match (moment, &event.tool_use_id) {
-        (Moment::Call, Some(id)) => {
+        (HookMoment::Call, Some(id)) => {
             session.calls.push(OpenCall { id: id.clone(), file: agent_file.map(Path::to_owned) });
         }
-        (Moment::Checkpoint(Trigger::ToolCall), Some(id)) => session.calls.retain(|call| call.id != *id),
+        (HookMoment::Checkpoint(Trigger::ToolCall), Some(id)) => session.calls.retain(|call| call.id != *id),
         // Whoever has said all has no call under way; what is left of them was broken off. Others may still be at work.
-        (Moment::Question | Moment::Checkpoint(Trigger::ToolCall | Trigger::TurnBoundary), None) => {
+        (HookMoment::Question | HookMoment::Checkpoint(Trigger::ToolCall | Trigger::TurnBoundary), None) => {
             session.calls.retain(|call| call.file.as_deref() != agent_file);
         }
-        (Moment::Start | Moment::End, _) => session.calls.clear(),
+        (HookMoment::Start | HookMoment::End, _) => session.calls.clear(),
         _ => {}
+    }
+}
+
+/// Writes down what went wrong where nobody can be told, which needs less than recording does.
+fn write_down(invocation: &Invocation, during: String, session: Option<String>, problem: String, is_spooled: bool) {
+    if let (Ok(state), Ok(at)) = (invocation.environment.state_directory(), invocation.now()) {
+        TroubleLog::in_state(&state).write(&Trouble { at, during, session, problem, is_spooled });
     }
 }

@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, Result, Unprepared},
-    git::project_around,
     input::Input,
     invocation::Invocation,
     output::{Output, Shape},
@@ -86,7 +85,7 @@ impl Init {
     pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let here = env::current_dir().map_err(unreadable)?;
-        let project = project_around(here.clone());
+        let project = Invocation::git().project_around(here.clone());
         let program = program(invocation)?;
         let plans = self.plans(invocation, &program, &here, &project, output)?;
         let is_idle = plans.iter().all(|plan| plan.steps.is_empty());

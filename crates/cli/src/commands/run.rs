@@ -1,6 +1,8 @@
 //! `ctx run`: runs an agent and captures what it says while it does.
 
 mod line;
+mod terminal;
+mod wrapper;
 
 use std::{
     env,
@@ -18,21 +20,23 @@ use contexture::{
     Location, Reference,
     core::{RuntimeSessionId, Thread, Ticket},
 };
-use contexture_capture::{Capture, Dialect, ImportSettings, Runtime};
+use contexture_capture::{
+    self as capture, Capture, CheckpointInterval, CheckpointSchedule, Dialect, MadeCheckpoint, NoCheckpoint,
+    ResumedRun, RunPlan, RunRecorder, RunSocket, RunStart, Runtime, Tap,
+};
 use tokio::{process::Command, time::Instant};
 use uuid::Uuid;
 
-use self::line::Line;
+use self::{
+    line::Line,
+    wrapper::{Ended, Outlet, Wrapper},
+};
 use super::materialize;
 use crate::{
     environment::Environment,
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
-    live::{
-        self, Recorder,
-        run::{Ended, Every, Made, Missing, Outlet, Plan, Resumed, Rhythm, Scribe, Socket, Started, Tap, Wrapper},
-    },
     output::Output,
     shell, values,
 };
@@ -76,7 +80,7 @@ pub(crate) struct Run {
     thread: Option<Thread>,
     /// When to make checkpoints: at each `turn`, at each turn and tool `call`, or no more often than a time such as 30s
     #[arg(long, value_name = "turn|call|TIME", default_value = "call")]
-    every: Every,
+    every: CheckpointInterval,
     /// The command, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -86,10 +90,10 @@ impl Run {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let run = format!("ses-{}", Uuid::new_v4().simple());
         let inner = self.inside(invocation, &run)?;
-        let recorder = Recorder::new(&inner)?;
+        let recorder = inner.recorder()?;
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let directory = env::current_dir().and_then(fs::canonicalize).map_err(unreadable)?;
-        let started = Started { at: inner.now()?, on_disk: SystemTime::now() - FILE_TICK };
+        let started = RunStart { at: inner.now()?, on_disk: SystemTime::now() - FILE_TICK };
         let line = Line::new(self.command, self.runtime);
         let (line, resumed) = match &self.from {
             Some(from) => {
@@ -99,14 +103,17 @@ impl Run {
             None => (line, None),
         };
         let (program, runtime, dialect) = (line.program(), line.runtime(), line.dialect());
-        let plan = Plan {
+        let plan = RunPlan {
             run: run.clone(),
             runtime,
             program: program.clone(),
             directory,
             resumed,
             is_ephemeral: line.is_ephemeral(),
-            wrapper: live::own_process(),
+            settings: inner
+                .environment
+                .import_settings(runtime.map_or(program.as_str(), |runtime| runtime.as_str()))?,
+            wrapper: capture::own_process(),
             started,
         };
         let words = line.into_words();
@@ -118,12 +125,12 @@ impl Run {
             (true, _) => tap.of_text(),
             (false, _) => tap,
         };
-        let mut scribe = Scribe::new(recorder, inner.environment.homes.clone(), plan);
-        scribe.list(&tap.printed())?;
+        let mut run_recorder = RunRecorder::new(recorder, inner.environment.homes.clone(), plan);
+        run_recorder.list(&tap.printed())?;
         // Without one, `ctx current` finds its way by the list.
-        let socket = Socket::open().ok();
+        let socket = RunSocket::open(&env::temp_dir()).ok();
         let command = command(&words, &inner, &run, socket.as_ref())?;
-        let wrapper = Wrapper::new(tap, scribe, Rhythm::new(self.every, Instant::now()), socket);
+        let wrapper = Wrapper::new(tap, run_recorder, CheckpointSchedule::new(self.every, Instant::now()), socket);
         let wrapper = if is_silent { wrapper.watching() } else { wrapper };
         let started = wrapper.run(command, outlet).await;
         let ended = started.map_err(|source| Error::Spawn { program: program.clone(), source })?;
@@ -164,27 +171,21 @@ async fn resume(
     invocation: &Invocation,
     directory: &Path,
     output: &mut Output,
-) -> Result<(Line, Resumed)> {
+) -> Result<(Line, ResumedRun)> {
     let runtime = line.runtime().ok_or_else(|| Error::NoAgent { program: line.program() })?;
     let engine = invocation.open().await?;
     let (commit, head) = values::find(&engine, from).await?;
-    let environment = &invocation.environment;
-    let settings = ImportSettings {
-        principal: Some(environment.principal()?),
-        ticket: environment.ticket()?,
-        thread: environment.thread()?,
-        ..ImportSettings::new(environment.machine()?, runtime.as_str())
-    };
+    let settings = invocation.environment.import_settings(runtime.as_str())?;
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
-    let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
-    let written = Capture::new(&engine).resume(&request, &environment.homes, &settings).await?;
+    let request = capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
+    let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
     output.remark(materialize::told(&written.report));
     let line = line.resuming(runtime, written.command.arguments);
-    Ok((line, Resumed { session: request.session.to_string(), path: written.path, from: commit }))
+    Ok((line, ResumedRun { session: request.session.to_string(), path: written.path, from: commit }))
 }
 
 /// Prepares the program with what it and all it starts need to know.
-fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Socket>) -> Result<Command> {
+fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&RunSocket>) -> Result<Command> {
     let Invocation { environment, globals } = inner;
     let (program, arguments) = words.split_first().expect("the grammar wants a command");
     let mut command = Command::new(program);
@@ -226,11 +227,11 @@ fn told(words: &[OsString]) -> String {
 /// Tells what became of what a program said, where that is not what was to be expected.
 fn tell(ended: &Ended, program: &str, output: &mut Output) {
     match &ended.made {
-        Ok(Made { commit: Ok(commit), .. }) => output.remark(format_args!("What {program} said is {commit}")),
-        Ok(Made { commit: Err(Missing::Nothing), .. }) => {
+        Ok(MadeCheckpoint { commit: Ok(commit), .. }) => output.remark(format_args!("What {program} said is {commit}")),
+        Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Nothing), .. }) => {
             output.remark(format_args!("{program} has said nothing that can be captured."));
         }
-        Ok(Made { commit: Err(Missing::Spooled { problem }), .. }) => output.status(format_args!(
+        Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Spooled { problem }), .. }) => output.status(format_args!(
             "What {program} said is kept in the spool, because it cannot be stored now: {problem}. The next run takes it in."
         )),
         Err(error) => output.status(format_args!("What {program} said could not be captured: {}.", error.told())),

@@ -138,15 +138,19 @@ impl Search {
 
 /// Takes in what is new.
 pub(crate) async fn update(engine: &Contexture, output: &Output) -> Result<Indexed> {
+    Ok(engine.update_index(&mut progress(output)).await?)
+}
+
+/// Shows how far the index is, where that takes long, for as long as the value lives.
+pub(crate) fn progress(output: &Output) -> impl FnMut(Indexing) + Send + use<> {
     let bar = output.progress("Indexing", None);
     let mut is_long = false;
-    let mut advance = |Indexing { done, total }: Indexing| {
+    move |Indexing { done, total }: Indexing| {
         is_long |= total - done >= WORTH_SHOWING_RECORDS;
         if is_long {
             bar.advance("journal records", done, total);
         }
-    };
-    Ok(engine.update_index(&mut advance).await?)
+    }
 }
 
 /// Tells what the results cannot show.

@@ -3,21 +3,19 @@
 use std::path::Path;
 
 use clap::Args;
-use contexture::wire::{ChangedFile, CommitContribution, CommitOrigin};
+use contexture_capture::{CommitContexts, CommitSubject, ContextContribution, FileChange, OriginFinder, Untraced};
 
+use super::search;
 use crate::{
     conversation::{self, Detail},
-    error::{Error, Result, Untraced},
-    git::{FileChange, GitCommit, GitId, Repository},
+    error::Result,
     invocation::Invocation,
-    origin::{Finder, Origin, Record, Teller, WantedLine, git_document},
+    origin::Teller,
     output::{self, Output, Palette, Shape},
 };
 
 /// Files that are listed.
 const MAX_FILES_SHOWN: usize = 20;
-/// Files whose lines are led back.
-const MAX_FILES_TRACED: usize = 100;
 /// Contexts whose stories are told.
 const MAX_STORIES: usize = 3;
 
@@ -48,120 +46,44 @@ pub(crate) struct WhyCommit {
     full: bool,
 }
 
-/// A context and how many lines of each file it made.
-struct Contribution {
-    origin: Origin,
-    lines: u64,
-    texts: Vec<String>,
-    /// The files, by their places.
-    files: Vec<usize>,
-}
-
 impl WhyCommit {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let here = Path::new(".");
-        let repository = Repository::containing(here)?.ok_or(Error::NoRepository)?;
-        let revision = &self.revision;
-        let id = repository.find(revision)?.ok_or_else(|| Untraced::NoRevision { revision: revision.clone() })?;
-        let changes = repository.changes(&id)?;
+        let subject = CommitSubject::read(&Invocation::git(), Path::new("."), &self.revision)?;
         let engine = invocation.open().await?;
-        let mut finder = Finder::new(&engine, invocation, Some(&repository))?;
-        finder.learn(std::slice::from_ref(&id)).await?;
-        let contributions = contributions(&mut finder, &id, &changes, output).await?;
-        let Some(git) = finder.known(&id) else {
-            return Err(Untraced::NoRevision { revision: revision.clone() }.into());
-        };
+        let user = invocation.environment.principal()?;
+        let mut finder = OriginFinder::new(&engine, &user, Some(subject.repository().clone()))?;
+        let found = finder.contexts_of(subject, &mut search::progress(output)).await?;
         output.page(invocation.environment.pager().as_ref());
         match output.shape() {
-            Shape::Json => tell_program(&finder, git, &changes, &contributions, output).await?,
+            Shape::Json => output.document(finder.commit_document(&found).await?)?,
             Shape::Text => {
                 let detail = if self.full { Detail::Full } else { Detail::Folded };
                 let teller = Teller::new(output, engine.now(), detail);
-                tell_person(&finder, git, &changes, &contributions, (&teller, output)).await?;
+                tell_person(&finder, &found, (&teller, output)).await?;
             }
         }
-        match contributions.is_empty() {
+        let commit = &found.git.commit;
+        match found.contributions.is_empty() {
             false => Ok(()),
-            true if git.0.parents > 1 => Err(Untraced::MergeWithoutContext { commit: id.short().to_owned() }.into()),
-            true => Err(Untraced::NoContext { what: format!("git commit {}", id.short()) }.into()),
-        }
-    }
-}
-
-/// Finds the contexts of a git commit, those of most lines first.
-async fn contributions(
-    finder: &mut Finder<'_>,
-    id: &GitId,
-    changes: &[FileChange],
-    output: &Output,
-) -> Result<Vec<Contribution>> {
-    let mut contributions: Vec<Contribution> = Vec::new();
-    for (number, change) in changes.iter().enumerate().take(MAX_FILES_TRACED) {
-        let wanted: Vec<_> = change.lines.iter().map(|text| WantedLine { text, commit: Some(id) }).collect();
-        if wanted.is_empty() {
-            continue;
-        }
-        let file = finder.file(Path::new(&change.path));
-        let found = finder.find(&file, &wanted, output).await?;
-        for (line, origin) in found.lines.iter().enumerate().filter_map(|(line, origin)| Some((line, (*origin)?))) {
-            let origin = &found.contexts[origin];
-            let same = |known: &&mut Contribution| {
-                known.origin.commit == origin.commit && known.origin.certainty == origin.certainty
-            };
-            let text = change.lines[line].clone();
-            if let Some(known) = contributions.iter_mut().find(same) {
-                known.lines += 1;
-                if known.origin.is_like(origin) {
-                    known.texts.push(text);
-                }
-                if known.files.last() != Some(&number) {
-                    known.files.push(number);
-                }
-            } else {
-                let origin = origin.clone();
-                contributions.push(Contribution { origin, lines: 1, texts: vec![text], files: vec![number] });
+            true if commit.parents > 1 => {
+                Err(Untraced::MergeWithoutContext { commit: commit.id.short().to_owned() }.into())
             }
+            true => Err(Untraced::NoContext { what: format!("git commit {}", commit.id.short()) }.into()),
         }
     }
-    if contributions.is_empty()
-        && let Some(origin) = finder.without_edit(id).await?
-    {
-        contributions.push(Contribution { origin, lines: 0, texts: Vec::new(), files: Vec::new() });
-    }
-    // A stable order: those of equally many lines stay as the files are.
-    contributions.sort_by_key(|contribution| std::cmp::Reverse(contribution.lines));
-    Ok(contributions)
-}
-
-async fn tell_program(
-    finder: &Finder<'_>,
-    git: &(GitCommit, Record),
-    changes: &[FileChange],
-    contributions: &[Contribution],
-    output: &mut Output,
-) -> Result<()> {
-    let mut contexts = Vec::new();
-    for Contribution { origin, lines, files, .. } in contributions {
-        let files = files.iter().map(|number| changes[*number].path.clone()).collect();
-        let story = finder.story(origin).await?.into();
-        contexts.push(CommitContribution { files, lines: *lines, story });
-    }
-    let files = changes.iter().map(ChangedFile::from).collect();
-    output.document(CommitOrigin { git: git_document(git), files, contexts })
 }
 
 async fn tell_person(
-    finder: &Finder<'_>,
-    git: &(GitCommit, Record),
-    changes: &[FileChange],
-    contributions: &[Contribution],
+    finder: &OriginFinder<'_>,
+    found: &CommitContexts,
     (teller, output): (&Teller, &mut Output),
 ) -> Result<()> {
     let Palette { faint, .. } = output.palette;
+    let CommitContexts { git, changes, contributions } = found;
     let mut lines = teller.git(git, None);
     lines.extend(told_files(changes, contributions, teller));
     let shown = if teller.detail == Detail::Full { contributions.len() } else { MAX_STORIES };
-    for Contribution { origin, texts, .. } in contributions.iter().take(shown) {
+    for ContextContribution { origin, texts, .. } in contributions.iter().take(shown) {
         lines.push(String::new());
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         lines.extend(teller.story(&finder.story(origin).await?, &texts));
@@ -174,7 +96,7 @@ async fn tell_person(
 }
 
 /// Tells the files of a commit, each with the contexts of its lines.
-fn told_files(changes: &[FileChange], contributions: &[Contribution], teller: &Teller) -> Vec<String> {
+fn told_files(changes: &[FileChange], contributions: &[ContextContribution], teller: &Teller) -> Vec<String> {
     let Palette { id, added, removed, faint, .. } = teller.palette;
     let shown = if teller.detail == Detail::Full { changes.len() } else { MAX_FILES_SHOWN };
     let name = |change: &FileChange| conversation::clip(&conversation::clean(&change.path).replace('\n', " "), 48);

@@ -2,7 +2,7 @@
 
 use contexture::{Coded, ErrorCode};
 
-use super::{Error, Unprepared, Untraced};
+use super::{Error, Unprepared};
 
 impl Coded for Error {
     fn code(&self) -> ErrorCode {
@@ -50,13 +50,7 @@ impl Coded for Error {
             Self::Spawn { .. } => ErrorCode::CannotStartProgram,
             Self::Passed { .. } => ErrorCode::ProgramFailed,
             Self::NoAgent { .. } => ErrorCode::NoAgent,
-            Self::State(_) => ErrorCode::CannotKeepState,
-            Self::NoSession { .. } => ErrorCode::NoSession,
-            Self::NothingCaptured { .. } => ErrorCode::NothingCaptured,
-            Self::NotStored { .. } => ErrorCode::NotStored,
-            Self::Git { .. } => ErrorCode::GitFailed,
             Self::Unprepared(unprepared) => unprepared.code(),
-            Self::NoRepository => ErrorCode::NoRepository,
             Self::Untraced(untraced) => untraced.code(),
             Self::Runtime(_) => ErrorCode::CannotStart,
         }
@@ -75,18 +69,6 @@ impl Coded for Unprepared {
             Self::Unconfirmed => ErrorCode::Unconfirmed,
             Self::NoProgram(_) => ErrorCode::NoProgram,
             Self::NotText { .. } => ErrorCode::NotText,
-        }
-    }
-}
-
-impl Coded for Untraced {
-    fn code(&self) -> ErrorCode {
-        match self {
-            Self::GitRefused { .. } => ErrorCode::GitRefused,
-            Self::NoRevision { .. } => ErrorCode::NoRevision,
-            Self::Lines { .. } => ErrorCode::BadLines,
-            Self::NoLine { .. } => ErrorCode::NoLine,
-            Self::NoContext { .. } | Self::MergeWithoutContext { .. } => ErrorCode::NoContext,
         }
     }
 }

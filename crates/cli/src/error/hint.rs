@@ -4,16 +4,17 @@ use std::io;
 
 use contexture::{
     BundleProblem, Error as EngineError, QueryError, StoreError,
-    core::{Format, RecordError},
+    core::{Format, Principal, RecordError},
     formats,
     inspect::Obstacle,
 };
-use contexture_capture::Error as CaptureError;
+use contexture_capture::{Error as CaptureError, Untraced};
 
 use super::Error;
 
 const COMMITS: &str = "`ctx log --all` shows the commits";
 const DAMAGE: &str = "`ctx fsck` says what else is damaged";
+const STORES: &str = "a store is a directory or postgres://USER@HOST/DATABASE[?schema=NAME]";
 const UPGRADE: &str = "upgrade ctx";
 
 /// Returns what helps after an error of a command.
@@ -22,7 +23,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::Engine(source) | Error::Content { source, .. } => return after_operation(source),
         Error::Capture(source) => return after_capture(source),
         Error::Unprepared(unprepared) => return unprepared.hint(),
-        Error::Untraced(untraced) => return untraced.hint(),
+        Error::Untraced(untraced) => return of_untraced(untraced),
         Error::NoStore { obstacle, .. } => return past(obstacle),
         Error::NoFormat { .. } => {
             let known: Vec<_> = formats::known().iter().map(|format| format.name).collect();
@@ -36,9 +37,9 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NoRecipe { name, known } => &among_recipes(name, known),
         Error::NoEnvelopes => "`ctx assemble --help` says how",
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
-        Error::Location { .. } => "a store is a directory or postgres://USER@HOST/DATABASE[?schema=NAME]",
+        Error::Location { .. } => STORES,
         Error::NoHome => "name a directory with `--store DIR`",
-        Error::NothingKnown { principal, .. } => &format!("`ctx list --principal {principal}` shows all there is"),
+        Error::NothingKnown { principal, .. } => &all_of(principal),
         Error::Query(error) => match error {
             QueryError::OnlyExcluded { .. } => "add a word that must be there: `ctx search 'word -other'`",
             QueryError::OpenPhrase { .. } => "quote a phrase twice, for the shell too: `ctx search '\"a phrase\"'`",
@@ -54,12 +55,6 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
         Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
         Error::NoAgent { .. } => "name the agent that it starts: `--in claude-code`, codex, gemini or pi",
-        Error::State(_) => "`ctx doctor` says where that is",
-        Error::NoSession { .. } => "`ctx head list` shows the sessions there are",
-        Error::NothingCaptured { .. } => "ask again after the first answer",
-        Error::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
-        Error::Git { .. } => "install git; `git --version` says whether it is there",
-        Error::NoRepository => "`git init` makes one",
         // What helps with content does not help with summaries.
         Error::Summary { .. }
         | Error::Read { .. }
@@ -87,12 +82,44 @@ pub(super) fn after(error: &Error) -> Option<String> {
 }
 
 fn after_capture(error: &CaptureError) -> Option<String> {
-    match error {
-        CaptureError::Engine(error) => after_operation(error),
-        CaptureError::Overtaken { .. } => Some("try again".to_owned()),
-        CaptureError::NoPlace { .. } => Some("set HOME, or the variable of the agent".to_owned()),
-        CaptureError::Io { .. } => None,
-    }
+    let hint: &str = match error {
+        CaptureError::Engine(error) => return after_operation(error),
+        CaptureError::Untraced(untraced) => return of_untraced(untraced),
+        CaptureError::Overtaken { .. } => "try again",
+        CaptureError::NoPlace { .. } => "set HOME, or the variable of the agent",
+        CaptureError::State(_) => "`ctx doctor` says where that is",
+        CaptureError::Location(_) => STORES,
+        CaptureError::NoSession { .. } => "`ctx head list` shows the sessions there are",
+        CaptureError::NothingCaptured { .. } => "ask again after the first answer",
+        CaptureError::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
+        CaptureError::NothingKnown { principal, .. } => &all_of(principal),
+        CaptureError::Executor(_) | CaptureError::Io { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Returns what helps when something cannot be led back to its context.
+fn of_untraced(untraced: &Untraced) -> Option<String> {
+    let hint: &str = match untraced {
+        Untraced::Git(_) => "install git; `git --version` says whether it is there",
+        Untraced::NoRepository => "`git init` makes one",
+        Untraced::NoRevision { .. } => "`git log --oneline` shows the commits",
+        Untraced::NoLine { file, count, .. } if *count > 0 => &format!("`ctx blame {file}` shows all of them"),
+        Untraced::NoContext { .. } => "`ctx import` takes in what your agents have kept; then ask again",
+        Untraced::MergeWithoutContext { commit } => &format!("ask for what it merges: `ctx why-commit {commit}^2`"),
+        Untraced::GitRefused { .. }
+        | Untraced::Read { .. }
+        | Untraced::Directory { .. }
+        | Untraced::LargeFile { .. }
+        | Untraced::Lines { .. }
+        | Untraced::NoLine { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Returns how to see what a principal did.
+fn all_of(principal: &Principal) -> String {
+    format!("`ctx list --principal {principal}` shows all there is")
 }
 
 fn after_operation(error: &EngineError) -> Option<String> {

@@ -19,10 +19,10 @@ use contexture::{
     inspect::Obstacle,
 };
 use contexture_assembly::{check::Level, packs::PackRefusal, pipeline::Rejected, recipe::RecipeRefusal};
-use contexture_capture::{Error as CaptureError, Runtime};
+use contexture_capture::{Error as CaptureError, Git, Runtime, Untraced};
 
-use super::{Error, Unprepared, Untraced};
-use crate::{git, input::Input, setup::Misfit};
+use super::{Error, Unprepared};
+use crate::{input::Input, setup::Misfit};
 
 /// Makes at least one error of every code that a command can fail with.
 pub(super) fn samples() -> Vec<Error> {
@@ -35,7 +35,7 @@ pub(super) fn samples() -> Vec<Error> {
     samples.extend(unprepared().into_iter().map(Error::from));
     samples.extend(untraced().into_iter().map(Error::from));
     // Only git makes its refusals.
-    samples.extend(git::ask(Path::new("."), "be asked", &["no-such-command"]).err());
+    samples.extend(Git::new("git").ask(Path::new("."), "be asked", &["no-such-command"]).err().map(Error::from));
     samples
 }
 
@@ -139,7 +139,14 @@ fn engine() -> Vec<EngineError> {
 }
 
 fn capture() -> Vec<CaptureError> {
-    vec![CaptureError::Overtaken { path: path() }, CaptureError::NoPlace { runtime: Runtime::CODEX }]
+    vec![
+        CaptureError::Overtaken { path: path() },
+        CaptureError::NoPlace { runtime: Runtime::CODEX },
+        CaptureError::State(failure()),
+        CaptureError::NoSession { name: text() },
+        CaptureError::NothingCaptured { session: text() },
+        CaptureError::NotStored { problem: text() },
+    ]
 }
 
 /// What is wrong with what a command was given.
@@ -198,12 +205,6 @@ fn programs() -> Vec<Error> {
         Error::Spawn { program: text(), source: failure() },
         Error::Passed { program: text(), code: 1 },
         Error::NoAgent { program: text() },
-        Error::State(failure()),
-        Error::NoSession { name: text() },
-        Error::NothingCaptured { session: text() },
-        Error::NotStored { problem: text() },
-        Error::Git { source: failure() },
-        Error::NoRepository,
         Error::Runtime(failure()),
     ]
 }
@@ -224,6 +225,8 @@ fn unprepared() -> Vec<Unprepared> {
 
 fn untraced() -> Vec<Untraced> {
     vec![
+        Untraced::Git(failure()),
+        Untraced::NoRepository,
         Untraced::NoRevision { revision: text() },
         Untraced::Lines { text: text() },
         Untraced::NoLine { file: text(), line: 2, count: 1 },

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
-    live::Recorder,
     output::{self, Output},
 };
 
@@ -27,7 +26,7 @@ pub(crate) struct Rescued {
 
 /// Tells whether something was left behind.
 pub(crate) fn is_rescue_needed(invocation: &Invocation) -> Result<bool> {
-    let recorder = match Recorder::new(invocation) {
+    let recorder = match invocation.recorder() {
         Ok(recorder) => recorder,
         Err(Error::NoHome) => return Ok(false),
         Err(error) => return Err(error),
@@ -37,7 +36,7 @@ pub(crate) fn is_rescue_needed(invocation: &Invocation) -> Result<bool> {
 
 /// Takes in what waits in the spool and the rest of the sessions whose agents are gone.
 pub(crate) async fn rescue(engine: &Contexture, invocation: &Invocation) -> Result<Rescued> {
-    let recorder = match Recorder::new(invocation) {
+    let recorder = match invocation.recorder() {
         Ok(recorder) => recorder,
         // Nobody without a home leaves anything behind.
         Err(Error::NoHome) => return Ok(Rescued::default()),

@@ -5,14 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture_capture::Untraced;
+
 use super::{
     change::{FileKind, Plan, Step, Target},
     program::Program,
 };
 use crate::{
     error::{Error, Result, Unprepared},
-    git::Repository,
     input::Input,
+    invocation::Invocation,
 };
 
 /// The hooks, each with what git hands to it.
@@ -29,7 +31,7 @@ enum There {
 
 /// Plans to have the program called by the repository around a directory.
 pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>> {
-    let hooks = Repository::containing(directory)?.ok_or(Error::NoRepository)?.hooks()?;
+    let hooks = Invocation::git().repository(directory)?.ok_or(Untraced::NoRepository)?.hooks()?;
     let plan = |(name, arguments): (&str, &str)| {
         let place = hooks.join(name);
         let after = script(name, arguments, program);
@@ -54,7 +56,7 @@ pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>>
 /// Plans to put the hooks of the repository around a directory back as they were; nothing outside of repositories, or
 /// without git.
 pub(crate) fn unregister(directory: &Path) -> Result<Vec<Plan>> {
-    let Ok(Some(repository)) = Repository::containing(directory) else { return Ok(Vec::new()) };
+    let Ok(Some(repository)) = Invocation::git().repository(directory) else { return Ok(Vec::new()) };
     let hooks = repository.hooks()?;
     let plan = |(name, _): (&str, &str)| {
         let place = hooks.join(name);

@@ -2,11 +2,11 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use contexture_capture::{self as capture, LiveSession};
+use contexture_capture::{self as capture, LiveSession, Recorder};
 use serde::Serialize;
 
 use super::problem::{Check, FIX, Problem};
-use crate::{live::Recorder, output};
+use crate::output;
 
 /// The sessions of this store that were not ended.
 #[derive(Debug, Serialize)]

@@ -6,15 +6,14 @@ use std::{
 };
 
 use contexture::core::Timestamp;
-use contexture_capture::Runtime;
+use contexture_capture::{HookSeen, Runtime};
 use serde::Serialize;
 
 use super::problem::{Check, Problem};
 use crate::{
     environment::Environment,
     error::Result,
-    git,
-    live::Fired,
+    invocation::Invocation,
     output,
     sessions::Candidate,
     setup::{self, Installed, Program, State},
@@ -43,7 +42,7 @@ struct Hook {
     /// The program that is told of them, when it is not there.
     lost_program: Option<PathBuf>,
     /// When it was last called.
-    fired: Option<Fired>,
+    fired: Option<HookSeen>,
     /// Whether sessions went on without it.
     is_silent: bool,
 }
@@ -58,7 +57,7 @@ impl Hooks {
             let at = installed.iter().position(|installed| installed.place.runtime == runtime);
             let own = sessions.iter().filter(|session| session.runtime == runtime.as_str());
             let last_written = own.filter_map(|session| session.written).max();
-            let fired = Fired::last(&state, runtime);
+            let fired = HookSeen::last(&state, runtime);
             Hook::new(runtime, at.map(|at| installed.remove(at)), fired, last_written)
         };
         Ok(Self { all: here.map(hook).collect() })
@@ -95,7 +94,7 @@ impl Hook {
     fn new(
         runtime: Runtime,
         installed: Option<Installed>,
-        fired: Option<Fired>,
+        fired: Option<HookSeen>,
         last_written: Option<Timestamp>,
     ) -> Self {
         let settings = installed.as_ref().map(|installed| installed.place.path.clone());
@@ -133,7 +132,7 @@ impl Hook {
 
 /// Returns the hooks that are there, for the user and in the project around this directory.
 fn installed(environment: &Environment) -> Vec<Installed> {
-    let project = git::project_around(env::current_dir().unwrap_or_default());
+    let project = Invocation::git().project_around(env::current_dir().unwrap_or_default());
     let file = env::current_exe().unwrap_or_else(|_| "ctx".into());
     let path = Program::stable_path(file, environment.programs.as_deref());
     setup::installed(&environment.homes, &project, &Program { path, options: Vec::new() })

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use contexture::core::Timestamp;
+use contexture_capture::{Trouble, TroubleLog};
 use serde::Serialize;
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
     problem::{Check, FIX, Problem},
     spool::SpoolState,
 };
-use crate::{
-    live::{Log, Trouble},
-    output,
-};
+use crate::output;
 
 /// How far back the log is read.
 const DAYS_BACK: i64 = 7;
@@ -40,7 +38,7 @@ struct Group {
 }
 
 impl Troubles {
-    pub(super) fn of(log: &Log, now: Timestamp, spool: &SpoolState, sessions: &Completeness) -> Self {
+    pub(super) fn of(log: &TroubleLog, now: Timestamp, spool: &SpoolState, sessions: &Completeness) -> Self {
         let since = Timestamp::from_micros(now.as_micros().saturating_sub(DAYS_BACK * DAY_MICROS)).unwrap_or(now);
         let mut groups: Vec<Group> = Vec::new();
         for Trouble { at, during, problem, is_spooled, .. } in log.since(since) {

@@ -2,7 +2,7 @@
 
 use std::process;
 
-use contexture_capture::Process;
+use crate::Process;
 
 /// Programs that only start others for an agent.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "timeout", "nice"];
@@ -22,13 +22,13 @@ pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
 }
 
 /// Returns the process that this one works for: the nearest that is no shell.
-pub(crate) fn nearest_agent() -> Option<Process> {
+pub fn nearest_agent() -> Option<Process> {
     let is_shell = |known: &Known| SHELLS.contains(&known.name.trim_start_matches('-'));
     lineage().find(|known| !is_shell(known)).map(|known| known.process)
 }
 
 /// Returns this process.
-pub(crate) fn own_process() -> Option<Process> {
+pub fn own_process() -> Option<Process> {
     look_up(process::id()).map(|known| known.process)
 }
 

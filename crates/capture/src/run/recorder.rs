@@ -1,4 +1,4 @@
-//! The scribe: hands a run to the recorder, beside the pass-through and one checkpoint at a time.
+//! The recorder of a run: hands it to the store, beside the pass-through and one checkpoint at a time.
 
 use std::{
     fs::{self, File, Metadata},
@@ -8,11 +8,12 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use contexture::core::{CommitId, Format, Timestamp};
-use contexture_capture::{self as capture, CaptureReason, Homes, LiveSession, Process, Runtime, SessionFile};
+use contexture_core::{CommitId, Format, Timestamp};
 
-use super::super::{Recorded, Recorder, Sighting};
-use crate::error::{Error, Result};
+use crate::{
+    CaptureReason, Deadline, Error, Homes, ImportSettings, LiveSession, Process, Recorded, Recorder, Result, Runtime,
+    SessionFile, Sighting, discover,
+};
 
 /// How long a runtime may take to begin the file of a session that it has told of.
 const FILE_LIMIT: Duration = Duration::from_secs(1);
@@ -24,92 +25,105 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// What is known of a run when it starts.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub struct RunPlan {
     /// The id of the run.
-    pub(crate) run: String,
+    pub run: String,
     /// The agent, if it is one that is known.
-    pub(crate) runtime: Option<Runtime>,
+    pub runtime: Option<Runtime>,
     /// What the program is called.
-    pub(crate) program: String,
+    pub program: String,
     /// Where it works.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// The session that was written for it to go on with.
-    pub(crate) resumed: Option<Resumed>,
+    pub resumed: Option<ResumedRun>,
     /// Whether the agent was told to keep no session.
-    pub(crate) is_ephemeral: bool,
+    pub is_ephemeral: bool,
+    /// Whose its sessions are.
+    pub settings: ImportSettings,
     /// The process that lists the run.
-    pub(crate) wrapper: Option<Process>,
-    pub(crate) started: Started,
+    pub wrapper: Option<Process>,
+    /// When it began.
+    pub started: RunStart,
 }
 
 /// A session that was written.
 #[derive(Debug, Clone)]
-pub(crate) struct Resumed {
-    pub(crate) session: String,
-    pub(crate) path: PathBuf,
+pub struct ResumedRun {
+    /// Its id.
+    pub session: String,
+    /// Its file.
+    pub path: PathBuf,
     /// The commit that it goes on from.
-    pub(crate) from: CommitId,
+    pub from: CommitId,
 }
 
 /// When a run began, by the clock that commits are dated by and by the one that files are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Started {
-    pub(crate) at: Timestamp,
-    pub(crate) on_disk: SystemTime,
+pub struct RunStart {
+    /// By the former.
+    pub at: Timestamp,
+    /// By the latter.
+    pub on_disk: SystemTime,
 }
 
 /// What a program has printed, as a session.
 #[derive(Debug)]
-pub(crate) struct Printed {
-    pub(crate) path: PathBuf,
-    pub(crate) format: Format,
+pub struct PrintedOutput {
+    /// Where it is kept.
+    pub path: PathBuf,
+    /// How it is written.
+    pub format: Format,
     /// The agent that speaks like this.
-    pub(crate) runtime: Option<Runtime>,
+    pub runtime: Option<Runtime>,
     /// The session that it says it is in.
-    pub(crate) session: Option<String>,
+    pub session: Option<String>,
     /// The file, where there is one.
-    pub(crate) kept: Option<File>,
+    pub kept: Option<File>,
 }
 
 /// A checkpoint to be made.
 #[derive(Debug)]
-pub(crate) struct Checkpoint {
-    pub(crate) printed: Printed,
+pub struct RunCheckpoint {
+    /// What was printed until now.
+    pub printed: PrintedOutput,
     /// A text that the runtime's own file holds once it is up to date.
-    pub(crate) awaited: Option<String>,
+    pub awaited: Option<String>,
     /// How long to wait for that.
-    pub(crate) patience: Duration,
-    pub(crate) reason: CaptureReason,
+    pub patience: Duration,
+    /// Why.
+    pub reason: CaptureReason,
     /// Whether what was printed counts where the runtime's own session may still appear.
-    pub(crate) settles: bool,
+    pub settles: bool,
 }
 
 /// What came of a checkpoint.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub struct MadeCheckpoint {
     /// The id under which the session is listed.
-    pub(crate) session: String,
+    pub session: String,
     /// Whether the runtime's own file is what is captured.
-    pub(crate) is_own_file: bool,
+    pub is_own_file: bool,
     /// The commit, or why there is none.
-    pub(crate) commit: Result<CommitId, Missing>,
+    pub commit: Result<CommitId, NoCheckpoint>,
 }
 
 /// Why there is no commit.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub enum NoCheckpoint {
     /// Nothing was said yet.
     Nothing,
     /// The store could not take it; it is in the spool.
-    Spooled { problem: String },
+    Spooled {
+        /// Why not.
+        problem: String,
+    },
 }
 
 /// Records one run.
-#[derive(Debug)]
-pub(crate) struct Scribe {
+pub struct RunRecorder {
     recorder: Recorder,
     homes: Homes,
-    plan: Plan,
+    plan: RunPlan,
     /// What is captured, once that is decided, and whether it is the runtime's own file.
     target: Option<(LiveSession, bool)>,
     /// How long the captured file was when it was looked at last.
@@ -118,54 +132,57 @@ pub(crate) struct Scribe {
     written_down: Option<String>,
 }
 
-impl Scribe {
-    pub(crate) fn new(recorder: Recorder, homes: Homes, plan: Plan) -> Self {
+impl RunRecorder {
+    /// Records a run that is about to start.
+    pub fn new(recorder: Recorder, homes: Homes, plan: RunPlan) -> Self {
         Self { recorder, homes, plan, target: None, seen: 0, written_down: None }
     }
 
     /// Lists the run, so that what it starts finds it, and so that another one can finish it.
-    pub(crate) fn list(&mut self, printed: &Printed) -> Result<()> {
+    pub fn list(&mut self, printed: &PrintedOutput) -> Result<()> {
         if self.target.is_none() {
-            self.hear(&self.plan.run, &self.file_of(printed)?)?;
+            self.hear(&self.plan.run, &self.file_of(printed))?;
         }
         Ok(())
     }
 
     /// Takes it off the list.
-    pub(super) fn unlist(&mut self) {
+    pub(crate) fn unlist(&mut self) {
         let struck = self.recorder.registry.strike(&self.plan.run);
         self.write_down(struck.err().map(|error| error.to_string()), false);
     }
 
     /// Does the same for what is known better by now.
-    pub(super) fn list_anew(&mut self, printed: &Printed) {
+    pub(crate) fn list_anew(&mut self, printed: &PrintedOutput) {
         let listed = self.list(printed);
         self.write_down(listed.err().map(|error| error.told()), false);
     }
 
     /// Takes in what others have left open.
-    pub(super) fn close_crashed(&mut self) {
+    pub(crate) fn close_crashed(&mut self) {
         let closed = self.recorder.close_crashed(CRASHED_LIMIT);
         self.write_down(closed.err().map(|error| error.told()), false);
     }
 
     /// Makes a checkpoint.
-    pub(super) fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<Made> {
+    pub(crate) fn checkpoint(&mut self, checkpoint: &RunCheckpoint) -> Result<MadeCheckpoint> {
         let made = self.make(checkpoint);
         match &made {
-            Ok(Made { commit: Err(Missing::Spooled { problem }), .. }) => self.write_down(Some(problem.clone()), true),
+            Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Spooled { problem }), .. }) => {
+                self.write_down(Some(problem.clone()), true);
+            }
             Ok(_) => self.written_down = None,
             Err(error) => self.write_down(Some(error.told()), false),
         }
         made
     }
 
-    fn make(&mut self, checkpoint: &Checkpoint) -> Result<Made> {
+    fn make(&mut self, checkpoint: &RunCheckpoint) -> Result<MadeCheckpoint> {
         self.decide(checkpoint)?;
         let from = self.plan.resumed.as_ref().map(|resumed| resumed.from);
         let Some((session, is_own_file)) = &self.target else {
-            let commit = from.ok_or(Missing::Nothing);
-            return Ok(Made { session: self.plan.run.clone(), is_own_file: false, commit });
+            let commit = from.ok_or(NoCheckpoint::Nothing);
+            return Ok(MadeCheckpoint { session: self.plan.run.clone(), is_own_file: false, commit });
         };
         // Hooks may have told more of it meanwhile.
         let session = self.recorder.registry.find(&session.session).unwrap_or_else(|| session.clone());
@@ -175,17 +192,17 @@ impl Scribe {
             sync(&checkpoint.printed)?;
         }
         self.seen = length(&session.file.path);
-        let commit = match self.recorder.record_within(&session, &checkpoint.reason, STORE_LIMIT)? {
-            Recorded::Stored { tip } => tip.or(from).ok_or(Missing::Nothing),
-            Recorded::Spooled { problem } => Err(Missing::Spooled { problem }),
+        let commit = match self.recorder.record(&session, &checkpoint.reason, Deadline::Within(STORE_LIMIT))? {
+            Recorded::Stored { tip, .. } => tip.or(from).ok_or(NoCheckpoint::Nothing),
+            Recorded::Spooled { problem } => Err(NoCheckpoint::Spooled { problem }),
         };
-        Ok(Made { session: session.session, is_own_file: *is_own_file, commit })
+        Ok(MadeCheckpoint { session: session.session, is_own_file: *is_own_file, commit })
     }
 
     /// Makes the last checkpoint. What was printed is thrown away once the store holds it with its end.
-    pub(super) fn finish(&mut self, checkpoint: &Checkpoint) -> Result<Made> {
+    pub(crate) fn finish(&mut self, checkpoint: &RunCheckpoint) -> Result<MadeCheckpoint> {
         let made = self.checkpoint(checkpoint)?;
-        let is_spooled = matches!(made.commit, Err(Missing::Spooled { .. }));
+        let is_spooled = matches!(made.commit, Err(NoCheckpoint::Spooled { .. }));
         let told = checkpoint.printed.session.as_ref();
         if let (Some(runtime), Some((session, true)), None) = (self.plan.runtime, &self.target, told) {
             self.capture_others(runtime, session)?;
@@ -194,13 +211,13 @@ impl Scribe {
             // It stays listed, so that the next one to start tries again.
             Some((_, false)) if is_spooled => {}
             Some((session, _)) => self.recorder.forget(session)?,
-            None => self.recorder.registry.strike(&self.plan.run).map_err(Error::State)?,
+            None => self.recorder.strike(&self.plan.run)?,
         }
         Ok(made)
     }
 
     /// Tells whether there is more to capture than there was at the last checkpoint, in a file that the program writes.
-    pub(super) fn has_grown(&self) -> bool {
+    pub(crate) fn has_grown(&self) -> bool {
         match &self.target {
             Some((session, true)) => length(&session.file.path) != self.seen,
             Some((_, false)) => false,
@@ -209,7 +226,7 @@ impl Scribe {
     }
 
     /// Decides what is captured: the file that the runtime keeps of the session, else what was printed. It stays so.
-    fn decide(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    fn decide(&mut self, checkpoint: &RunCheckpoint) -> Result<()> {
         if self.target.is_some() {
             return Ok(());
         }
@@ -219,15 +236,15 @@ impl Scribe {
         if let Some(runtime) = runtime.filter(|_| !self.plan.is_ephemeral)
             && let Some((session, path)) = self.await_file(runtime, told)
         {
-            let file = self.recorder.transcript(runtime, &path)?;
+            let file = SessionFile::of_runtime(runtime, &path, &self.plan.settings);
             let session = self.hear(&session, &file)?;
             self.target = Some((session, true));
-            return self.recorder.registry.strike(&self.plan.run).map_err(Error::State);
+            return self.recorder.strike(&self.plan.run);
         }
         // A program that tells nothing of its session may begin its file late.
         let is_settled = told.is_some() || self.plan.runtime.is_none() || checkpoint.settles;
         if printed.kept.is_some() && is_settled {
-            let session = self.hear(&self.plan.run, &self.file_of(printed)?)?;
+            let session = self.hear(&self.plan.run, &self.file_of(printed))?;
             self.target = Some((session, false));
         }
         Ok(())
@@ -250,11 +267,11 @@ impl Scribe {
     fn own_file(&self, runtime: Runtime, told: Option<&str>) -> Option<(String, PathBuf)> {
         // Gemini CLI begins a second file of a session that it goes on with, and leaves it empty.
         let resumed = self.plan.resumed.as_ref().filter(|resumed| told.is_none_or(|told| told == resumed.session));
-        if let Some(Resumed { session, path, .. }) = resumed {
+        if let Some(ResumedRun { session, path, .. }) = resumed {
             return Some((session.clone(), path.clone()));
         }
         if let Some(session) = told {
-            let path = capture::find_session(runtime, &self.homes, session)?;
+            let path = discover::find_session(runtime, &self.homes, session)?;
             return Some((session.to_owned(), path));
         }
         // Hooks of the agent have told of it.
@@ -278,9 +295,9 @@ impl Scribe {
         for (file, path) in self.files_here(runtime) {
             let Some(id) = runtime.session_of(&path).filter(|id| *id != captured.session) else { continue };
             if self.is_since(file.created()) && self.recorder.registry.find(&id).is_none() {
-                let file = self.recorder.transcript(runtime, &path)?;
+                let file = SessionFile::of_runtime(runtime, &path, &self.plan.settings);
                 let session = LiveSession { session: id, file, captured: 0, ..captured.clone() };
-                self.recorder.record_within(&session, &CaptureReason::default(), STORE_LIMIT)?;
+                self.recorder.record(&session, &CaptureReason::default(), Deadline::Within(STORE_LIMIT))?;
             }
         }
         Ok(())
@@ -288,10 +305,10 @@ impl Scribe {
 
     /// Lists the sessions in the directory of the run that were written to since it started.
     fn files_here(&self, runtime: Runtime) -> Vec<(Metadata, PathBuf)> {
-        let Plan { directory, started, .. } = &self.plan;
+        let RunPlan { directory, started, .. } = &self.plan;
         let place = runtime.search_folder(&self.homes, directory, started.at);
-        let files = place.map(|place| capture::session_files(&place)).unwrap_or_default().into_iter();
-        let files = files.filter(|path| capture::agent_of(path).is_none());
+        let files = place.map(|place| discover::session_files(&place)).unwrap_or_default().into_iter();
+        let files = files.filter(|path| discover::agent_of(path).is_none());
         let files = files.filter_map(|path| Some((fs::metadata(&path).ok()?, path)));
         let is_here = |path: &Path| runtime.is_of_directory(path, directory);
         files.filter(|(file, path)| self.is_since(file.modified()) && is_here(path)).collect()
@@ -302,12 +319,13 @@ impl Scribe {
     }
 
     /// Describes what was printed as a session.
-    fn file_of(&self, printed: &Printed) -> Result<SessionFile> {
+    fn file_of(&self, printed: &PrintedOutput) -> SessionFile {
         let runtime = match printed.runtime.or(self.plan.runtime) {
             Some(runtime) => runtime.as_str(),
             None => &self.plan.program,
         };
-        self.recorder.session_file(runtime, printed.format.clone(), &printed.path)
+        let settings = ImportSettings { runtime: runtime.to_owned(), ..self.plan.settings.clone() };
+        SessionFile::new(&printed.path, printed.format.clone(), settings)
     }
 
     /// Writes a problem down for `ctx doctor`, once.
@@ -329,7 +347,7 @@ impl Scribe {
 }
 
 /// Waits for a session's file to hold the call that is under way, or what was told last.
-fn wait(session: &LiveSession, checkpoint: &Checkpoint) {
+fn wait(session: &LiveSession, checkpoint: &RunCheckpoint) {
     if let Some(call) = session.calls.last() {
         Recorder::wait_for(session, call.file.as_deref(), &call.id, checkpoint.patience);
     }
@@ -339,7 +357,7 @@ fn wait(session: &LiveSession, checkpoint: &Checkpoint) {
 }
 
 /// Makes what was printed durable.
-fn sync(printed: &Printed) -> Result<()> {
+fn sync(printed: &PrintedOutput) -> Result<()> {
     let Some(file) = &printed.kept else { return Ok(()) };
     file.sync_all().map_err(Error::State)
 }

@@ -1,31 +1,32 @@
 //! What a commit changes.
 
-use super::{GitId, Repository, ask};
-use crate::error::Result;
+use super::{GitId, GitRepository};
+use crate::Result;
 
 /// Lines of a commit that are read, all files together.
 const MAX_ADDED_LINES: u64 = 50_000;
 
 /// What a commit does to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileChange {
+pub struct FileChange {
     /// From the top of the working tree.
-    pub(crate) path: String,
+    pub path: String,
     /// How many lines come in; nothing for a file without lines.
-    pub(crate) added: Option<u64>,
-    pub(crate) removed: Option<u64>,
+    pub added: Option<u64>,
+    /// How many lines go.
+    pub removed: Option<u64>,
     /// The lines that come in; none when the commit has too many.
-    pub(crate) lines: Vec<String>,
+    pub lines: Vec<String>,
 }
 
-impl Repository {
+impl GitRepository {
     /// Returns what a commit changes, file by file. A merge changes nothing by itself.
-    pub(crate) fn changes(&self, commit: &GitId) -> Result<Vec<FileChange>> {
+    pub fn changes(&self, commit: &GitId) -> Result<Vec<FileChange>> {
         const ACTION: &str = "tell what the commit changes";
         let id = commit.to_string();
         let compare = |form: &[&str]| {
             let common = ["diff-tree", "--root", "-r", "--no-commit-id", "--find-renames", "--no-ext-diff"];
-            ask(&self.root, ACTION, &[&common, form, &[id.as_str()]].concat())
+            self.ask(ACTION, &[&common, form, &[id.as_str()]].concat())
         };
         let mut changes = counted(&compare(&["--numstat", "-z"])?);
         if changes.iter().filter_map(|change| change.added).sum::<u64>() <= MAX_ADDED_LINES {

@@ -11,9 +11,9 @@ use contexture::{
     Clock,
     core::{Entry, EntryPart, Format, Role},
 };
-use contexture_capture::{Dialect, Happened};
 
-use super::scribe::Printed;
+use super::PrintedOutput;
+use crate::{Dialect, Happened};
 
 /// Longest first line that is waited for.
 const MAX_FIRST_LINE: usize = 64 * 1024;
@@ -21,7 +21,7 @@ const MAX_FIRST_LINE: usize = 64 * 1024;
 const MAX_HELD: usize = 1024 * 1024;
 
 /// What is made of the bytes that a program prints.
-pub(crate) struct Tap {
+pub struct Tap {
     path: PathBuf,
     clock: Clock,
     /// What the program was asked, for a session of plain text.
@@ -55,23 +55,25 @@ enum Keeping {
 
 impl Tap {
     /// Keeps what is printed in a file, which is made when there is something. Without a dialect, the first line decides.
-    pub(crate) fn new(path: PathBuf, clock: Clock, command: String, dialect: Option<Dialect>) -> Self {
+    pub fn new(path: PathBuf, clock: Clock, command: String, dialect: Option<Dialect>) -> Self {
         let shape = dialect.map_or(Shape::Unknown(Vec::new()), |dialect| Shape::Events(dialect, Vec::new()));
         Self { path, clock, command, shape, file: Keeping::Not, session: None, awaited: None }
     }
 
     /// Takes what is printed for text.
-    pub(crate) fn of_text(self) -> Self {
+    #[must_use]
+    pub fn of_text(self) -> Self {
         Self { shape: Shape::Text(Vec::new()), ..self }
     }
 
     /// Keeps nothing, because nothing can be heard.
-    pub(crate) fn closed(self) -> Self {
+    #[must_use]
+    pub fn closed(self) -> Self {
         Self { file: Keeping::NoMore(None), ..self }
     }
 
     /// Returns how the program tells what happens, if it does.
-    pub(crate) fn dialect(&self) -> Option<Dialect> {
+    pub fn dialect(&self) -> Option<Dialect> {
         match self.shape {
             Shape::Events(dialect, _) => Some(dialect),
             Shape::Unknown(_) | Shape::Text(_) => None,
@@ -79,14 +81,14 @@ impl Tap {
     }
 
     /// Describes what was printed.
-    pub(crate) fn printed(&self) -> Printed {
+    pub fn printed(&self) -> PrintedOutput {
         let text = || Format::new("events-v1").expect("the names of formats are legal");
         let kept = match &self.file {
             // Without a second handle nothing can be synced, so nothing counts as kept.
             Keeping::File(file) => file.try_clone().ok(),
             Keeping::Not | Keeping::NoMore(_) => None,
         };
-        Printed {
+        PrintedOutput {
             path: self.path.clone(),
             format: self.dialect().map_or_else(text, Dialect::format),
             runtime: self.dialect().map(Dialect::runtime),
@@ -96,12 +98,12 @@ impl Tap {
     }
 
     /// Takes out a text that the session's file holds once it is up to date with what was heard since the last time.
-    pub(crate) fn take_awaited(&mut self) -> Option<String> {
+    pub fn take_awaited(&mut self) -> Option<String> {
         self.awaited.take()
     }
 
     /// Returns why not all that was printed is kept, if that is so.
-    pub(crate) fn into_problem(self) -> Option<io::Error> {
+    pub fn into_problem(self) -> Option<io::Error> {
         match self.file {
             Keeping::NoMore(problem) => problem,
             Keeping::Not | Keeping::File(_) => None,
@@ -109,7 +111,7 @@ impl Tap {
     }
 
     /// Takes what was printed and returns what has happened by it, the last if several things have.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Option<Happened> {
+    pub fn take(&mut self, bytes: &[u8]) -> Option<Happened> {
         match &mut self.shape {
             Shape::Unknown(line) => {
                 line.extend_from_slice(bytes);
@@ -151,12 +153,12 @@ impl Tap {
     }
 
     /// Tells whether there is text that is not written down.
-    pub(crate) fn holds_text(&self) -> bool {
+    pub fn holds_text(&self) -> bool {
         matches!(&self.shape, Shape::Text(held) if !held.is_empty())
     }
 
     /// Writes down the lines of text that are whole, so that little is lost if the machine stops.
-    pub(crate) fn write_lines(&mut self) {
+    pub fn write_lines(&mut self) {
         let Shape::Text(held) = &mut self.shape else { return };
         let end = held.iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
         let end = end.unwrap_or(if held.len() > MAX_HELD { held.len() } else { 0 });
@@ -165,7 +167,7 @@ impl Tap {
     }
 
     /// Writes down everything that was printed, and what was asked.
-    pub(crate) fn write_all(&mut self) {
+    pub fn write_all(&mut self) {
         if let Shape::Unknown(line) = &mut self.shape {
             self.shape = Shape::Text(std::mem::take(line));
         }
@@ -176,7 +178,7 @@ impl Tap {
     }
 
     /// Writes down the rest when nothing more will come.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         self.write_all();
         if let Shape::Text(held) = &mut self.shape {
             let rest = std::mem::take(held);
@@ -189,7 +191,7 @@ impl Tap {
     }
 
     /// Keeps nothing any longer: the program's own session tells more.
-    pub(crate) fn give_up_file(&mut self) {
+    pub fn give_up_file(&mut self) {
         if let Keeping::File(_) = self.file {
             // What stays behind is only in the way.
             _ = fs::remove_file(&self.path);

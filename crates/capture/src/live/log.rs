@@ -3,10 +3,10 @@
 use std::{
     fs::{self, File},
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use contexture::core::Timestamp;
+use contexture_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Size at which the log is put aside and begun anew, so that it never grows without end.
@@ -14,38 +14,46 @@ const MAX_BYTES: u64 = 256 * 1024;
 
 /// Something that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Trouble {
-    pub(crate) at: Timestamp,
+pub struct Trouble {
+    /// When.
+    pub at: Timestamp,
     /// What was being done, such as `hook claude-code Stop`.
-    pub(crate) during: String,
+    pub during: String,
+    /// In which session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) session: Option<String>,
+    pub session: Option<String>,
     /// What went wrong, and why.
-    pub(crate) problem: String,
+    pub problem: String,
     /// Whether what was at stake is in the spool.
     #[serde(default)]
-    pub(crate) is_spooled: bool,
+    pub is_spooled: bool,
 }
 
 /// Where it is written down.
 #[derive(Debug, Clone)]
-pub(crate) struct Log {
+pub struct TroubleLog {
     path: PathBuf,
 }
 
-impl Log {
-    pub(crate) fn at(path: PathBuf) -> Self {
+impl TroubleLog {
+    /// Uses a file, which is made when something is written down.
+    pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
+    /// Uses the log of live capture that is at work in a directory.
+    pub fn in_state(directory: &Path) -> Self {
+        Self::at(directory.join("capture.log"))
+    }
+
     /// Writes something down, as well as possible.
-    pub(crate) fn write(&self, trouble: &Trouble) {
+    pub fn write(&self, trouble: &Trouble) {
         // There is nobody to tell when that fails too.
         _ = self.append(trouble);
     }
 
     /// Returns what was written down at or after a time, in that order. Lines that cannot be read are left out.
-    pub(crate) fn since(&self, time: Timestamp) -> Vec<Trouble> {
+    pub fn since(&self, time: Timestamp) -> Vec<Trouble> {
         let mut troubles = Vec::new();
         for file in [self.aside(), self.path.clone()] {
             let lines = fs::read(file).unwrap_or_default();
@@ -81,7 +89,7 @@ mod tests {
     #[test]
     fn what_was_put_aside_is_told_too_and_what_is_old_is_not() {
         let directory = tempfile::tempdir().unwrap();
-        let log = Log::at(directory.path().join("capture.log"));
+        let log = TroubleLog::at(directory.path().join("capture.log"));
         let trouble = |at: &str, problem: &str| Trouble {
             at: at.parse().unwrap(),
             during: "hook pi turn_end".to_owned(),

@@ -2,32 +2,34 @@
 
 use std::{ffi::OsString, ops::RangeInclusive, path::Path};
 
-use super::{GitId, Repository, ask};
-use crate::error::Result;
+use super::{GitId, GitRepository};
+use crate::Result;
 
 /// A line and the commit that it came with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BlamedLine {
-    pub(crate) number: u64,
-    pub(crate) text: String,
+pub struct BlamedLine {
+    /// Its number.
+    pub number: u64,
+    /// What it says.
+    pub text: String,
     /// Nothing when it is not committed yet.
-    pub(crate) commit: Option<GitId>,
+    pub commit: Option<GitId>,
 }
 
-impl Repository {
+impl GitRepository {
     /// Tells whether git has to do with a file: a path from the top of the working tree.
-    pub(crate) fn knows(&self, file: &Path) -> Result<bool> {
+    pub fn knows(&self, file: &Path) -> Result<bool> {
         let mut arguments: Vec<OsString> = ["--literal-pathspecs", "ls-files", "-z", "--"].map(Into::into).into();
         arguments.push(file.into());
-        Ok(!ask(&self.root, "list files", &arguments)?.is_empty() && self.find("HEAD")?.is_some())
+        Ok(!self.ask("list files", &arguments)?.is_empty() && self.find("HEAD")?.is_some())
     }
 
     /// Returns the commits of some lines of a file that git knows. The lines must be there.
-    pub(crate) fn blame(&self, file: &Path, lines: RangeInclusive<u64>) -> Result<Vec<BlamedLine>> {
+    pub fn blame(&self, file: &Path, lines: RangeInclusive<u64>) -> Result<Vec<BlamedLine>> {
         let range = format!("-L{},{}", lines.start(), lines.end());
         let mut arguments: Vec<OsString> = ["blame", "--porcelain", &range, "--"].map(Into::into).into();
         arguments.push(file.into());
-        Ok(blamed(&ask(&self.root, "tell where the lines come from", &arguments)?))
+        Ok(blamed(&self.ask("tell where the lines come from", &arguments)?))
     }
 }
 

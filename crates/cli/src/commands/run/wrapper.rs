@@ -8,7 +8,10 @@ use std::{
 };
 
 use contexture::core::Trigger;
-use contexture_capture::CaptureReason;
+use contexture_capture::{
+    self as capture, CaptureReason, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint, NoCheckpoint,
+    RunCheckpoint, RunRecorder, RunSocket, RunTask, RunTasks, Tap, TaskOutcome,
+};
 use pty_process::OwnedReadPty;
 use rustix::process::{Pid, Signal};
 use tokio::{
@@ -19,15 +22,7 @@ use tokio::{
     time::{self, Instant, MissedTickBehavior},
 };
 
-use super::{
-    desk::{Desk, Done, Task},
-    rhythm::Rhythm,
-    scribe::{Checkpoint, Made, Missing, Scribe},
-    socket::{Answer, Asked, Socket},
-    tap::Tap,
-    terminal::Terminal,
-};
-use crate::error::Result;
+use super::terminal::Terminal;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 /// No pipe holds more.
@@ -48,14 +43,14 @@ pub(crate) struct Wrapper {
     tap: Tap,
     /// Whether the program's session is to be looked for, because it tells nothing of it.
     watches: bool,
-    desk: Desk,
-    rhythm: Rhythm,
-    socket: Option<Socket>,
+    tasks: RunTasks,
+    schedule: CheckpointSchedule,
+    socket: Option<RunSocket>,
     /// Who waits to be told what is current.
-    asked: Vec<Asked>,
+    asked: Vec<CurrentQuestioner>,
     /// Who will be told when the checkpoint is made that is being made.
-    answered_next: Vec<Asked>,
-    /// What is to be done once the desk is free, beside checkpoints.
+    answered_next: Vec<CurrentQuestioner>,
+    /// What is to be done once nothing else is, beside checkpoints.
     chores: Chores,
     /// When a signal was passed on.
     signalled: Option<Instant>,
@@ -71,7 +66,7 @@ struct Chores {
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     /// What became of what it said.
-    pub(crate) made: Result<Made>,
+    pub(crate) made: capture::Result<MadeCheckpoint>,
     /// Why not all that was printed could be kept.
     pub(crate) problem: Option<io::Error>,
 }
@@ -88,12 +83,17 @@ pub(crate) enum Outlet {
 }
 
 impl Wrapper {
-    pub(crate) fn new(tap: Tap, scribe: Scribe, rhythm: Rhythm, socket: Option<Socket>) -> Self {
+    pub(crate) fn new(
+        tap: Tap,
+        recorder: RunRecorder,
+        schedule: CheckpointSchedule,
+        socket: Option<RunSocket>,
+    ) -> Self {
         Self {
             tap,
             watches: false,
-            desk: Desk::new(scribe),
-            rhythm,
+            tasks: RunTasks::new(recorder),
+            schedule,
             socket,
             asked: Vec::new(),
             answered_next: Vec::new(),
@@ -114,12 +114,12 @@ impl Wrapper {
         let (mut child, source, _terminal) = match start(&mut command, outlet) {
             Ok(started) => started,
             Err(error) => {
-                self.desk.abandon();
+                self.tasks.abandon();
                 return Err(error);
             }
         };
         let mut pipe = Pipe { source, sink: tokio::io::stdout(), buffer: vec![0; BUFFER_BYTES] };
-        self.desk.start(Task::CloseCrashed);
+        self.tasks.start(RunTask::CloseCrashed);
         let mut ticks = time::interval_at(Instant::now() + TICK, TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut status = None;
@@ -143,8 +143,8 @@ impl Wrapper {
                     self.drain(&mut pipe, &mut signals, &child).await;
                     self.asked.push(asked);
                 }
-                done = self.desk.done() => self.take_done(done),
-                () = until(self.rhythm.due()), if self.desk.is_free() => {}
+                done = self.tasks.done() => self.take_done(done),
+                () = until(self.schedule.due()), if self.tasks.is_free() => {}
                 _ = ticks.tick() => {
                     self.tap.write_lines();
                     self.chores.look = self.watches;
@@ -172,8 +172,8 @@ impl Wrapper {
         let before = self.tap.dialect();
         let now = Instant::now();
         match self.tap.take(bytes) {
-            Some(happened) => self.rhythm.happened(&happened, now),
-            None if self.tap.holds_text() => self.rhythm.said(now),
+            Some(happened) => self.schedule.happened(&happened, now),
+            None if self.tap.holds_text() => self.schedule.said(now),
             None => {}
         }
         self.chores.list |= self.tap.dialect() != before;
@@ -215,7 +215,7 @@ impl Wrapper {
 
     /// Starts what is to be done next, if nothing is being done.
     fn start_next(&mut self) {
-        if !self.desk.is_free() {
+        if !self.tasks.is_free() {
             return;
         }
         let now = Instant::now();
@@ -224,31 +224,31 @@ impl Wrapper {
             self.tap.write_all();
             let awaited = self.tap.take_awaited();
             let trigger = if awaited.is_some() { Trigger::ToolCall } else { Trigger::Explicit };
-            self.rhythm.made(now);
+            self.schedule.made(now);
             let checkpoint = self.checkpoint(awaited, ASKED_PATIENCE, CaptureReason::live(trigger));
-            self.desk.start(Task::Checkpoint(checkpoint));
-        } else if let Some(trigger) = self.rhythm.take_due(now) {
+            self.tasks.start(RunTask::Checkpoint(checkpoint));
+        } else if let Some(trigger) = self.schedule.take_due(now) {
             self.tap.write_lines();
             let awaited = self.tap.take_awaited();
             let checkpoint = self.checkpoint(awaited, PATIENCE, CaptureReason::live(trigger));
-            self.desk.start(Task::Checkpoint(checkpoint));
+            self.tasks.start(RunTask::Checkpoint(checkpoint));
         } else if std::mem::take(&mut self.chores.list) {
-            self.desk.start(Task::List(self.tap.printed()));
+            self.tasks.start(RunTask::List(self.tap.printed()));
         } else if std::mem::take(&mut self.chores.look) {
-            self.desk.start(Task::Look);
+            self.tasks.start(RunTask::Look);
         }
     }
 
-    fn take_done(&mut self, done: Done) {
+    fn take_done(&mut self, done: TaskOutcome) {
         let waiting = std::mem::take(&mut self.answered_next);
         match done {
-            Done::Nothing => {}
-            Done::Looked { has_grown } => {
+            TaskOutcome::Nothing => {}
+            TaskOutcome::Looked { has_grown } => {
                 if has_grown {
-                    self.rhythm.written(Instant::now());
+                    self.schedule.written(Instant::now());
                 }
             }
-            Done::Made(made) => {
+            TaskOutcome::Made(made) => {
                 if made.as_ref().is_ok_and(|made| made.is_own_file) {
                     self.tap.give_up_file();
                 }
@@ -261,19 +261,19 @@ impl Wrapper {
         }
     }
 
-    async fn finish(&mut self, status: ExitStatus) -> Result<Made> {
-        while !self.desk.is_free() {
-            let done = self.desk.done().await;
+    async fn finish(&mut self, status: ExitStatus) -> capture::Result<MadeCheckpoint> {
+        while !self.tasks.is_free() {
+            let done = self.tasks.done().await;
             self.take_done(done);
         }
         self.tap.finish();
         let reason = CaptureReason { is_live: true, ..CaptureReason::ended(ending(status)) };
-        let checkpoint = Checkpoint { settles: true, ..self.checkpoint(None, Duration::ZERO, reason) };
-        self.desk.finish(checkpoint).await
+        let checkpoint = RunCheckpoint { settles: true, ..self.checkpoint(None, Duration::ZERO, reason) };
+        self.tasks.finish(checkpoint).await
     }
 
-    fn checkpoint(&self, awaited: Option<String>, patience: Duration, reason: CaptureReason) -> Checkpoint {
-        Checkpoint { printed: self.tap.printed(), awaited, patience, reason, settles: false }
+    fn checkpoint(&self, awaited: Option<String>, patience: Duration, reason: CaptureReason) -> RunCheckpoint {
+        RunCheckpoint { printed: self.tap.printed(), awaited, patience, reason, settles: false }
     }
 
     /// Passes a signal on to the program. Who signals again after a while means it.
@@ -377,16 +377,22 @@ fn ending(status: ExitStatus) -> String {
     }
 }
 
-fn answer(made: &Result<Made>) -> Answer {
+fn answer(made: &capture::Result<MadeCheckpoint>) -> CurrentAnswer {
     match made {
-        Ok(Made { session, commit: Ok(commit), .. }) => Answer::Known { commit: *commit, session: session.clone() },
-        Ok(Made { commit: Err(Missing::Nothing), .. }) => Answer::Unknown { error: "nothing was said yet".to_owned() },
-        Ok(Made { commit: Err(Missing::Spooled { problem }), .. }) => Answer::Unknown { error: problem.clone() },
-        Err(error) => Answer::Unknown { error: error.told() },
+        Ok(MadeCheckpoint { session, commit: Ok(commit), .. }) => {
+            CurrentAnswer::Known { commit: *commit, session: session.clone() }
+        }
+        Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Nothing), .. }) => {
+            CurrentAnswer::Unknown { error: "nothing was said yet".to_owned() }
+        }
+        Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Spooled { problem }), .. }) => {
+            CurrentAnswer::Unknown { error: problem.clone() }
+        }
+        Err(error) => CurrentAnswer::Unknown { error: error.told() },
     }
 }
 
-async fn next_asked(socket: &mut Option<Socket>) -> Asked {
+async fn next_asked(socket: &mut Option<RunSocket>) -> CurrentQuestioner {
     match socket {
         Some(socket) => socket.next().await,
         None => std::future::pending().await,

@@ -3,7 +3,6 @@
 //! A connection is one question and one answer, each a line of JSON.
 
 use std::{
-    env,
     fs::Permissions,
     io::{self, BufRead as _, BufReader, Write as _},
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
@@ -11,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use contexture::core::CommitId;
+use contexture_core::CommitId;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::{
@@ -26,17 +25,17 @@ const MAX_QUESTION_BYTES: u64 = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where a run can be asked. It goes away with the value.
-pub(crate) struct Socket {
+pub struct RunSocket {
     /// Held for its `Drop`.
     _directory: TempDir,
     path: PathBuf,
     listener: UnixListener,
-    asked: mpsc::Sender<Asked>,
-    waiting: mpsc::Receiver<Asked>,
+    asked: mpsc::Sender<CurrentQuestioner>,
+    waiting: mpsc::Receiver<CurrentQuestioner>,
 }
 
 /// Somebody who waits for the current commit.
-pub(crate) type Asked = oneshot::Sender<Answer>;
+pub type CurrentQuestioner = oneshot::Sender<CurrentAnswer>;
 
 /// What can be asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,16 +48,26 @@ enum Question {
 /// What is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Answer {
-    Known { commit: CommitId, session: String },
-    Unknown { error: String },
+pub enum CurrentAnswer {
+    /// The commit.
+    Known {
+        /// Its id.
+        commit: CommitId,
+        /// The session that it is of.
+        session: String,
+    },
+    /// None is known.
+    Unknown {
+        /// Why not.
+        error: String,
+    },
 }
 
-impl Socket {
-    /// Opens one that only this user can reach.
-    pub(crate) fn open() -> io::Result<Self> {
+impl RunSocket {
+    /// Opens one that only this user can reach, below a directory for temporary files.
+    pub fn open(temporary: &Path) -> io::Result<Self> {
         // A path that is too long for a socket is so because of where temporary files go.
-        Self::open_in(&env::temp_dir()).or_else(|_| Self::open_in(Path::new("/tmp")))
+        Self::open_in(temporary).or_else(|_| Self::open_in(Path::new("/tmp")))
     }
 
     fn open_in(place: &Path) -> io::Result<Self> {
@@ -70,12 +79,13 @@ impl Socket {
         Ok(Self { _directory: directory, path, listener, asked, waiting })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Waits until somebody asks.
-    pub(crate) async fn next(&mut self) -> Asked {
+    pub async fn next(&mut self) -> CurrentQuestioner {
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => self.serve(accepted),
@@ -92,7 +102,7 @@ impl Socket {
     }
 }
 
-async fn answer(mut stream: tokio::net::UnixStream, asked: mpsc::Sender<Asked>) {
+async fn answer(mut stream: tokio::net::UnixStream, asked: mpsc::Sender<CurrentQuestioner>) {
     let (reading, mut writing) = stream.split();
     let mut line = String::new();
     let mut reading = tokio::io::BufReader::new(reading.take(MAX_QUESTION_BYTES));
@@ -106,7 +116,7 @@ async fn answer(mut stream: tokio::net::UnixStream, asked: mpsc::Sender<Asked>) 
             let Ok(answer) = waiting.await else { return };
             answer
         }
-        Err(problem) => Answer::Unknown { error: format!("the question is not understood: {problem}") },
+        Err(problem) => CurrentAnswer::Unknown { error: format!("the question is not understood: {problem}") },
     };
     let mut line = serde_json::to_vec(&answer).expect("an answer has a JSON form");
     line.push(b'\n');
@@ -115,7 +125,7 @@ async fn answer(mut stream: tokio::net::UnixStream, asked: mpsc::Sender<Asked>) 
 }
 
 /// Asks a run for the commit that is its agent's understanding now.
-pub(crate) fn ask(socket: &Path, limit: Duration) -> io::Result<Answer> {
+pub(crate) fn ask(socket: &Path, limit: Duration) -> io::Result<CurrentAnswer> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(limit))?;
     stream.set_write_timeout(Some(limit))?;
@@ -133,13 +143,13 @@ mod tests {
 
     #[tokio::test]
     async fn who_asks_is_answered_and_the_socket_is_private() {
-        let mut socket = Socket::open().unwrap();
+        let mut socket = RunSocket::open(&std::env::temp_dir()).unwrap();
         let path = socket.path().to_owned();
         let directory = path.parent().unwrap().to_owned();
         assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         let theirs = path.clone();
         let asking = tokio::task::spawn_blocking(move || ask(&theirs, Duration::from_secs(20)));
-        let expected = Answer::Unknown { error: "nothing was said yet".to_owned() };
+        let expected = CurrentAnswer::Unknown { error: "nothing was said yet".to_owned() };
         socket.next().await.send(expected.clone()).unwrap();
         assert_eq!(asking.await.unwrap().unwrap(), expected);
         let theirs = path.clone();

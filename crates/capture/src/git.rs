@@ -4,59 +4,72 @@ mod blame;
 mod changes;
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fmt,
-    io::{self, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
-use contexture::core::Timestamp;
+use contexture_core::Timestamp;
 
-pub(crate) use self::{blame::BlamedLine, changes::FileChange};
-use crate::error::{Error, Result, Untraced};
+pub use self::{blame::BlamedLine, changes::FileChange};
+use crate::{Result, Untraced, printable::printable};
 
 /// The line of a commit's message that says which context it was made in.
-pub(crate) const CONTEXT_TRAILER: &str = "Context-Id";
+pub const CONTEXT_TRAILER: &str = "Context-Id";
 /// Digits of an id that are shown.
 const SHORT_ID: usize = 10;
 
+/// The git that is asked.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: OsString,
+}
+
 /// A repository with a working tree.
 #[derive(Debug, Clone)]
-pub(crate) struct Repository {
+pub struct GitRepository {
+    git: Git,
     /// The top of the working tree, without symbolic links.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
 }
 
 /// The id of a commit of git.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct GitId(String);
+pub struct GitId(String);
 
 /// A commit of git.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct GitCommit {
-    pub(crate) id: GitId,
-    pub(crate) author: String,
-    pub(crate) email: String,
-    pub(crate) authored_at: Timestamp,
-    pub(crate) committed_at: Timestamp,
-    pub(crate) subject: String,
+pub struct GitCommit {
+    /// Its id.
+    pub id: GitId,
+    /// The name of its author.
+    pub author: String,
+    /// The address of its author.
+    pub email: String,
+    /// When it was written.
+    pub authored_at: Timestamp,
+    /// When it was committed.
+    pub committed_at: Timestamp,
+    /// The first line of its message.
+    pub subject: String,
     /// How many commits it follows; a merge follows several.
-    pub(crate) parents: usize,
+    pub parents: usize,
     /// What its trailers say of contexts, as it is written there.
-    pub(crate) context: Vec<String>,
+    pub context: Vec<String>,
 }
 
 /// What git said when it refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-pub(crate) struct Refusal {
+pub struct GitRefusal {
     words: String,
 }
 
 impl GitId {
     /// Returns the first digits.
-    pub(crate) fn short(&self) -> &str {
+    pub fn short(&self) -> &str {
         self.0.get(..SHORT_ID).unwrap_or(&self.0)
     }
 
@@ -72,12 +85,17 @@ impl fmt::Display for GitId {
     }
 }
 
-impl Repository {
+impl Git {
+    /// Asks a program.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self { program: program.into() }
+    }
+
     /// Finds the repository that a directory lies in.
-    pub(crate) fn containing(directory: &Path) -> Result<Option<Self>> {
-        let asked = git(directory).args(["rev-parse", "--show-toplevel"]).output().map_err(unasked)?;
+    pub fn repository(&self, directory: &Path) -> Result<Option<GitRepository>> {
+        let asked = self.command(directory).args(["rev-parse", "--show-toplevel"]).output().map_err(Untraced::Git)?;
         if !asked.status.success() {
-            let refusal = Refusal::of(&asked);
+            let refusal = GitRefusal::of(&asked);
             if refusal.words.contains("not a git repository") {
                 return Ok(None);
             }
@@ -86,18 +104,42 @@ impl Repository {
         let root = path_of(asked.stdout.strip_suffix(b"\n").unwrap_or(&asked.stdout));
         // One that cannot be followed is as good as it is.
         let root = root.canonicalize().unwrap_or(root);
-        Ok(Some(Self { root }))
+        Ok(Some(GitRepository { git: self.clone(), root }))
     }
 
+    /// Returns the top of the project that a directory lies in: of its repository, or itself where there is none or no git.
+    pub fn project_around(&self, directory: PathBuf) -> PathBuf {
+        self.repository(&directory).ok().flatten().map_or(directory, |repository| repository.root)
+    }
+
+    /// Asks something in a directory and returns what git writes.
+    pub fn ask(&self, directory: &Path, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
+        let asked = self.command(directory).args(arguments).output().map_err(Untraced::Git)?;
+        if asked.status.success() {
+            Ok(asked.stdout)
+        } else {
+            Err(Untraced::GitRefused { action, source: GitRefusal::of(&asked) }.into())
+        }
+    }
+
+    /// Prepares git in a directory, with its words in English, because some of them are looked at.
+    fn command(&self, directory: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("-C").arg(directory).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+        command
+    }
+}
+
+impl GitRepository {
     /// Returns where git looks for hooks.
-    pub(crate) fn hooks(&self) -> Result<PathBuf> {
-        let path = ask(&self.root, "find its hooks", &["rev-parse", "--git-path", "hooks"])?;
+    pub fn hooks(&self) -> Result<PathBuf> {
+        let path = self.ask("find its hooks", &["rev-parse", "--git-path", "hooks"])?;
         Ok(self.root.join(path_of(path.strip_suffix(b"\n").unwrap_or(&path))))
     }
 
     /// Returns the tops of all working trees, this one first.
-    pub(crate) fn working_trees(&self) -> Result<Vec<PathBuf>> {
-        let listed = ask(&self.root, "list the working trees", &["worktree", "list", "--porcelain", "-z"])?;
+    pub fn working_trees(&self) -> Result<Vec<PathBuf>> {
+        let listed = self.ask("list the working trees", &["worktree", "list", "--porcelain", "-z"])?;
         let mut trees = vec![self.root.clone()];
         for field in listed.split(|byte| *byte == 0) {
             if let Some(tree) = field.strip_prefix(b"worktree ") {
@@ -110,25 +152,29 @@ impl Repository {
         Ok(trees)
     }
 
+    fn ask(&self, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
+        self.git.ask(&self.root, action, arguments)
+    }
+
     /// Returns the address that commits made here carry.
-    pub(crate) fn user_email(&self) -> Result<Option<String>> {
-        let asked = git(&self.root).args(["config", "user.email"]).output().map_err(unasked)?;
+    pub fn user_email(&self) -> Result<Option<String>> {
+        let asked = self.git.command(&self.root).args(["config", "user.email"]).output().map_err(Untraced::Git)?;
         let email = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
         Ok((asked.status.success() && !email.is_empty()).then_some(email))
     }
 
     /// Returns the commit that a text names; nothing when there is none.
-    pub(crate) fn find(&self, revision: &str) -> Result<Option<GitId>> {
+    pub fn find(&self, revision: &str) -> Result<Option<GitId>> {
         let name = format!("{revision}^{{commit}}");
-        let mut asking = git(&self.root);
+        let mut asking = self.git.command(&self.root);
         asking.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
-        let asked = asking.output().map_err(unasked)?;
+        let asked = asking.output().map_err(Untraced::Git)?;
         let id = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
         Ok(if asked.status.success() { GitId::of(&id) } else { None })
     }
 
     /// Returns what commits say, in the order of their ids.
-    pub(crate) fn commits(&self, ids: &[GitId]) -> Result<Vec<GitCommit>> {
+    pub fn commits(&self, ids: &[GitId]) -> Result<Vec<GitCommit>> {
         const ACTION: &str = "read commits";
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -136,63 +182,41 @@ impl Repository {
         let format = format!(
             "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%(trailers:key={CONTEXT_TRAILER},valueonly,separator=%x1e)%x1f%ae%x1f%an%x1f%s"
         );
-        let mut asking = git(&self.root);
+        let mut asking = self.git.command(&self.root);
         asking.args(["log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", &format]);
-        let mut child =
-            asking.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(unasked)?;
+        let mut child = asking
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(Untraced::Git)?;
         if let Some(mut input) = child.stdin.take() {
             let names = ids.iter().map(|id| id.0.as_str()).collect::<Vec<_>>().join("\n");
             // Git reads all names before it writes, and says what is wrong when it stops early.
             let _written = input.write_all(names.as_bytes());
         }
-        let asked = child.wait_with_output().map_err(unasked)?;
+        let asked = child.wait_with_output().map_err(Untraced::Git)?;
         if !asked.status.success() {
-            return Err(Untraced::GitRefused { action: ACTION, source: Refusal::of(&asked) }.into());
+            return Err(Untraced::GitRefused { action: ACTION, source: GitRefusal::of(&asked) }.into());
         }
         let records = asked.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty());
         let commit = |record: &[u8]| {
             commit_of(&String::from_utf8_lossy(record)).ok_or_else(|| Untraced::GitRefused {
                 action: ACTION,
-                source: Refusal { words: "its answer cannot be read".to_owned() },
+                source: GitRefusal { words: "its answer cannot be read".to_owned() },
             })
         };
         Ok(records.map(commit).collect::<Result<_, Untraced>>()?)
     }
 }
 
-/// Returns the top of the project that a directory lies in: of its repository, or itself where there is none or no git.
-pub(crate) fn project_around(directory: PathBuf) -> PathBuf {
-    Repository::containing(&directory).ok().flatten().map_or(directory, |repository| repository.root)
-}
-
-/// Asks git something in a directory and returns what it writes.
-pub(crate) fn ask(directory: &Path, action: &'static str, arguments: &[impl AsRef<OsStr>]) -> Result<Vec<u8>> {
-    let asked = git(directory).args(arguments).output().map_err(unasked)?;
-    if asked.status.success() {
-        Ok(asked.stdout)
-    } else {
-        Err(Untraced::GitRefused { action, source: Refusal::of(&asked) }.into())
-    }
-}
-
-impl Refusal {
+impl GitRefusal {
     fn of(asked: &Output) -> Self {
         let words = String::from_utf8_lossy(&asked.stderr);
         let words = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
-        let words = crate::output::printable(words.trim_start_matches("fatal: ")).into_owned();
+        let words = printable(words.trim_start_matches("fatal: "));
         Self { words }
     }
-}
-
-fn unasked(source: io::Error) -> Error {
-    Error::Git { source }
-}
-
-/// Prepares git in a directory, with its words in English, because some of them are looked at.
-fn git(directory: &Path) -> Command {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(directory).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
-    command
 }
 
 fn commit_of(record: &str) -> Option<GitCommit> {

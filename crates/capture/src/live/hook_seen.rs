@@ -6,30 +6,35 @@ use std::{
     time::Duration,
 };
 
-use contexture::core::Timestamp;
-use contexture_capture::Runtime;
+use contexture_core::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, Runtime};
 
 /// How exactly it is noted.
 const MOMENT: Duration = Duration::from_secs(20);
 
 /// The last time that a runtime called its hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fired {
+pub struct HookSeen {
     /// When.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// Because of what.
-    pub(crate) event: String,
+    pub event: String,
 }
 
-impl Fired {
+impl HookSeen {
     /// Returns the last time that a runtime called its hook. What cannot be read was not noted.
-    pub(crate) fn last(state: &Path, runtime: Runtime) -> Option<Self> {
+    pub fn last(state: &Path, runtime: Runtime) -> Option<Self> {
         serde_json::from_slice(&fs::read(place(state, runtime)).ok()?).ok()
     }
 
     /// Notes that a hook was called, unless one was noted a moment before it.
-    pub(crate) fn note(&self, state: &Path, runtime: Runtime) -> io::Result<()> {
+    pub fn note(&self, state: &Path, runtime: Runtime) -> Result<()> {
+        self.write(state, runtime).map_err(Error::State)
+    }
+
+    fn write(&self, state: &Path, runtime: Runtime) -> io::Result<()> {
         let place = place(state, runtime);
         if Self::last(state, runtime).is_some_and(|last| last.is_moment_before(self)) {
             return Ok(());
@@ -56,14 +61,14 @@ mod tests {
     #[test]
     fn the_last_call_of_each_runtime_is_known_to_the_moment() {
         let state = tempfile::tempdir().unwrap();
-        let last = |runtime| Fired::last(state.path(), runtime);
-        let fired = |at: &str, event: &str| Fired { at: at.parse().unwrap(), event: event.to_owned() };
-        let first = fired("2026-11-15T20:10:00Z", "turn_end");
+        let last = |runtime| HookSeen::last(state.path(), runtime);
+        let seen = |at: &str, event: &str| HookSeen { at: at.parse().unwrap(), event: event.to_owned() };
+        let first = seen("2026-11-15T20:10:00Z", "turn_end");
         assert_eq!(last(Runtime::PI), None);
         first.note(state.path(), Runtime::PI).unwrap();
-        fired("2026-11-15T20:10:19Z", "agent_end").note(state.path(), Runtime::PI).unwrap();
+        seen("2026-11-15T20:10:19Z", "agent_end").note(state.path(), Runtime::PI).unwrap();
         assert_eq!(last(Runtime::PI), Some(first));
-        for later in [fired("2026-11-15T20:10:20Z", "agent_end"), fired("2026-11-15T20:10:19Z", "turn_end")] {
+        for later in [seen("2026-11-15T20:10:20Z", "agent_end"), seen("2026-11-15T20:10:19Z", "turn_end")] {
             later.note(state.path(), Runtime::PI).unwrap();
             assert_eq!(last(Runtime::PI), Some(later));
         }

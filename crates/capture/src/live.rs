@@ -1,0 +1,20 @@
+//! Live capture: what hooks, wrappers, whoever asks for the current context and whoever checks all of it share.
+
+mod current;
+mod flush;
+mod hook_event;
+mod hook_seen;
+mod log;
+mod process;
+mod recorder;
+mod session_lookup;
+
+pub use self::{
+    current::{CurrentRequest, current},
+    hook_event::{HookInput, HookMoment},
+    hook_seen::HookSeen,
+    log::{Trouble, TroubleLog},
+    process::{nearest_agent, own_process},
+    recorder::{Deadline, KeptSession, Recorded, Recorder, Sighting},
+    session_lookup::BoundSession,
+};

@@ -1,0 +1,49 @@
+//! The commit that is the caller's understanding now.
+
+use std::time::Duration;
+
+use contexture::{
+    Contexture, Moment, Reference,
+    core::Principal,
+    wire::{CurrentCommit, FoundBy},
+};
+
+use super::BoundSession;
+use crate::{CaptureConfig, Error, Result};
+
+/// Whose understanding is asked for.
+#[derive(Debug, Clone)]
+pub struct CurrentRequest {
+    /// A session that is named: its id or the beginning of it, or the id of its run.
+    pub session: Option<String>,
+    /// Who asks. Where there is no session, it is the last commit of theirs.
+    pub principal: Principal,
+    /// How long the agent may take to write down the call that asks.
+    pub patience: Duration,
+}
+
+/// Finds the commit that is the caller's understanding now, at this very call.
+///
+/// What the agent's session has come to hold is taken in first. The session is the one that is named, else that of the run
+/// that the caller was started in, else that of the agent that has started this program, else that of an agent that
+/// works in this directory.
+pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result<CurrentCommit> {
+    if let Some(bound) = BoundSession::find(config, request.session.as_deref())? {
+        let session = bound.session.session.clone();
+        let commit = bound.flush(config, request.patience).await?;
+        let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
+        return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
+    }
+    let engine = Contexture::open(config.store.clone()).await?;
+    if let Some(name) = &request.session {
+        // One that is over is known by its head.
+        let unknown = || Error::NoSession { name: name.clone() };
+        let head: Reference = format!("session/{name}").parse().map_err(|_| unknown())?;
+        let commit = engine.find(&head).await.map_err(|_| unknown())?;
+        return Ok(CurrentCommit { commit, session: Some(name.clone()), by: FoundBy::Name });
+    }
+    let moment = Moment { principal: request.principal.clone(), at: engine.now() };
+    let known = engine.resolve(&moment).await?;
+    let commit = known.ok_or(Error::NothingKnown { principal: moment.principal, at: moment.at })?;
+    Ok(CurrentCommit { commit, session: None, by: FoundBy::Principal })
+}

@@ -1,0 +1,143 @@
+//! From lines and git commits to the contexts that made them, and how sure that is.
+
+mod commit;
+mod finder;
+mod lines;
+mod untraced;
+
+use std::path::Path;
+
+use contexture::{
+    Contexture, FoundEdit, Indexing, Reasoning, Request, StoredCommit,
+    core::{CommitId, Principal},
+    wire::{BlamedLines, Certainty, CommitOrigin, EditDocument, GitCommitDocument, StoryDocument},
+};
+
+pub use self::{
+    commit::{CommitContexts, CommitSubject, ContextContribution},
+    finder::OriginFinder,
+    lines::{BlamedFile, LineRun, LineSubject, LineTarget},
+    untraced::Untraced,
+};
+use crate::{Git, GitCommit, Result, Runtime};
+
+/// The context that made something.
+#[derive(Debug, Clone)]
+pub struct ContextOrigin {
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The context.
+    pub commit: CommitId,
+    /// The call that did it, where it was found.
+    pub edit: Option<FoundEdit>,
+}
+
+/// What an origin is told with.
+#[derive(Debug, Clone)]
+pub struct OriginStory {
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// The context.
+    pub commit: StoredCommit,
+    /// The call that did it, where it was found.
+    pub edit: Option<FoundEdit>,
+    /// What was asked for.
+    pub request: Option<Request>,
+    /// What the model said or thought before.
+    pub reasoning: Option<Reasoning>,
+}
+
+/// A git commit and what it records of contexts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingCommit {
+    /// The commit.
+    pub commit: GitCommit,
+    /// The contexts that it names and that are here.
+    pub recorded: Vec<CommitId>,
+    /// What it names that is not here.
+    pub unknown: Vec<String>,
+}
+
+/// What origins are looked for with.
+#[derive(Clone, Copy)]
+pub struct OriginSources<'s> {
+    /// Where contexts are.
+    pub engine: &'s Contexture,
+    /// The git that is asked.
+    pub git: &'s Git,
+    /// Who commits in the repositories here.
+    pub user: &'s Principal,
+}
+
+/// What is told while the index is brought up to date.
+pub type IndexProgress<'p> = &'p mut (dyn FnMut(Indexing) + Send);
+
+/// Finds which context made lines of a file: those that follow each other and have one origin together.
+pub async fn why_lines(
+    sources: OriginSources<'_>,
+    target: &LineTarget,
+    progress: IndexProgress<'_>,
+) -> Result<Vec<BlamedLines>> {
+    let OriginSources { engine, git, user } = sources;
+    let subject = LineSubject::read(git, &target.path)?;
+    let Some(asked) = subject.range(target.lines.clone())? else { return Ok(Vec::new()) };
+    let mut finder = OriginFinder::new(engine, user, subject.repository().cloned())?;
+    let blamed = finder.blame(&subject, &asked, progress).await?;
+    let mut documents = Vec::new();
+    for run in &blamed.runs {
+        documents.push(finder.lines_document(&blamed, run).await?);
+    }
+    Ok(documents)
+}
+
+/// Finds which contexts made a git commit of the repository that a directory lies in.
+pub async fn why_commit(
+    sources: OriginSources<'_>,
+    directory: &Path,
+    revision: &str,
+    progress: IndexProgress<'_>,
+) -> Result<CommitOrigin> {
+    let OriginSources { engine, git, user } = sources;
+    let subject = CommitSubject::read(git, directory, revision)?;
+    let mut finder = OriginFinder::new(engine, user, Some(subject.repository().clone()))?;
+    let contexts = finder.contexts_of(subject, progress).await?;
+    finder.commit_document(&contexts).await
+}
+
+impl ContextOrigin {
+    /// Tells whether two lines have the same origin.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let call = |origin: &Self| origin.edit.as_ref().map(|edit| edit.call.clone());
+        self.certainty == other.certainty && self.commit == other.commit && call(self) == call(other)
+    }
+}
+
+impl OriginStory {
+    /// Returns the command that goes on from there.
+    pub fn resume_command(&self) -> String {
+        let id = self.commit.id.short();
+        match Runtime::of(&self.commit.commit.format).filter(|runtime| runtime.can_resume()) {
+            Some(_) => format!("ctx resume {id}"),
+            // No agent wrote it, so one has to be chosen.
+            None => format!("ctx resume {id} --in claude-code"),
+        }
+    }
+}
+
+impl From<OriginStory> for StoryDocument {
+    fn from(story: OriginStory) -> Self {
+        let resume = story.resume_command();
+        let OriginStory { certainty, commit, edit, request, reasoning } = story;
+        let edit = edit.map(EditDocument::from);
+        Self { certainty, context: commit.into(), request, reasoning, edit, resume }
+    }
+}
+
+impl From<RecordingCommit> for GitCommitDocument {
+    fn from(recording: RecordingCommit) -> Self {
+        let RecordingCommit { commit, recorded, unknown } = recording;
+        let GitCommit { id, author, email, authored_at, committed_at, subject, parents, context: _ } = commit;
+        let id = id.to_string();
+        Self { id, author, email, authored_at, committed_at, subject, parents, recorded, unknown }
+    }
+}
