@@ -219,7 +219,7 @@ impl Server {
         let connecting = tokio::time::timeout(self.url.patience(), self.url.config.connect(self.tls.clone())).await;
         let connected = connecting.map_err(|_| Trouble::silent(&self.url))?;
         let (client, connection) = connected.map_err(|error| Trouble::of_connection(&self.url, error))?;
-        // What ends the connection is told to whoever waits for an answer on it.
+        // What ends the connection is reported to whoever waits for an answer on it.
         tokio::spawn(async move { drop(connection.await) });
         Ok(PgConnection::new(client, Arc::clone(&self.url)))
     }

@@ -84,14 +84,14 @@ fn tell_person(report: &CheckReport, output: &mut Output) -> Result<()> {
     for level in Level::ALL {
         let faults: Vec<_> = report.faults.iter().filter(|fault| fault.level == *level).collect();
         if !faults.is_empty() {
-            let told = output::counted(faults.len() as u64, "fault");
-            output.line(format_args!("\n{strong}{level} {}{strong:#}: {told}", level.name()))?;
+            let count = output::counted(faults.len() as u64, "fault");
+            output.line(format_args!("\n{strong}{level} {}{strong:#}: {count}", level.name()))?;
             list(&faults, output)?;
         }
     }
     if !report.notes.is_empty() {
-        let told = output::counted(report.notes.len() as u64, "note");
-        output.line(format_args!("\n{told}, which --strict counts as faults"))?;
+        let count = output::counted(report.notes.len() as u64, "note");
+        output.line(format_args!("\n{count}, which --strict counts as faults"))?;
         list(&report.notes.iter().collect::<Vec<_>>(), output)?;
     }
     if report.left_out > 0 {

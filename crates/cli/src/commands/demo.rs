@@ -154,7 +154,7 @@ async fn compact(stage: &mut Stage<'_>) -> Result<String> {
 async fn materialize(stage: &mut Stage<'_>) -> Result<()> {
     stage.scene("6. To go on from main, an agent reads what came since the compaction.")?;
     stage.run(0, &["materialize", "main", "-o", "resume.jsonl"]).await?;
-    for line in reading::told(&read("resume.jsonl")?) {
+    for line in reading::message_lines(&read("resume.jsonl")?) {
         stage.show(&format!("| {line}"))?;
     }
     stage.say("  The turns before it are all still there:")?;

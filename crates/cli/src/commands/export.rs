@@ -48,7 +48,7 @@ impl Export {
         let Destination::File(path) = &self.output else {
             let summary = chosen.export(&engine, output.data()).await.map_err(failed)?;
             output.flush()?;
-            output.remark(told(&summary, &self.output));
+            output.remark(summary_text(&summary, &self.output));
             return Ok(());
         };
         let mut draft = Draft::start(path)?;
@@ -57,7 +57,7 @@ impl Export {
         draft.publish()?;
         match output.shape() {
             Shape::Json => output.document(summary)?,
-            Shape::Text => output.status(told(&summary, &self.output)),
+            Shape::Text => output.status(summary_text(&summary, &self.output)),
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Chosen {
     }
 }
 
-fn told(summary: &ExportSummary, destination: &Destination) -> String {
+fn summary_text(summary: &ExportSummary, destination: &Destination) -> String {
     let ExportSummary { commits, artifacts, artifact_bytes, annotations, heads, envelopes } = summary;
     let envelopes =
         if *envelopes > 0 { format!(", {}", output::counted(*envelopes, "envelope")) } else { String::new() };

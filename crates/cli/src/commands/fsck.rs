@@ -42,7 +42,7 @@ impl Fsck {
             return Err(Error::Unsound { problems: report.problems.len() as u64 + report.problems_left_out });
         }
         if output.shape() == Shape::Text {
-            output.status(told(report.checked));
+            output.status(counts_text(report.checked));
             if let Some(unused) = report.unreferenced.filter(|unused| unused.artifacts > 0) {
                 let (artifacts, size) = (output::counted(unused.artifacts, "artifact"), output::size(unused.bytes));
                 output.status(format_args!("Nothing refers to {artifacts} ({size}), which is no fault."));
@@ -52,7 +52,7 @@ impl Fsck {
     }
 }
 
-fn told(checked: CheckedCounts) -> String {
+fn counts_text(checked: CheckedCounts) -> String {
     let CheckedCounts { artifacts, bytes, commits, heads, annotations, envelopes, journal_records, .. } = checked;
     let envelopes = if envelopes > 0 { format!(", {}", output::counted(envelopes, "envelope")) } else { String::new() };
     format!(

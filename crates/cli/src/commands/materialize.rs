@@ -67,7 +67,7 @@ impl Materialize {
             None => engine.materialize(commit, stop, self.format).await?,
             Some(best) => engine.materialize_as(commit, stop, self.format, best).await?,
         };
-        // A report that cannot be written is told before anything else is.
+        // A report that cannot be written is refused before anything else is.
         let report = self.report.as_deref().map(Draft::start).transpose()?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
@@ -104,13 +104,13 @@ fn publish_report(draft: Option<Draft>, counted: &Materialized) -> Result<()> {
 pub(super) fn told(counted: &Materialized) -> String {
     let Materialized { commits, messages, bytes, tokens, .. } = counted;
     let messages = messages.map(|messages| output::counted(messages, "message") + ", ").unwrap_or_default();
-    let told = format!(
+    let text = format!(
         "Materialized {}, {messages}{}, about {} tokens.",
         output::counted(*commits, "commit"),
         output::size(*bytes),
         output::about(*tokens),
     );
-    if counted.tier == Tier::Native { told } else { told + "\n" + &translated(counted) }
+    if counted.tier == Tier::Native { text } else { text + "\n" + &translated(counted) }
 }
 
 /// Tells how a conversation was translated.
@@ -122,7 +122,7 @@ fn translated(counted: &Materialized) -> String {
         all => (None, all),
     };
     let kept = kept.map_or_else(|| "Translated".to_owned(), |kept| format!("Kept {}, translated", commits(kept)));
-    let mut told = format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "));
+    let mut text = format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "));
     let mut losses: Vec<(String, u64)> = Vec::new();
     for loss in &counted.losses {
         let word = loss.kind.as_str().replace('_', " ");
@@ -133,7 +133,7 @@ fn translated(counted: &Materialized) -> String {
     }
     if !losses.is_empty() {
         let losses: Vec<_> = losses.iter().map(|(word, count)| format!("{word} ({})", output::count(*count))).collect();
-        told = format!("{told}\nLost or changed: {}.", losses.join(", "));
+        text = format!("{text}\nLost or changed: {}.", losses.join(", "));
     }
-    told
+    text
 }

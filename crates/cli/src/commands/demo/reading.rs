@@ -33,14 +33,14 @@ enum Part {
 }
 
 /// Returns one short line for each message of a transcript.
-pub(super) fn told(transcript: &[u8]) -> Vec<String> {
+pub(super) fn message_lines(transcript: &[u8]) -> Vec<String> {
     serde_json::Deserializer::from_slice(transcript)
         .into_iter::<Line>()
         .map_while(Result::ok)
         .map(|Line { message: Message { role, content } }| {
             let text = match content {
                 Content::Text(text) => text,
-                Content::Parts(parts) => parts.into_iter().map(Part::told).collect::<Vec<_>>().join(" "),
+                Content::Parts(parts) => parts.into_iter().map(Part::text).collect::<Vec<_>>().join(" "),
             };
             shorten(&format!("{role}: {}", text.lines().next().unwrap_or_default()))
         })
@@ -48,7 +48,7 @@ pub(super) fn told(transcript: &[u8]) -> Vec<String> {
 }
 
 impl Part {
-    fn told(self) -> String {
+    fn text(self) -> String {
         match self {
             Self::Text { text } => text,
             Self::ToolUse { name } => format!("(calls {name})"),

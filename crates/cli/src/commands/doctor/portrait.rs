@@ -16,11 +16,11 @@ use crate::{
 const INDENT: usize = 15;
 /// Most lines below that of a check.
 const MAX_DETAILS: usize = 3;
-/// Most runtimes that are told of.
+/// Most runtimes that are shown.
 const MAX_RUNTIMES: usize = 6;
 /// Widest command that the others are aligned with.
 const MAX_COMMAND: usize = 24;
-/// Most problems that are told of.
+/// Most problems that are shown.
 const MAX_PROBLEMS: usize = 7;
 
 /// Writes a line for each check, then the problems with what solves them.
@@ -60,10 +60,10 @@ pub(super) fn show(examination: &Examination, problems: &[Problem], output: &mut
     output.line("")?;
     output.line(format_args!("{strong}To do:{strong:#}"))?;
     let hint = output.palette.hint;
-    let told = &problems[..problems.len().min(MAX_PROBLEMS)];
-    let width = told.iter().map(|problem| problem.command.len()).filter(|width| *width <= MAX_COMMAND).max();
+    let shown = &problems[..problems.len().min(MAX_PROBLEMS)];
+    let width = shown.iter().map(|problem| problem.command.len()).filter(|width| *width <= MAX_COMMAND).max();
     let width = width.unwrap_or_default();
-    for Problem { what, command, .. } in told {
+    for Problem { what, command, .. } in shown {
         let (what, command) = (output::first_line(what), output::printable(command));
         output.line(format_args!("  {hint}{command:<width$}{hint:#}  {what}"))?;
     }

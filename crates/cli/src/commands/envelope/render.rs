@@ -281,7 +281,7 @@ pub(super) fn tell_why(why: &Why, output: &mut Output) -> Result<()> {
     for answer in &why.answers {
         let id = output.palette.id;
         let name = answer.item.as_ref().map(ItemId::as_str).or(answer.title.as_deref()).unwrap_or(&why.thing);
-        let told = match &answer.fate {
+        let fate = match &answer.fate {
             Fate::Included { variant, cut_from, tokens, bytes } => {
                 let cut = cut_from.map_or_else(String::new, |from| format!(", cut from {}", output::count(from)));
                 let (tokens, bytes) = (output::counted(*tokens, "token"), output::size(*bytes));
@@ -293,7 +293,7 @@ pub(super) fn tell_why(why: &Why, output: &mut Output) -> Result<()> {
                 format!("out: {reason}{tokens}: {note}")
             }
         };
-        output.line(format_args!("{id}{name}{id:#}  {}  {told}", answer.target))?;
+        output.line(format_args!("{id}{name}{id:#}  {}  {fate}", answer.target))?;
     }
     Ok(())
 }

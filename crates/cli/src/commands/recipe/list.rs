@@ -34,7 +34,7 @@ impl List {
             return Ok(());
         }
         let name_width = located.iter().map(|located| located.name.width()).max().unwrap_or(0);
-        let origins: Vec<_> = located.iter().map(|located| told(&located.origin)).collect();
+        let origins: Vec<_> = located.iter().map(|located| origin_text(&located.origin)).collect();
         let origin_width = origins.iter().map(|origin| origin.width()).max().unwrap_or(0);
         for (located, origin) in located.iter().zip(origins) {
             let name_pad = " ".repeat(name_width - located.name.width());
@@ -77,7 +77,7 @@ pub(super) fn provenance(origin: &Origin) -> RecipeProvenance {
 }
 
 /// Tells a person where a recipe comes from.
-pub(super) fn told(origin: &Origin) -> String {
+pub(super) fn origin_text(origin: &Origin) -> String {
     match origin.path().map(Path::display) {
         Some(path) => path.to_string(),
         None if matches!(origin, Origin::BuiltIn(_)) => "built in".to_owned(),

@@ -40,7 +40,11 @@ impl Show {
                 output.document(ShownRecipe { provenance, digest: recipe.digest(), recipe })
             }
             Shape::Text => {
-                output.remark(format_args!("From {}, {}.", list::told(&located.origin), recipe.digest().short()));
+                output.remark(format_args!(
+                    "From {}, {}.",
+                    list::origin_text(&located.origin),
+                    recipe.digest().short()
+                ));
                 let toml = recipe.to_toml().expect("numbers of a recipe that was read fit into TOML");
                 output.line(toml.trim_end())
             }
