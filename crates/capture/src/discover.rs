@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use contexture_core::GivenSessionId;
+
 use crate::{Homes, Runtime, input::known_as};
 
 /// A file that may be a session.
@@ -67,12 +69,12 @@ pub fn touched(homes: &Homes, path: &Path) -> Option<DiscoveredFile> {
 }
 
 /// Finds the file that a runtime keeps of a session.
-pub fn find_session(runtime: Runtime, homes: &Homes, session: &str) -> Option<PathBuf> {
-    if session.is_empty() {
+pub fn find_session(runtime: Runtime, homes: &Homes, session: &GivenSessionId) -> Option<PathBuf> {
+    if session.as_str().is_empty() {
         return None;
     }
     let files = runtime.files()?;
-    let name = files.named_part(session);
+    let name = files.named_part(session.as_str());
     let is_named = |path: &Path| {
         let path = known_as(path);
         path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(name))
@@ -104,9 +106,10 @@ pub fn session_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Lists the files of the agents that a session has started, where its runtime keeps them beside its own file.
-pub fn agent_transcripts(file: &Path, session: &str) -> Vec<PathBuf> {
+pub fn agent_transcripts(file: &Path, session: &GivenSessionId) -> Vec<PathBuf> {
     // Claude Code has a directory named like the file, Gemini CLI one named like the session.
-    let of_session = file.parent().filter(|_| !session.is_empty()).map(|directory| directory.join(session));
+    let of_session =
+        file.parent().filter(|_| !session.as_str().is_empty()).map(|directory| directory.join(session.as_str()));
     let mut files = session_files(&known_as(file).with_extension(""));
     files.extend(of_session.iter().flat_map(|directory| session_files(directory)));
     files.retain(|path| is_lines(path));

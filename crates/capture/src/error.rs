@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use contexture::{
     Coded, ErrorCode, LocationError,
-    core::{Principal, Timestamp},
+    core::{GivenSessionId, Principal, Timestamp},
     wire,
 };
 
@@ -47,7 +47,7 @@ pub enum Error {
     #[error("nothing of the session {session} is written down yet")]
     NothingCaptured {
         /// The session.
-        session: String,
+        session: GivenSessionId,
     },
     /// A session could not be stored.
     #[error("the session cannot be stored now, so nothing names what it holds: {problem}")]

@@ -10,7 +10,7 @@ use std::{
     time::SystemTime,
 };
 
-use contexture_core::{SpaceName, Timestamp};
+use contexture_core::{GivenSessionId, SpaceName, Timestamp};
 use contexture_store::{DurableFile, FileAccess};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::SessionFile;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveSession {
     /// Its id.
-    pub session: String,
+    pub session: GivenSessionId,
     /// Its file, and whose it is.
     pub file: SessionFile,
     /// The directory that the agent works in.
@@ -81,8 +81,8 @@ impl Registry {
     }
 
     /// Returns a session that is listed. What cannot be read is not there.
-    pub fn find(&self, session: &str) -> Option<LiveSession> {
-        read(&self.place(session)).filter(|found| found.session == session)
+    pub fn find(&self, session: &GivenSessionId) -> Option<LiveSession> {
+        read(&self.place(session)).filter(|found| found.session == *session)
     }
 
     /// Returns all of them, the one that was heard of last first.
@@ -96,7 +96,7 @@ impl Registry {
     /// Lists a session, made from what is known of it. Two programs that do so at once take turns.
     pub fn update(
         &self,
-        session: &str,
+        session: &GivenSessionId,
         change: impl FnOnce(Option<LiveSession>) -> LiveSession,
     ) -> io::Result<LiveSession> {
         fs::create_dir_all(&self.directory)?;
@@ -110,7 +110,7 @@ impl Registry {
     }
 
     /// Takes a session off the list.
-    pub fn strike(&self, session: &str) -> io::Result<()> {
+    pub fn strike(&self, session: &GivenSessionId) -> io::Result<()> {
         for file in [self.place(session), self.place(session).with_extension("lock")] {
             match fs::remove_file(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -132,8 +132,8 @@ impl Registry {
     }
 
     /// Ids are other people's; only their digest is fit to be a file's name.
-    fn place(&self, session: &str) -> PathBuf {
-        let digest = blake3::hash(session.as_bytes()).to_hex();
+    fn place(&self, session: &GivenSessionId) -> PathBuf {
+        let digest = blake3::hash(session.as_str().as_bytes()).to_hex();
         self.directory.join(format!("{}.json", &digest.as_str()[..32]))
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     fn session(id: &str) -> LiveSession {
         let settings = ImportSettings::new(Machine::new("laptop").unwrap(), "claude-code");
         LiveSession {
-            session: id.to_owned(),
+            session: GivenSessionId::new(id),
             file: SessionFile { path: "s.jsonl".into(), format: Format::new("claude-code-v1").unwrap(), settings },
             directory: "/".into(),
             agent: None,
@@ -172,7 +172,8 @@ mod tests {
     fn only_what_lists_no_session_and_is_old_is_tidied_away() {
         let directory = tempfile::tempdir().unwrap();
         let registry = Registry::at(directory.path());
-        registry.update("s-1", |_| session("s-1")).unwrap();
+        let id = GivenSessionId::new("s-1");
+        registry.update(&id, |_| session("s-1")).unwrap();
         for debris in [".tmpAbCdEf", "0123.lock"] {
             fs::write(directory.path().join(debris), "{").unwrap();
         }
@@ -180,6 +181,6 @@ mod tests {
         registry.tidy(SystemTime::UNIX_EPOCH);
         assert_eq!(files(), 4);
         registry.tidy(SystemTime::now() + std::time::Duration::from_mins(1));
-        assert_eq!((files(), registry.find("s-1")), (2, Some(session("s-1"))));
+        assert_eq!((files(), registry.find(&id)), (2, Some(session("s-1"))));
     }
 }

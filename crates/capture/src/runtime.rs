@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{Format, RuntimeSessionId, Timestamp};
+use contexture_core::{Format, GivenSessionId, RuntimeSessionId, Timestamp};
 use serde::{Serialize, Serializer};
 
 use self::descriptor::{RuntimeDescriptor, SessionFiles, SessionStorage};
@@ -192,8 +192,8 @@ impl Runtime {
     }
 
     /// Returns the id that the runtime calls a session by that lies in a file.
-    pub fn session_of(self, path: &Path) -> Option<String> {
-        (self.files()?.session_of)(path)
+    pub fn session_of(self, path: &Path) -> Option<GivenSessionId> {
+        (self.files()?.session_of)(path).map(GivenSessionId::new)
     }
 
     /// Returns where the runtime begins a session of those who work in a directory.

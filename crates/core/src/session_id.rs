@@ -11,7 +11,7 @@ use crate::RuntimeSessionId;
 ///
 /// Nearly always it is a [`RuntimeSessionId`]. What others write may be anything, though, and a session with an absurd id
 /// is kept like any other and found again by the same text; only its commits name no session.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct GivenSessionId(String);
 

@@ -32,7 +32,7 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
         let session = bound.session.session.clone();
         let commit = bound.flush(config, request.patience).await?;
         let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
-        return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
+        return Ok(CurrentCommit { commit, session: Some(session.to_string()), by: bound.by });
     }
     let engine = Contexture::open(config.store.clone()).await?;
     if let Some(name) = &request.session {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use contexture_core::Trigger;
+use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 
 /// An event, as far as capture needs it. The runtimes write nearly the same; what they add is not read.
@@ -12,7 +12,7 @@ pub struct HookInput {
     /// What it is called.
     pub hook_event_name: String,
     /// The session.
-    pub session_id: String,
+    pub session_id: GivenSessionId,
     /// The session's file.
     pub transcript_path: Option<PathBuf>,
     /// The agent that it is about, when another one started it.

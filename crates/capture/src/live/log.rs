@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::Timestamp;
+use contexture_core::{GivenSessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Size at which the log is put aside and begun anew, so that it never grows without end.
@@ -21,7 +21,7 @@ pub struct Trouble {
     pub during: String,
     /// In which session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<GivenSessionId>,
     /// What went wrong, and why.
     pub problem: String,
     /// Whether what was at stake is in the spool.

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use contexture::core::Timestamp;
+use contexture::core::{GivenSessionId, Timestamp};
 
 pub use self::record::{Deadline, KeptSession, Recorded};
 use super::{Trouble, TroubleLog, flush, process::is_alive};
@@ -40,7 +40,7 @@ pub struct Recorder {
 #[derive(Debug, Clone, Copy)]
 pub struct Sighting<'s> {
     /// Its id.
-    pub id: &'s str,
+    pub id: &'s GivenSessionId,
     /// Its file.
     pub file: &'s SessionFile,
     /// The directory that the agent works in.
@@ -85,7 +85,7 @@ impl Recorder {
         let Sighting { id, file, directory } = *of;
         let same = |known: &LiveSession| self.is_own(known) && known.file.path == file.path;
         let mut session = known.filter(same).unwrap_or_else(|| LiveSession {
-            session: id.to_owned(),
+            session: id.clone(),
             file: file.clone(),
             directory: directory.to_owned(),
             agent: None,
@@ -151,7 +151,7 @@ impl Recorder {
     }
 
     /// Takes a session off the list.
-    pub fn strike(&self, session: &str) -> Result<()> {
+    pub fn strike(&self, session: &GivenSessionId) -> Result<()> {
         self.registry.strike(session).map_err(Error::State)
     }
 
@@ -173,8 +173,8 @@ impl Recorder {
     }
 
     /// Writes down what went wrong where nobody can be told.
-    pub fn write_down(&self, during: &str, session: Option<&str>, problem: &str, is_spooled: bool) {
-        let (during, session, problem) = (during.to_owned(), session.map(str::to_owned), problem.to_owned());
+    pub fn write_down(&self, during: &str, session: Option<&GivenSessionId>, problem: &str, is_spooled: bool) {
+        let (during, session, problem) = (during.to_owned(), session.cloned(), problem.to_owned());
         self.log.write(&Trouble { at: self.now(), during, session, problem, is_spooled });
     }
 

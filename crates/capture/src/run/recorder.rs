@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use contexture_core::{CommitId, Format, Timestamp};
+use contexture_core::{CommitId, Format, GivenSessionId, Timestamp};
 
 use crate::{
     CaptureReason, Deadline, Error, Homes, ImportSettings, LiveSession, Process, Recorded, Recorder, Result, Runtime,
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone)]
 pub struct RunPlan {
     /// The id of the run.
-    pub run: String,
+    pub run: GivenSessionId,
     /// The agent, if it is one that is known.
     pub runtime: Option<Runtime>,
     /// What the program is called.
@@ -50,7 +50,7 @@ pub struct RunPlan {
 #[derive(Debug, Clone)]
 pub struct ResumedRun {
     /// Its id.
-    pub session: String,
+    pub session: GivenSessionId,
     /// Its file.
     pub path: PathBuf,
     /// The commit that it goes on from.
@@ -76,7 +76,7 @@ pub struct PrintedOutput {
     /// The agent that speaks like this.
     pub runtime: Option<Runtime>,
     /// The session that it says it is in.
-    pub session: Option<String>,
+    pub session: Option<GivenSessionId>,
     /// The file, where there is one.
     pub kept: Option<File>,
 }
@@ -100,7 +100,7 @@ pub struct RunCheckpoint {
 #[derive(Debug)]
 pub struct MadeCheckpoint {
     /// The id under which the session is listed.
-    pub session: String,
+    pub session: GivenSessionId,
     /// Whether the runtime's own file is what is captured.
     pub is_own_file: bool,
     /// The commit, or why there is none.
@@ -231,7 +231,7 @@ impl RunRecorder {
             return Ok(());
         }
         let printed = &checkpoint.printed;
-        let told = printed.session.as_deref();
+        let told = printed.session.as_ref();
         let runtime = printed.runtime.or(self.plan.runtime);
         if let Some(runtime) = runtime.filter(|_| !self.plan.is_ephemeral)
             && let Some((session, path)) = self.await_file(runtime, told)
@@ -251,7 +251,7 @@ impl RunRecorder {
     }
 
     /// Finds the runtime's own file, which may appear a moment after the session was told of.
-    fn await_file(&self, runtime: Runtime, told: Option<&str>) -> Option<(String, PathBuf)> {
+    fn await_file(&self, runtime: Runtime, told: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
         let start = Instant::now();
         loop {
             if let Some(found) = self.own_file(runtime, told) {
@@ -264,19 +264,19 @@ impl RunRecorder {
         }
     }
 
-    fn own_file(&self, runtime: Runtime, told: Option<&str>) -> Option<(String, PathBuf)> {
+    fn own_file(&self, runtime: Runtime, told: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
         // Gemini CLI begins a second file of a session that it goes on with, and leaves it empty.
-        let resumed = self.plan.resumed.as_ref().filter(|resumed| told.is_none_or(|told| told == resumed.session));
+        let resumed = self.plan.resumed.as_ref().filter(|resumed| told.is_none_or(|told| *told == resumed.session));
         if let Some(ResumedRun { session, path, .. }) = resumed {
             return Some((session.clone(), path.clone()));
         }
         if let Some(session) = told {
             let path = discover::find_session(runtime, &self.homes, session)?;
-            return Some((session.to_owned(), path));
+            return Some((session.clone(), path));
         }
         // Hooks of the agent have told of it.
         let is_own = |session: &LiveSession| {
-            let is_of_run = session.run.as_ref() == Some(&self.plan.run) && session.session != self.plan.run;
+            let is_of_run = session.run.as_deref() == Some(self.plan.run.as_str()) && session.session != self.plan.run;
             is_of_run && session.file.settings.runtime == runtime.as_str() && session.file.path.exists()
         };
         let listed = self.recorder.registry.all().into_iter().find(is_own);
@@ -284,7 +284,7 @@ impl RunRecorder {
     }
 
     /// Finds the session that was begun last in the directory of the run, or went on there, since the run started.
-    fn newest_file(&self, runtime: Runtime) -> Option<(String, PathBuf)> {
+    fn newest_file(&self, runtime: Runtime) -> Option<(GivenSessionId, PathBuf)> {
         let age = |file: &Metadata| (self.is_since(file.created()), file.modified().ok());
         let (_, path) = self.files_here(runtime).into_iter().max_by_key(|(file, _)| age(file))?;
         Some((runtime.session_of(&path)?, path))
@@ -335,7 +335,7 @@ impl RunRecorder {
         self.written_down = Some(problem);
     }
 
-    fn hear(&self, session: &str, file: &SessionFile) -> Result<LiveSession> {
+    fn hear(&self, session: &GivenSessionId, file: &SessionFile) -> Result<LiveSession> {
         let wrapper = &self.plan.wrapper;
         let of = Sighting { id: session, file, directory: &self.plan.directory };
         self.recorder.hear(&of, |session| {

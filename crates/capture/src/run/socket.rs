@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use contexture_core::CommitId;
+use contexture_core::{CommitId, GivenSessionId};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::{
@@ -54,7 +54,7 @@ pub enum CurrentAnswer {
         /// Its id.
         commit: CommitId,
         /// The session that it is of.
-        session: String,
+        session: GivenSessionId,
     },
     /// None is known.
     Unknown {

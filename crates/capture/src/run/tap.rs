@@ -9,7 +9,7 @@ use std::{
 
 use contexture::{
     Clock,
-    core::{Entry, EntryPart, Format, Role},
+    core::{Entry, EntryPart, Format, GivenSessionId, Role},
 };
 
 use super::PrintedOutput;
@@ -29,7 +29,7 @@ pub struct Tap {
     shape: Shape,
     file: Keeping,
     /// The id of the session that the program says it is in.
-    session: Option<String>,
+    session: Option<GivenSessionId>,
     /// A text that the session's file holds once it is up to date with what was heard last.
     awaited: Option<String>,
 }
@@ -291,7 +291,10 @@ mod tests {
         let middle = 50;
         assert_eq!(tap.take(&lines.as_bytes()[..middle]), None);
         let happened = tap.take(&lines.as_bytes()[middle..]).unwrap();
-        assert_eq!((happened.trigger.as_str(), tap.printed().session.as_deref()), ("turn_boundary", Some("t")));
+        assert_eq!(
+            (happened.trigger.as_str(), tap.printed().session),
+            ("turn_boundary", Some(GivenSessionId::new("t")))
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), lines);
         tap.finish();
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{lines}\n"));

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, fmt};
 
-use contexture_core::{Format, Trigger};
+use contexture_core::{Format, GivenSessionId, Trigger};
 
 use super::{Runtime, descriptor::EventStream};
 
@@ -17,7 +17,7 @@ pub struct Dialect {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heard {
     /// The session's id.
-    pub session: Option<String>,
+    pub session: Option<GivenSessionId>,
     /// What has happened, if that is worth a checkpoint.
     pub happened: Option<Happened>,
 }

@@ -94,8 +94,8 @@ fn a_session_is_found_where_it_is_written() {
         let path = runtime.place(&homes, SessionName { id: &id, directory, at }).unwrap();
         runtime.prepare(&path, directory).unwrap();
         fs::write(&path, format!(r#"{{"sessionId":"{id}","payload":{{"cwd":"/home/ada/project"}}}}"#)).unwrap();
-        assert_eq!(crate::find_session(runtime, &homes, id.as_str()).as_ref(), Some(&path));
-        assert_eq!(runtime.session_of(&path).as_deref(), Some(id.as_str()));
+        assert_eq!(crate::find_session(runtime, &homes, &id.clone().into()).as_ref(), Some(&path));
+        assert_eq!(runtime.session_of(&path), Some(id.clone().into()));
         assert!(path.starts_with(runtime.search_folder(&homes, directory, at).unwrap()));
         assert!(runtime.is_of_directory(&path, directory));
         assert_eq!(crate::touched(&homes, &path).map(|found| found.runtime), Some(runtime));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::Args;
-use contexture::core::{SpaceName, Trigger};
+use contexture::core::{GivenSessionId, SpaceName, Trigger};
 use contexture_capture::{
     self as capture, CaptureReason, Deadline, HookInput, HookMoment, HookSeen, KeptSession, LiveSession, OpenCall,
     Recorded, Recorder, Runtime, SessionFile, Sighting, Trouble, TroubleLog,
@@ -194,7 +194,13 @@ fn note_calls(session: &mut LiveSession, event: &HookInput, moment: HookMoment, 
 }
 
 /// Writes down what went wrong where nobody can be told, which needs less than recording does.
-fn write_down(invocation: &Invocation, during: String, session: Option<String>, problem: String, is_spooled: bool) {
+fn write_down(
+    invocation: &Invocation,
+    during: String,
+    session: Option<GivenSessionId>,
+    problem: String,
+    is_spooled: bool,
+) {
     if let (Ok(state), Ok(at)) = (invocation.environment.state_directory(), invocation.now()) {
         TroubleLog::in_state(&state).write(&Trouble { at, during, session, problem, is_spooled });
     }

@@ -18,7 +18,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Location, Reference,
-    core::{RuntimeSessionId, Thread, Ticket},
+    core::{GivenSessionId, RuntimeSessionId, Thread, Ticket},
 };
 use contexture_capture::{
     self as capture, Capture, CheckpointInterval, CheckpointSchedule, Dialect, MadeCheckpoint, NoCheckpoint,
@@ -104,7 +104,7 @@ impl Run {
         };
         let (program, runtime, dialect) = (line.program(), line.runtime(), line.dialect());
         let plan = RunPlan {
-            run: run.clone(),
+            run: GivenSessionId::new(run.as_str()),
             runtime,
             program: program.clone(),
             directory,
@@ -181,7 +181,7 @@ async fn resume(
     let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
     output.remark(materialize::told(&written.report));
     let line = line.resuming(runtime, written.command.arguments);
-    Ok((line, ResumedRun { session: request.session.to_string(), path: written.path, from: commit }))
+    Ok((line, ResumedRun { session: request.session.into(), path: written.path, from: commit }))
 }
 
 /// Prepares the program with what it and all it starts need to know.

@@ -12,8 +12,8 @@ use contexture::{
     AssemblyProblem, BundleProblem, Error as EngineError, JsonTextError, Location, LocationError, QueryError,
     StoreError,
     core::{
-        ArtifactId, CommitId, CommitKind, EnvelopeId, Format, HeadName, IdempotencyKey, MissingId, Principal,
-        RecordError, SummaryText, Timestamp,
+        ArtifactId, CommitId, CommitKind, EnvelopeId, Format, GivenSessionId, HeadName, IdempotencyKey, MissingId,
+        Principal, RecordError, SummaryText, Timestamp,
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
@@ -144,7 +144,7 @@ fn capture() -> Vec<CaptureError> {
         CaptureError::NoPlace { runtime: Runtime::CODEX },
         CaptureError::State(failure()),
         CaptureError::NoSession { name: text() },
-        CaptureError::NothingCaptured { session: text() },
+        CaptureError::NothingCaptured { session: GivenSessionId::new(text()) },
         CaptureError::NotStored { problem: text() },
     ]
 }

@@ -12,7 +12,7 @@ use contexture::{
 use contexture_capture::{
     self as capture, Capture, CaptureReason, Drained, FileOutcome, ImportSettings, SessionFile, Spool, Verified,
 };
-use contexture_core::{CommitId, Format, SpaceName, Timestamp, Trigger};
+use contexture_core::{CommitId, Format, GivenSessionId, SpaceName, Timestamp, Trigger};
 use futures_util::future;
 
 use super::import::{Transcript, line, settings};
@@ -287,7 +287,7 @@ pub async fn agents_are_linked_when_their_session_ends<B: Backend>() {
     let files = capture::session_files(&fixtures).into_iter().filter(|path| !capture::is_document(path));
     let (agents, sessions): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|path| capture::agent_of(path).is_some());
     let session = sessions[0].file_stem().unwrap().to_string_lossy().into_owned();
-    assert_eq!(capture::agent_transcripts(&sessions[0], &session), agents);
+    assert_eq!(capture::agent_transcripts(&sessions[0], &GivenSessionId::new(session)), agents);
     for path in sessions.iter().chain(&agents) {
         let settings = ImportSettings { agent: capture::agent_of(path), ..settings() };
         Capture::new(&store).capture(&SessionFile { settings, ..file(path) }, &CaptureReason::default()).await.unwrap();

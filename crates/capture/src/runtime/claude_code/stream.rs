@@ -1,6 +1,6 @@
 //! What `claude --output-format stream-json` says.
 
-use contexture_core::Trigger;
+use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 
 use super::super::{Happened, Heard, arguments, descriptor::EventStream};
@@ -18,7 +18,7 @@ struct Event {
     #[serde(rename = "type")]
     kind: String,
     subtype: Option<String>,
-    session_id: Option<String>,
+    session_id: Option<GivenSessionId>,
     /// The call whose sub-agent speaks, in a file of its own.
     parent_tool_use_id: Option<String>,
     message: Message,

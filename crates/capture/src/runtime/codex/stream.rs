@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use contexture_core::Trigger;
+use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 
 use super::{
@@ -17,7 +17,7 @@ pub(super) const STREAM: EventStream = EventStream { format: "codex-exec-v1", is
 struct Event {
     #[serde(rename = "type")]
     kind: String,
-    thread_id: Option<String>,
+    thread_id: Option<GivenSessionId>,
     item: Item,
 }
 

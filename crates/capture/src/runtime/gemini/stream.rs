@@ -1,6 +1,6 @@
 //! What `gemini --output-format stream-json` says.
 
-use contexture_core::Trigger;
+use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 
 use super::super::{Happened, Heard, arguments, descriptor::EventStream};
@@ -17,7 +17,7 @@ pub(super) const STREAM: EventStream = EventStream {
 struct Event {
     #[serde(rename = "type")]
     kind: String,
-    session_id: Option<String>,
+    session_id: Option<GivenSessionId>,
 }
 
 fn is_first_line(line: &[u8]) -> bool {

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
+use contexture::core::GivenSessionId;
 use contexture_capture::{self as capture, LiveSession, Recorder};
 use serde::Serialize;
 
@@ -12,9 +13,9 @@ use crate::output;
 #[derive(Debug, Serialize)]
 pub(super) struct Agents {
     /// Sessions whose agents are there, or of which nobody knows.
-    at_work: Vec<String>,
+    at_work: Vec<GivenSessionId>,
     /// Sessions whose agents are gone.
-    gone: Vec<String>,
+    gone: Vec<GivenSessionId>,
     /// The files of the former.
     #[serde(skip)]
     files: HashSet<PathBuf>,
