@@ -71,9 +71,5 @@ fn main() -> ExitCode {
 }
 
 fn run(invocation: &Invocation, command: args::Command, output: &mut Output) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
-    let ended = runtime.block_on(command.run(invocation, output));
-    // A thread may still wait for input that nobody will read.
-    runtime.shutdown_background();
-    ended
+    contexture::block_on(command.run(invocation, output)).map_err(Error::Runtime)?
 }

@@ -9,6 +9,7 @@ mod reference;
 mod annotate;
 mod artifact;
 mod assemble;
+mod block_on;
 mod bundle;
 mod chain;
 mod checkpoint;
@@ -37,6 +38,7 @@ pub use assemble::{
     Answer, Assemble, AssembledContext, ContextExport, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget,
     TriggerMessage, Why,
 };
+pub use block_on::block_on;
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
 pub use compact::{Compaction, Snapshot};

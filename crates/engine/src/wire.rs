@@ -69,6 +69,14 @@ impl<T> Versioned<T> {
     pub fn new(body: T) -> Self {
         Self { schema: SchemaVersion::One, body }
     }
+
+    /// Writes the document as `--json` prints it, without the end of the line.
+    pub fn to_json(&self) -> String
+    where
+        T: Serialize,
+    {
+        serde_json::to_string(self).expect("documents have a JSON form")
+    }
 }
 
 #[cfg(test)]

@@ -298,3 +298,17 @@ fn what_cannot_be_traced_is_reported() {
       hint: install git; `git --version` says whether it is there
     "#);
 }
+
+#[test]
+fn a_program_around_the_library_prints_the_same() {
+    let developer = two_commits();
+    let (user, file) = (User::principal(), developer.user.path("repo/src/a.rs"));
+    let asked = contexture_embedding::why_lines(developer.user.options(), &user, file.as_os_str());
+    let lines = contexture::block_on(asked).unwrap().unwrap();
+    let ran = developer.run(&["blame", file.to_str().unwrap(), "--json"]);
+    assert_eq!(lines.join("\n") + "\n", ran.stdout);
+    let repository = developer.user.path("repo");
+    let asked = contexture_embedding::why_commit(developer.user.options(), &user, &repository, "HEAD");
+    let origin = contexture::block_on(asked).unwrap().unwrap();
+    assert_eq!(origin + "\n", developer.run(&["why-commit", "--json"]).stdout);
+}

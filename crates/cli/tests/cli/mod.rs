@@ -23,6 +23,7 @@ mod hook;
 mod import;
 mod init;
 mod journal;
+mod library;
 mod list;
 mod log;
 mod materialize;
