@@ -1,6 +1,9 @@
 //! Annotations: what is said about commits, in order, never overwritten.
 
+use std::collections::HashMap;
+
 use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText};
+use serde::Deserialize;
 
 use crate::{
     Error, Result,
@@ -108,6 +111,32 @@ pub async fn labels(tx: &mut Tx<'_>, stretch: LineSegment) -> Result<Vec<(LabelK
         }
     }
     Ok(labels)
+}
+
+/// Returns the summaries in force of the commits of a stretch, by position.
+pub(crate) async fn summaries(tx: &mut Tx<'_>, stretch: LineSegment) -> Result<HashMap<i64, SummaryText>> {
+    let sql = "SELECT position, annotation FROM annotations \
+               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND annotation LIKE '{\"kind\":\"summary\",%' \
+               ORDER BY position, seq";
+    let rows = tx.rows(sql, &[stretch.line.into(), stretch.first.into(), stretch.last.into()]).await?;
+    let mut summaries = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        let SummaryNote { text } = serde_json::from_str(row.text(1)?)
+            .map_err(|error| Error::damaged(format!("an annotation cannot be read: {error}")))?;
+        let position = row.integer(0)?;
+        if text.as_str().is_empty() {
+            summaries.remove(&position);
+        } else {
+            summaries.insert(position, text);
+        }
+    }
+    Ok(summaries)
+}
+
+/// A summary as it is written, without its kind.
+#[derive(Deserialize)]
+struct SummaryNote {
+    text: SummaryText,
 }
 
 async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Noted)>> {

@@ -9,14 +9,16 @@ mod walk;
 
 use std::fmt;
 
-use contexture_core::{Annotations, ChainDigest, Commit, CommitId, JournalKind, Mutation, Principal, Timestamp};
+use contexture_core::{
+    Annotations, ChainDigest, Commit, CommitId, JournalKind, Mutation, Principal, SummaryText, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use query::{Filter, PageAfter, list, resolve};
 pub use walk::{
     LineSegment, SegmentTotals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments,
-    tips, totals,
+    summaries_back, tips, totals,
 };
 
 use crate::{
@@ -61,6 +63,19 @@ pub struct StoredCommit {
     pub reset: Option<CommitPlace>,
     /// What is said about it.
     pub annotations: Annotations,
+}
+
+/// A commit, with nothing of it but what sums it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummarizedCommit {
+    /// Its id.
+    pub id: CommitId,
+    /// How many commits come before it.
+    pub depth: u64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Its summary in force.
+    pub summary: Option<SummaryText>,
 }
 
 /// The table of lines.

@@ -10,7 +10,7 @@ use contexture_assembly::{
     standard::{ContextKind, ItemId, OverflowStrategy},
 };
 use contexture_core::{CommitId, Entry, EntryPart, Role};
-use contexture_store::commit::{self, CommitPlace, StoredCommit};
+use contexture_store::commit::{self, CommitPlace, SummarizedCommit};
 use futures_util::FutureExt as _;
 
 use super::source::{Gathering, Placed};
@@ -59,8 +59,8 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
             inputs.unread = unread;
             if sums_up {
                 inputs.items.extend(older.iter().filter_map(|commit| {
-                    let summary = commit.annotations.summary.as_ref()?;
-                    Some(summary_item(commit.id, commit.depth, commit.commit.created_at, summary.as_str(), placed))
+                    let summary = commit.summary.as_ref()?;
+                    Some(summary_item(commit.id, commit.depth, commit.created_at, summary.as_str(), placed))
                 }));
             }
         }
@@ -92,7 +92,7 @@ impl Contexture {
         read: u64,
         segment: usize,
         described: u64,
-    ) -> Result<(Option<UnreadTurns>, Vec<StoredCommit>)> {
+    ) -> Result<(Option<UnreadTurns>, Vec<SummarizedCommit>)> {
         let mut left = read.cast_signed();
         let mut before = None;
         for stretch in route.segments.iter().rev() {
@@ -110,7 +110,7 @@ impl Contexture {
         let described = u32::try_from(described).unwrap_or(u32::MAX);
         let reading = self.store.read(self.scope(), (before, described, oldest), |tx, &(before, described, oldest)| {
             async move {
-                let newest = commit::page_back(tx, before, described).await?;
+                let newest = commit::summaries_back(tx, before, described).await?;
                 let oldest = CommitPlace { line: oldest.line, position: oldest.first };
                 Ok::<_, contexture_store::Error>((commit::at(tx, oldest).await?, newest))
             }

@@ -2,10 +2,10 @@
 
 use contexture_core::{CommitId, CommitKind, Format};
 
-use super::{CommitPlace, StoredCommit, row};
+use super::{CommitPlace, StoredCommit, SummarizedCommit, row};
 use crate::{
     Error, Result, annotation,
-    space::stored,
+    space::{stored, time},
     sql::{Row, Tx},
     table::TableRow as _,
 };
@@ -81,6 +81,24 @@ pub async fn page_back(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Res
     let mut page = between(tx, segment.line, first, segment.last, limit).await?;
     page.reverse();
     Ok(page)
+}
+
+/// Returns up to `limit` commits of a stretch, newest first, with nothing of them but their summaries.
+pub async fn summaries_back(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<SummarizedCommit>> {
+    let first = segment.first.max(segment.last.saturating_sub(i64::from(limit) - 1));
+    let mut summaries = annotation::summaries(tx, LineSegment { first, ..segment }).await?;
+    let sql = "SELECT position, id, depth, created_at FROM commits \
+               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position DESC";
+    let rows = tx.rows(sql, &[segment.line.into(), first.into(), segment.last.into()]).await?;
+    let mut decode = |row: &Row| {
+        Ok(SummarizedCommit {
+            id: row::commit_id(row.blob(1)?)?,
+            depth: row.integer(2)?.cast_unsigned(),
+            created_at: time(row.integer(3)?)?,
+            summary: summaries.remove(&row.integer(0)?),
+        })
+    };
+    rows.iter().map(&mut decode).collect()
 }
 
 /// Returns how many deltas of a stretch there are in each format.
