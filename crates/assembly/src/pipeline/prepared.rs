@@ -13,6 +13,9 @@ use crate::{
 /// A budget that is full, of which [`PreparedItems::fill`] tells the share.
 pub const FULL: u64 = 1000;
 
+/// Bytes that the JSON of most items has at most.
+const JSON_BYTES: usize = 16 * 1024;
+
 /// What is worked out of the items of some inputs, in their order.
 ///
 /// Sources are read one after the other, and a history until it fills its budget: what was prepared of items that stay
@@ -58,11 +61,13 @@ impl PreparedItems {
     /// Prepares the items that were added to the inputs.
     pub fn update(&mut self, inputs: &Inputs) {
         let added = inputs.items.get(self.items.len()..).unwrap_or_default();
-        let prepare = |item: &Item| PreparedItem {
-            json: serde_json::to_vec(item).expect("an item has text keys"),
-            texts: Vec::new(),
-        };
-        self.items.extend(added.iter().map(prepare));
+        // One buffer for all, because a vector that grows with its item is moved several times.
+        let mut buffer = Vec::with_capacity(JSON_BYTES);
+        for item in added {
+            buffer.clear();
+            serde_json::to_writer(&mut buffer, item).expect("an item has text keys");
+            self.items.push(PreparedItem { json: buffer.clone(), texts: Vec::new() });
+        }
         self.choose_fence(&inputs.stream);
         let Self { fence: Some(fence), items, .. } = self else { return };
         for (prepared, item) in items.iter_mut().zip(&inputs.items).filter(|(prepared, _)| prepared.texts.is_empty()) {

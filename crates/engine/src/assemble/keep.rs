@@ -24,6 +24,8 @@ use crate::{
 
 /// What makes envelopes.
 const PRODUCER: &str = "contexture";
+/// Bytes that an envelope usually has for each of its items.
+const BYTES_PER_ITEM: usize = 768;
 
 /// What is kept with an assembly beside what came out.
 pub(super) struct KeptWith<'k> {
@@ -88,7 +90,8 @@ impl Contexture {
             targets,
             gaps,
         };
-        let bytes = serde_json::to_vec(&document).expect("a document has text keys");
+        let mut bytes = Vec::with_capacity(document.items.len() * BYTES_PER_ITEM);
+        serde_json::to_writer(&mut bytes, &document).expect("a document has text keys");
         let id = EnvelopeId::of(&bytes);
         let events = events(&document, id, self.source());
         let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
