@@ -19,8 +19,11 @@ use contexture::{
 
 use crate::{
     Result,
+    payload::Payloads,
     peers::{self, Python, Trimming},
+    rows::{Bar, Row},
     sample::Samples,
+    subject, workload,
 };
 use history::History;
 
@@ -30,6 +33,11 @@ pub(crate) const TURNS: [u64; 3] = [100, 1_000, 10_000];
 pub(crate) const BUDGETS: [u64; 3] = [4_000, 20_000, 100_000];
 /// What the time with the longest history may be of that with the one before it.
 pub(crate) const MOST_GROWTH: f64 = 1.2;
+/// How the peer counts that the largest budget is compared with.
+const TRIM_COUNTER: &str = "characters / 4";
+/// Bytes of a checkpoint that the smallest budget is compared with, and how many there are before the assemblies of a round.
+const CHECKPOINT: usize = 4096;
+const CHECKPOINTS_PER_ROUND: usize = 8;
 /// Assemblies of one round, which follow each other as turns do.
 const PER_ROUND: usize = 5;
 /// Turns between two places at which everything is counted for the first time; more than are read for one assembly.
@@ -46,7 +54,39 @@ pub(crate) struct Section {
     /// Microseconds of the largest budget and the longest history, with a search for a word of what is asked.
     pub(crate) with_search: f64,
     pub(crate) counting: Vec<Counting>,
+    /// Microseconds of one durable checkpoint of 4 KiB in a store of its own, between the assemblies.
+    pub(crate) checkpoint: f64,
     pub(crate) peer: Option<Trimming>,
+}
+
+impl Section {
+    /// Returns the rows that have bars: the largest budget beside a peer, the smallest beside a checkpoint.
+    pub(crate) fn rows(&self) -> [Row; 2] {
+        let [[.., small], .., [.., large]] = self.times;
+        let peer = self.peer.as_ref().and_then(|peer| peer.micros.get(TRIM_COUNTER)).copied();
+        let millis = |micros: f64| format!("{:.1} ms", micros / 1000.0);
+        [
+            Row {
+                what: "assembly of 100,000 tokens of 10,000 turns",
+                ours: millis(large),
+                peer: peer.map_or_else(
+                    || "LangChain's `trim_messages` (left out)".to_owned(),
+                    |peer| format!("LangChain's `trim_messages`, {TRIM_COUNTER}, in memory {}", millis(peer)),
+                ),
+                ratio: peer.map_or(f64::NAN, |peer| large / peer),
+                bar: Bar::AtMost(0.5),
+                if_missed: "An assembly reads its messages from the store, renders them and keeps them with its envelope, durable.",
+            },
+            Row {
+                what: "assembly of 4,000 tokens of 10,000 turns",
+                ours: millis(small),
+                peer: format!("one durable checkpoint of 4 KiB {:.0} µs", self.checkpoint),
+                ratio: small / self.checkpoint,
+                bar: Bar::AtMost(12.0),
+                if_missed: "An assembly of 4,000 tokens reads 16 turns and 128 summaries and keeps about 300 KB.",
+            },
+        ]
+    }
 }
 
 /// An assembly with a counter whose counts are kept.
@@ -70,8 +110,16 @@ pub(crate) async fn measure(scratch: &Path, rounds: usize, python: Option<&Pytho
     };
     eprintln!("Measuring assembly …");
     let mut samples: [[Samples; TURNS.len()]; BUDGETS.len()] = Default::default();
+    let (payloads, mut checkpoints) = (Payloads::new(CHECKPOINT), Samples::default());
+    let beside = subject::open(scratch.join("assembly-checkpoints").as_path()).await?;
     // The first round warms everything up.
     for round in 0..=rounds * PER_ROUND {
+        for n in (0u64..).take(CHECKPOINTS_PER_ROUND) {
+            let took = workload::checkpoint(&beside, payloads.line((round * CHECKPOINTS_PER_ROUND) as u64 + n)).await?;
+            if round > 0 {
+                checkpoints.push(took);
+            }
+        }
         for (at, history) in histories.iter_mut().enumerate() {
             let tip = history.go_on().await?;
             for (samples, budget) in samples.iter_mut().zip(BUDGETS) {
@@ -86,7 +134,8 @@ pub(crate) async fn measure(scratch: &Path, rounds: usize, python: Option<&Pytho
     let [.., longest] = histories.as_mut_slice() else { return Err("there is no history".into()) };
     let with_search = searching(longest, rounds).await?;
     let counting = counting(longest, rounds).await?;
-    Ok(Section { times: samples.map(|row| row.map(|samples| samples.median())), with_search, counting, peer })
+    let times = samples.map(|row| row.map(|samples| samples.median()));
+    Ok(Section { times, with_search, counting, checkpoint: checkpoints.median(), peer })
 }
 
 /// Measures the largest budget with a search for a word that is in most turns.

@@ -134,6 +134,7 @@ async fn main() -> Result<()> {
     } else {
         None
     };
+    rows.extend(assembly.iter().flat_map(assembly::Section::rows));
     let mut postgres = on_postgres(&arguments, scratch.path(), &payloads, python.as_ref()).await?;
     rows.extend(postgres.iter_mut().flat_map(|section| std::mem::take(&mut section.bars)));
     let report = report::Report {
