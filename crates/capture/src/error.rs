@@ -69,6 +69,12 @@ pub enum Error {
     /// Something cannot be led back to its context.
     #[error(transparent)]
     Untraced(#[from] Untraced),
+    /// A piece of a session does not continue what is known of it.
+    #[error("the piece of {} does not continue what is known", path.display())]
+    Discontinuous {
+        /// The session.
+        path: PathBuf,
+    },
     /// Input or output failed.
     #[error("cannot {attempt}")]
     Io {
@@ -99,7 +105,7 @@ impl Coded for Error {
             Self::NothingKnown { .. } => ErrorCode::NothingKnown,
             Self::Executor(_) => ErrorCode::CannotStart,
             Self::Untraced(untraced) => untraced.code(),
-            Self::Io { .. } => ErrorCode::InputOutput,
+            Self::Discontinuous { .. } | Self::Io { .. } => ErrorCode::InputOutput,
         }
     }
 }

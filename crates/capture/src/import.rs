@@ -22,7 +22,7 @@ use crate::{
     Capture, Error, Result,
     input::{Piece, id_in_name, known_as},
     many::SessionFile,
-    reading::{Done, Job, Known, Message, Report, read},
+    reading::{Done, Job, Known, Message, Report, Unread, read},
     steps::Batch,
 };
 
@@ -218,7 +218,10 @@ impl Capture<'_> {
             piece: piece.cloned(),
         };
         let mut taking = Taking { capture: self, expected, reason, new: 0, known: 0, done: None };
-        let unread = |source| Error::Io { attempt: "read the session", source };
+        let unread = |unread| match unread {
+            Unread::Io(source) => Error::Io { attempt: "read the session", source },
+            Unread::Discontinuous => Error::Discontinuous { path: file.path.clone() },
+        };
         if self.engine.store().is_alone() && job.is_short() {
             let mut messages = Vec::new();
             read(job, &mut |message| {

@@ -86,20 +86,31 @@ impl From<TranscriptSource> for Known {
 /// Takes what a file becomes.
 type Sink<'s> = dyn FnMut(Message) -> io::Result<()> + 's;
 
+/// Why a session was not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unread {
+    /// Input or output failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A piece of it does not continue what is known.
+    #[error("it does not continue what is known")]
+    Discontinuous,
+}
+
 /// Reads a file and hands over what becomes of it.
-pub(crate) fn read(job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+pub(crate) fn read(job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
     let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
     // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
     if job.piece.is_some() || job.reason.goes_on && framing == Framing::Lines {
         return read_lines(job, messages);
     }
     match Document::read(&mut Input::open(&job.path)?, &job.format)? {
-        Some(document) => read_document(&document, job, messages),
+        Some(document) => Ok(read_document(&document, job, messages)?),
         None => read_lines(job, messages),
     }
 }
 
-fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
     let mut steps = job.steps(Framing::Lines)?;
@@ -118,7 +129,7 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
                 report.damage = Some(damage.to_string());
                 break;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         if job.reason.until.is_some_and(|until| line.start >= until) {
             break;
@@ -160,7 +171,7 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();
     let done = Done { batch, outcome, replaces, session, state, size, tail: tail.digest(), segments, tip, report };
-    messages(Message::Done(Box::new(done)))
+    Ok(messages(Message::Done(Box::new(done)))?)
 }
 
 /// Takes in a document: the records that follow those that are known, or all of them when those have changed.
@@ -267,7 +278,7 @@ impl Job {
     }
 
     /// Opens the session where the last import ended, if it has only grown since.
-    fn resume(&mut self) -> io::Result<Resumed> {
+    fn resume(&mut self) -> Result<Resumed, Unread> {
         let open = || self.piece.as_ref().map_or_else(|| Input::open(&self.path), |piece| Ok(piece.clone().into()));
         let mut input = open()?;
         let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
@@ -278,7 +289,7 @@ impl Job {
             (Some(tail), state @ Some(_)) if tail.digest() == source.tail && source.format == self.format => {
                 Ok(Resumed { input, from: source.size, tail, outcome: FileOutcome::Grown, state })
             }
-            _ if self.piece.is_some() => Err(io::Error::other("it does not continue what is known")),
+            _ if self.piece.is_some() => Err(Unread::Discontinuous),
             _ => Ok(fresh(open()?, FileOutcome::Rewritten)),
         }
     }

@@ -179,8 +179,10 @@ impl Capture<'_> {
             self.capture(file, &reason).await
         };
         match taken {
-            Ok(_) => {}
-            Err(Error::Io { .. }) => match self.capture(file, &reason).await {
+            // A session that is gone adds nothing; what the store holds decides.
+            Ok(_) | Err(Error::Io { .. }) => {}
+            // The session itself may hold what lies between.
+            Err(Error::Discontinuous { .. }) => match self.capture(file, &reason).await {
                 Ok(_) | Err(Error::Io { .. }) => {}
                 Err(error) => return Err(error),
             },
