@@ -1,8 +1,8 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
+mod labels;
 mod lanes;
 mod open;
-mod said;
 mod state;
 mod turns;
 
@@ -18,9 +18,9 @@ use contexture_formats::{
 use contexture_store::{artifact::PreparedContent, source::SourceSegment};
 
 use self::{
+    labels::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
     lanes::Lane,
     open::OpenStep,
-    said::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
 };
 use crate::{
     adopt::Grafts,
@@ -28,7 +28,7 @@ use crate::{
 };
 
 pub(crate) use self::{
-    said::{SPAWNED_BY, label},
+    labels::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
 };
 

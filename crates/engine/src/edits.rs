@@ -3,9 +3,9 @@
 //! Commits are looked at newest first, one at a time and never more than was allowed. Nothing is stored for this: a call
 //! is an edit by the shape of what it is given.
 
+mod call_context;
 mod file;
-mod occasion;
-mod settle;
+mod line_writers;
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
+pub use call_context::{CallContext, Reasoning, Request, Thought};
 pub use file::{Nearness, TracedFile};
-pub use occasion::{Occasion, Reasoning, Request, Thought};
 
 use crate::{CommitContent, ContentMeaning, Contexture, Error, LogStart, Result, Stop, Walk};
-use settle::Settling;
+use line_writers::LineWriters;
 
 /// Commits that are asked for at once.
 const PAGE: u32 = 64;
@@ -101,27 +101,27 @@ impl Contexture {
     /// cannot be read is passed over.
     pub async fn trace(&self, trace: &Trace) -> Result<Traced> {
         let mut candidates = self.candidates(trace).await?;
-        let mut settling = Settling::new(trace);
+        let mut writers = LineWriters::new(trace);
         let mut left = trace.max_commits;
-        while left > 0 && !settling.is_done() {
+        while left > 0 && !writers.is_done() {
             let page = candidates.next(self).await?;
             if page.is_empty() {
-                return Ok(settling.finish(false));
+                return Ok(writers.finish(false));
             }
             for commit in page {
-                if left == 0 || settling.is_done() {
+                if left == 0 || writers.is_done() {
                     break;
                 }
                 left -= 1;
                 for found in self.edits_in(commit, trace).await? {
-                    if settling.wants(&found) && !self.failed_later(&found).await? {
-                        settling.take(found);
+                    if writers.wants(&found) && !self.failed_later(&found).await? {
+                        writers.take(found);
                     }
                 }
             }
         }
-        let is_cut = !settling.is_done();
-        Ok(settling.finish(is_cut))
+        let is_cut = !writers.is_done();
+        Ok(writers.finish(is_cut))
     }
 
     async fn candidates(&self, trace: &Trace) -> Result<Candidates> {

@@ -63,7 +63,7 @@ pub use contexture_store::{
     token_count::TextDigest,
 };
 pub use edits::{
-    FoundEdit, Nearness, Occasion, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
+    CallContext, FoundEdit, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
 };
 pub use entries::{CommitContent, ContentMeaning, Entries};
 pub use envelope::{Attachment, Envelopes, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};

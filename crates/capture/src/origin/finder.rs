@@ -6,7 +6,7 @@ use std::{
 };
 
 use contexture::{
-    Contexture, Error as EngineError, Filter, Occasion, PageAfter, Reference, StoreError, StoredCommit, Trace,
+    CallContext, Contexture, Error as EngineError, Filter, PageAfter, Reference, StoreError, StoredCommit, Trace,
     TracedFile, TracedLine, Within,
     core::{CommitId, Principal, Timestamp},
     wire::Certainty,
@@ -136,7 +136,7 @@ impl<'f> OriginFinder<'f> {
     /// Finds what an origin is told with.
     pub async fn story(&self, origin: &ContextOrigin) -> Result<OriginStory> {
         let call = origin.edit.as_ref().map(|edit| edit.call.as_str());
-        let Occasion { commit, request, reasoning } = self.engine.occasion(origin.commit, call).await?;
+        let CallContext { commit, request, reasoning } = self.engine.call_context(origin.commit, call).await?;
         Ok(OriginStory { certainty: origin.certainty, commit, edit: origin.edit.clone(), request, reasoning })
     }
 

@@ -4,7 +4,7 @@ use contexture_core::{CommitId, GivenSessionId, HeadName, Timestamp};
 use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
-use super::{said::Labels, turns::Turns};
+use super::{labels::Labels, turns::Turns};
 
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

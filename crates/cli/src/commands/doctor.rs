@@ -4,8 +4,8 @@ mod agents;
 mod completeness;
 mod fix;
 mod hooks;
-mod portrait;
 mod problem;
+mod render;
 mod retention;
 mod spool;
 mod store;
@@ -112,7 +112,7 @@ impl Doctor {
                 let healthy = problems.is_empty();
                 output.document(Report { healthy, problems: &problems, examination: &examination, fixed })?;
             }
-            Shape::Text => portrait::show(&examination, &problems, output)?,
+            Shape::Text => render::show(&examination, &problems, output)?,
         }
         if problems.is_empty() { Ok(()) } else { Err(Error::Unwell { problems: problems.len() as u64 }) }
     }

@@ -1,7 +1,7 @@
 //! Edits: which call wrote a line, and what led to it.
 
 use contexture::{
-    Contexture, Nearness, Occasion, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
+    CallContext, Contexture, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
 };
 use contexture_core::{Annotation, ArtifactId, CommitId, CommitKind, LabelKey, Timestamp};
 use serde_json::{Value, json};
@@ -185,11 +185,11 @@ pub async fn an_occasion_reaches_back_to_where_the_turn_began<B: Backend>() {
     let tip = answered.after(asked).at(instant(20)).commit(&store).await;
     let context = |commit: CommitId, call: Option<&'static str>| {
         let store = store.clone();
-        async move { store.occasion(commit, call).await.unwrap() }
+        async move { store.call_context(commit, call).await.unwrap() }
     };
     let request = Some(Request { commit: asked, text: "Make it so.".to_owned(), at: instant(10) });
     let thought = |kind, text: &str| Some(Reasoning { kind, text: text.to_owned() });
-    let expected = Occasion {
+    let expected = CallContext {
         commit: store.show(tip).await.unwrap(),
         request: request.clone(),
         reasoning: thought(Thought::Said, "And then"),

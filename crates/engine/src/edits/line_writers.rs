@@ -1,4 +1,4 @@
-//! Settling which edit wrote which line, as edits come, newest first.
+//! Which edit wrote which line, as edits come, newest first.
 
 use std::{collections::HashSet, path::Path};
 
@@ -7,7 +7,7 @@ use contexture_formats::edit::{Extent, Line};
 use super::{FoundEdit, Nearness, Trace, Traced, TracedLine, Within};
 
 /// What is known of the lines so far.
-pub(super) struct Settling<'t> {
+pub(super) struct LineWriters<'t> {
     lines: Vec<Sought<'t>>,
     /// Whether the chain is known to have made the file, so that likeness is enough.
     is_chain: bool,
@@ -44,7 +44,7 @@ enum Verdict {
     Nothing,
 }
 
-impl<'t> Settling<'t> {
+impl<'t> LineWriters<'t> {
     pub(super) fn new(trace: &'t Trace) -> Self {
         let is_notebook = Path::new(&trace.file.inside).extension().is_some_and(|extension| extension == "ipynb");
         let sought = |line: &'t TracedLine| Sought {

@@ -15,7 +15,7 @@ const PAGE: u32 = 16;
 
 /// What led to a call, or to the end of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Occasion {
+pub struct CallContext {
     /// The commit.
     pub commit: StoredCommit,
     /// What the turn was begun with.
@@ -56,9 +56,9 @@ pub enum Thought {
 
 impl Contexture {
     /// Finds what led to a call of a commit, or to the commit's end: back to where the turn began, in bounds.
-    pub async fn occasion(&self, commit: CommitId, call: Option<&str>) -> Result<Occasion> {
+    pub async fn call_context(&self, commit: CommitId, call: Option<&str>) -> Result<CallContext> {
         let mut walk = self.walk(LogStart::Commits(vec![commit])).await?;
-        let mut occasion = Occasion { commit: self.show(commit).await?, request: None, reasoning: None };
+        let mut occasion = CallContext { commit: self.show(commit).await?, request: None, reasoning: None };
         let mut left = MAX_TURN_COMMITS;
         let mut call = call;
         while left > 0 {
@@ -89,7 +89,7 @@ impl Contexture {
     }
 }
 
-impl Occasion {
+impl CallContext {
     /// Looks through entries before a place, newest first. Tells whether the turn began there.
     fn look_back(&mut self, stored: &StoredCommit, entries: &[Entry], (entry, part): (usize, usize)) -> bool {
         let inside = entries.get(entry).map(|entry| (entry, &entry.parts[..part]));
