@@ -17,6 +17,7 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, debug_span, field};
 
 use crate::{
     Capture, Error, Result,
@@ -180,9 +181,15 @@ impl Capture<'_> {
     ) -> Result<ImportedFile> {
         let mut tries = 1;
         loop {
-            match self.capture_once(file, reason, piece, progress).await {
+            let span = debug_span!("capture", tries, tip = field::Empty, new_commits = field::Empty);
+            match self.capture_once(file, reason, piece, progress).instrument(span.clone()).await {
                 Err(Error::Overtaken { .. }) if tries < MAX_TRIES => tries += 1,
-                captured => return captured,
+                captured => {
+                    if let Ok(file) = &captured {
+                        span.record("tip", file.tip.map(field::display)).record("new_commits", file.new_commits);
+                    }
+                    return captured;
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ use contexture::{Materialized, WrittenSession};
 use contexture_core::{CommitId, HeadName, RuntimeSessionId};
 use contexture_formats::Target;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
+use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Capture, Error, Homes, ImportSettings, Result, ResumeCommand, Runtime, SessionName,
@@ -46,6 +47,16 @@ impl Capture<'_> {
     ///
     /// What the runtime adds to the session goes onto the chain when the session is imported.
     pub async fn resume(
+        self,
+        request: &ResumeRequest,
+        homes: &Homes,
+        settings: &ImportSettings,
+    ) -> Result<ResumedSession> {
+        let span = debug_span!("resume", commit = %request.commit, runtime = request.runtime.as_str());
+        self.write_resumed(request, homes, settings).instrument(span).await
+    }
+
+    async fn write_resumed(
         self,
         request: &ResumeRequest,
         homes: &Homes,

@@ -13,6 +13,7 @@ use std::{
 use contexture_core::Timestamp;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
 use serde::{Deserialize, Serialize};
+use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Capture, CaptureReason, Error, Result, SessionFile,
@@ -153,7 +154,7 @@ impl Capture<'_> {
                 }
                 Err(error) => return Err(unread(error)),
             };
-            if self.take_entry(&entry).await? {
+            if self.take_entry(&entry).instrument(debug_span!("drain", taken = drained.taken)).await? {
                 drained.taken += 1;
                 match fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unread(error)),

@@ -38,6 +38,8 @@ pub(crate) struct Environment {
     pub(crate) socket: Option<PathBuf>,
     /// `CTX_TIME`: stops the clock, for tests and demonstrations.
     pub(crate) time: Option<OsString>,
+    /// `CTX_LOG`: what to say of the program's work on standard error.
+    pub(crate) log: Option<OsString>,
     /// `XDG_DATA_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) data_directory: Option<PathBuf>,
     /// `XDG_CONFIG_HOME/contexture`, or its usual place under `HOME`.
@@ -89,6 +91,7 @@ impl Environment {
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
             time: variable("CTX_TIME"),
+            log: variable("CTX_LOG"),
             data_directory: data_home.as_ref().map(|data| data.join("contexture")),
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),

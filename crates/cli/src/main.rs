@@ -14,6 +14,7 @@ mod destination;
 #[cfg(test)]
 mod documents;
 mod input;
+mod log;
 mod origin;
 mod output;
 mod provenance;
@@ -33,7 +34,7 @@ use std::{
 use clap::Parser as _;
 
 use crate::{
-    args::Args,
+    args::{Args, Globals},
     commands::hook::Hook,
     environment::Environment,
     error::{Error, Exit},
@@ -43,7 +44,7 @@ use crate::{
 
 fn main() -> ExitCode {
     if let Some((globals, hook)) = Hook::spot(env::args_os().skip(1)) {
-        hook.run(&Invocation { environment: Environment::read(), globals });
+        hook.run(&invocation(globals));
         return Exit::Done.into();
     }
     let args = match Args::try_parse() {
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     };
     let Args { globals, command } = args;
     let mut output = Output::standard(&globals);
-    let ended = run(&Invocation { environment: Environment::read(), globals }, command, &mut output);
+    let ended = run(&invocation(globals), command, &mut output);
     match ended.and(output.finish()) {
         Ok(()) => Exit::Done.into(),
         Err(error) if error.is_closed_pipe() => Exit::Done.into(),
@@ -68,6 +69,15 @@ fn main() -> ExitCode {
             error.exit().into()
         }
     }
+}
+
+/// Reads the environment, and from now on logs what it asks for.
+fn invocation(globals: Globals) -> Invocation {
+    let environment = Environment::read();
+    if let Some(filter) = &environment.log {
+        log::start(filter);
+    }
+    Invocation { environment, globals }
 }
 
 fn run(invocation: &Invocation, command: args::Command, output: &mut Output) -> Result<(), Error> {

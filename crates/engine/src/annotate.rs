@@ -3,6 +3,7 @@
 use contexture_core::{Annotation, CommitId, Noted};
 use contexture_store::{annotation, commit};
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Contexture, Result};
 
@@ -19,7 +20,7 @@ impl Contexture {
             }
             .boxed()
         });
-        writing.await
+        writing.instrument(debug_span!("annotate", commit = %id)).await
     }
 
     /// Returns everything that was ever said about a commit, oldest first.

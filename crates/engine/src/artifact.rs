@@ -5,19 +5,24 @@ use std::io::{Read, Write};
 use contexture_core::ArtifactId;
 use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span, field};
 
 use crate::{Contexture, Error, Result};
 
 impl Contexture {
     /// Stores what a reader yields, of any size, in bounded memory.
     pub async fn put_artifact(&self, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
-        Ok(artifact::put_alone(&self.store, &self.scope(), reader).await?)
+        let span = debug_span!("put_artifact", artifact = field::Empty);
+        let stored = artifact::put_alone(&self.store, &self.scope(), reader).instrument(span.clone()).await?;
+        span.record("artifact", field::display(stored.id));
+        Ok(stored)
     }
 
     /// Writes an artifact, checked piece by piece, in bounded memory. Returns its size.
     pub async fn get_artifact(&self, id: ArtifactId, sink: &mut (dyn Write + Send)) -> Result<u64> {
         let failed = |source| Error::Io { attempt: "write the artifact", source };
-        let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).await?;
+        let span = debug_span!("get_artifact", artifact = %id);
+        let mut reader = ArtifactReader::open(&self.store, &self.scope(), id).instrument(span).await?;
         let mut size = 0;
         while let Some(piece) = reader.next().await? {
             sink.write_all(&piece).map_err(failed)?;

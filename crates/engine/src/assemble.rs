@@ -21,6 +21,7 @@ use contexture_assembly::{
 };
 use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
 use serde_json::Value;
+use tracing::{Instrument as _, debug_span};
 
 pub use export::ContextExport;
 pub use inject::Injected;
@@ -92,6 +93,11 @@ impl Contexture {
     ///
     /// Where the recipe rejects what does not fit, nothing is assembled, and that is kept as missing context.
     pub async fn assemble(&self, request: &Assemble) -> Result<AssembledContext> {
+        let span = debug_span!("assemble", commit = request.commit.map(display));
+        self.assemble_and_keep(request).instrument(span).await
+    }
+
+    async fn assemble_and_keep(&self, request: &Assemble) -> Result<AssembledContext> {
         let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
         let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts).await?;

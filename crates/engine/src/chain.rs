@@ -11,6 +11,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Contexture, Error, Result, Stop};
 
@@ -47,7 +48,8 @@ impl Contexture {
     /// Plans the walk from a commit back to a stop; no commit is a walk over nothing. It looks at every commit.
     pub(crate) async fn plan(&self, commit: Option<CommitId>, stop: Stop) -> Result<Plan> {
         let Some(id) = commit else { return Ok(Plan::default()) };
-        self.store.read(self.scope(), (id, stop), |tx, &(id, stop)| plan(tx, id, stop).boxed()).await
+        let planning = self.store.read(self.scope(), (id, stop), |tx, &(id, stop)| plan(tx, id, stop).boxed());
+        planning.instrument(debug_span!("plan", commit = %id)).await
     }
 
     /// Starts to read the parts of a route.

@@ -19,6 +19,10 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 use serde::Serialize;
+use tracing::{
+    Instrument as _, debug_span,
+    field::{self, display},
+};
 
 use crate::{Contexture, Error, Result, pieces};
 
@@ -165,6 +169,13 @@ impl Checkpoint {
 impl Contexture {
     /// Makes a commit of the content, durable when this returns.
     pub async fn checkpoint(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
+        let span = debug_span!("checkpoint", parent = request.parent.map(display), commit = field::Empty);
+        let made = self.make_commit(request, content).instrument(span.clone()).await?;
+        span.record("commit", display(made.id));
+        Ok(made)
+    }
+
+    async fn make_commit(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
         let mut prepared = self.prepare(&request, content).await?;
         prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
         let mut foresight = Foresight::default();

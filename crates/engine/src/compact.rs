@@ -10,6 +10,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Result, Stop,
@@ -55,6 +56,11 @@ pub struct Snapshot {
 impl Contexture {
     /// Records a summary that replaces a history from here on. The history stays reachable.
     pub async fn compact(&self, compaction: Compaction) -> Result<Checkpointed> {
+        let span = debug_span!("compact", commit = %compaction.commit);
+        self.record_compaction(compaction).instrument(span).await
+    }
+
+    async fn record_compaction(&self, compaction: Compaction) -> Result<Checkpointed> {
         let Compaction { commit: id, summary, format, losses, provenance, head, mut annotations } = compaction;
         let covering = self.store.read(self.scope(), id, |tx, id| covered(tx, *id).boxed());
         let (chain_format, mut coverage) = covering.await?;
@@ -76,6 +82,11 @@ impl Contexture {
 
     /// Stores what a commit materializes to as one artifact, so that later materializations start there.
     pub async fn snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {
+        let span = debug_span!("snapshot", commit = %snapshot.commit);
+        self.record_snapshot(snapshot).instrument(span).await
+    }
+
+    async fn record_snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {
         let Snapshot { commit, provenance, head, annotations } = snapshot;
         let materialization = self.materialize(Some(commit), Stop::Compaction, None).await?;
         let (pieces, waiting) = mpsc::channel(PIECES_WAITING);

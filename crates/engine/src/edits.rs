@@ -20,6 +20,7 @@ use contexture_store::{
     search::{self, Filter, PassageKind, Query},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 pub use call_context::{CallContext, Reasoning, Request, Thought};
 pub use file::{Nearness, TracedFile};
@@ -100,6 +101,10 @@ impl Contexture {
     /// an older one that wrote the line counts more. Lines without letters and digits belong to their neighbours. What
     /// cannot be read is passed over.
     pub async fn trace(&self, trace: &Trace) -> Result<Traced> {
+        self.trace_lines(trace).instrument(debug_span!("trace", max_commits = trace.max_commits)).await
+    }
+
+    async fn trace_lines(&self, trace: &Trace) -> Result<Traced> {
         let mut candidates = self.candidates(trace).await?;
         let mut writers = LineWriters::new(trace);
         let mut left = trace.max_commits;

@@ -17,6 +17,7 @@ use contexture_store::{
     token_count::{self, TextDigest},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 pub use attach::Attachment;
 pub use handle::Envelopes;
@@ -134,7 +135,9 @@ impl Envelopes<'_> {
             events: events.into_iter().map(|event| event.of(id)).collect(),
             counted,
         };
-        self.engine.store.write(self.engine.scope(), prepared, |tx, prepared| write(tx, prepared).boxed()).await
+        let writing =
+            self.engine.store.write(self.engine.scope(), prepared, |tx, prepared| write(tx, prepared).boxed());
+        writing.instrument(debug_span!("keep_envelope", envelope = %id)).await
     }
 
     /// Returns an envelope.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contexture_core::{Actor, SpaceName, Timestamp};
 use contexture_store::{Location, Scope, Store, spaces};
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Result, assemble::RememberedAssemblies};
 
@@ -37,12 +38,12 @@ pub struct Contexture {
 impl Contexture {
     /// Opens a store, making it if need be.
     pub async fn open(options: Options) -> Result<Self> {
-        Ok(Self::on(Store::open(options.location.clone()).await?, options))
+        Ok(Self::on(Store::open(options.location.clone()).instrument(debug_span!("open")).await?, options))
     }
 
     /// Opens a store for a program that does one thing and ends: nothing is done beside something else, and less is set up.
     pub async fn open_alone(options: Options) -> Result<Self> {
-        Ok(Self::on(Store::open_alone(options.location.clone()).await?, options))
+        Ok(Self::on(Store::open_alone(options.location.clone()).instrument(debug_span!("open")).await?, options))
     }
 
     fn on(store: Store, options: Options) -> Self {

@@ -6,6 +6,7 @@ use contexture_store::{
     head::{self, Expect, Head, HeadMove},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Contexture, Result};
 
@@ -29,7 +30,7 @@ impl Contexture {
         let writing = self.store.write(self.scope(), (name.clone(), target, expect), |tx, (name, target, expect)| {
             head::set(tx, name, *target, *expect).boxed()
         });
-        Ok(writing.await?)
+        Ok(writing.instrument(debug_span!("set_head", commit = %target)).await?)
     }
 
     /// Moves a head that exists. Returns where it was.
@@ -44,7 +45,7 @@ impl Contexture {
             }
             .boxed()
         });
-        Ok(writing.await?)
+        Ok(writing.instrument(debug_span!("move_head", commit = %target)).await?)
     }
 
     /// Starts a branch: a new head at a commit. A head of that name is a conflict.
@@ -57,7 +58,7 @@ impl Contexture {
         let writing = self
             .store
             .write(self.scope(), (name.clone(), expect), |tx, (name, expect)| head::delete(tx, name, *expect).boxed());
-        Ok(writing.await?)
+        Ok(writing.instrument(debug_span!("delete_head")).await?)
     }
 
     /// Returns up to `limit` moves of a head before a sequence number, newest first; also of one that was deleted.

@@ -2,6 +2,7 @@
 
 use contexture_store::{Location, fsck, inspect, stats};
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Clock, Contexture, Result};
 
@@ -13,7 +14,7 @@ impl Contexture {
 
     /// Checks everything in the space and says what is damaged.
     pub async fn fsck(&self, progress: &mut (dyn FnMut(fsck::Progress) + Send)) -> Result<fsck::FsckReport> {
-        Ok(fsck::check(&self.store, &self.scope(), progress).await?)
+        Ok(fsck::check(&self.store, &self.scope(), progress).instrument(debug_span!("fsck")).await?)
     }
 
     /// Returns the measures of the space.

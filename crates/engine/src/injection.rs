@@ -8,6 +8,7 @@ use contexture_store::{
     injection::{self, Injection, StoredInjection},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Envelopes, NewEvent, Result};
 
@@ -33,7 +34,7 @@ impl Envelopes<'_> {
             }
             .boxed()
         });
-        writing.await
+        writing.instrument(debug_span!("record_injection", %envelope)).await
     }
 
     /// Returns up to `limit` injections of an envelope after a sequence number, oldest first.

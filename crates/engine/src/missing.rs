@@ -7,6 +7,7 @@ use contexture_store::{
     missing::{self, Filter, MissingChange, StoredMissing},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{Contexture, CreateOutcome, NewMissing, Result};
 
@@ -33,7 +34,7 @@ impl Contexture {
             }
             .boxed()
         });
-        writing.await
+        writing.instrument(debug_span!("record_missing", envelope = envelope.map(display))).await
     }
 
     /// Replaces the state of missing context, and records what happened with it.
@@ -46,7 +47,7 @@ impl Contexture {
             }
             .boxed()
         });
-        writing.await
+        writing.instrument(debug_span!("change_missing", missing = %id)).await
     }
 
     /// Returns missing context.

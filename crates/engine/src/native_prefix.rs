@@ -12,6 +12,7 @@ use contexture_formats::{
     codec::Effect,
 };
 use contexture_store::commit::StoredCommit;
+use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Contexture, Error, Materialized, Result, Stop, Stretch, Tier, Translation, TranslationLoss,
@@ -34,6 +35,17 @@ impl Contexture {
     ///
     /// What the runtime has written itself stays as it is, also before a compaction that it made: it keeps what it wants.
     pub async fn write_session(
+        &self,
+        commit: CommitId,
+        format: &Format,
+        target: &Target,
+        file: &mut File,
+    ) -> Result<WrittenSession> {
+        let span = debug_span!("write_session", %commit);
+        self.write_chain(commit, format, target, file).instrument(span).await
+    }
+
+    async fn write_chain(
         &self,
         commit: CommitId,
         format: &Format,

@@ -17,6 +17,7 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tracing::{Instrument as _, debug_span};
 
 pub use index::{Indexed, Indexing};
 pub use snippet::Snippet;
@@ -75,7 +76,7 @@ impl Contexture {
             .boxed()
         });
         let mut found = Vec::new();
-        for (commit, mut hits) in finding.await? {
+        for (commit, mut hits) in finding.instrument(debug_span!("search")).await? {
             hits.sort_by_key(|hit| (hit.spot.entry.is_none(), hit.spot.entry, hit.spot.part, hit.spot.passage));
             let texts = self.texts(&commit, &hits).await?;
             let matching_passages = hits.first().map_or(0, |hit| hit.hits_in_commit);

@@ -11,6 +11,7 @@ use contexture_store::{
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
+use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Contexture, Error, Materialized, Result, Stop, Stretch, Tier, TranslationLoss,
@@ -82,7 +83,8 @@ impl Contexture {
         // A narrative in a message in a narrative would say nothing more.
         let is_text = format.as_str() == "text";
         let best = if is_text { best.max(Tier::Rendered) } else { best };
-        let Gathered { replay, stretches, losses, commits, .. } = self.gather(commit, stop, best).await?;
+        let gathering = self.gather(commit, stop, best).instrument(debug_span!("translate", %commit));
+        let Gathered { replay, stretches, losses, commits, .. } = gathering.await?;
         let mut dialogue = Dialogue::of(replay.into_entries());
         let mut counted = dialogue.losses.clone();
         if best == Tier::Rendered && !is_text {

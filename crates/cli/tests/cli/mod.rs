@@ -36,4 +36,5 @@ mod schema;
 mod search;
 mod show;
 mod store;
+mod tracing;
 mod watch;

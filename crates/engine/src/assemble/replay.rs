@@ -7,6 +7,7 @@ use contexture_assembly::{
     recipe::TargetSpec,
 };
 use contexture_core::{ArtifactId, EnvelopeId};
+use tracing::{Instrument as _, debug_span};
 
 use crate::{AssemblyProblem, Envelopes, Error, Result};
 
@@ -45,7 +46,7 @@ impl Envelopes<'_> {
     /// Makes an envelope again and compares.
     pub async fn replay(&self, id: EnvelopeId) -> Result<Replayed> {
         let document = self.document(id).await?;
-        let (_, assembled) = self.make_again(id, &document).await?;
+        let (_, assembled) = self.make_again(id, &document).instrument(debug_span!("replay", envelope = %id)).await?;
         let mut targets = Vec::new();
         for target in &document.targets {
             let TargetOutcome { target: spec, .. } = target.outcome;

@@ -12,6 +12,7 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tracing::{Instrument as _, debug_span};
 
 use super::{
     envelopes::{Coverage, Loose},
@@ -54,7 +55,7 @@ impl Contexture {
         sink: W,
     ) -> Result<ExportSummary> {
         let starts = Starts { commits: commits.to_vec(), heads: heads.to_vec(), loose: Loose::LeftOut };
-        self.export_from(starts, sink).await
+        self.export_from(starts, sink).instrument(debug_span!("export", commits = commits.len())).await
     }
 
     /// Writes all that the heads lead to, and what was assembled or is missing without a commit.
@@ -68,7 +69,8 @@ impl Contexture {
                 break;
             }
         }
-        self.export_from(Starts { commits: Vec::new(), heads, loose: Loose::Included }, sink).await
+        let starts = Starts { commits: Vec::new(), heads, loose: Loose::Included };
+        self.export_from(starts, sink).instrument(debug_span!("export_all")).await
     }
 
     async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {

@@ -14,6 +14,7 @@ use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, debug_span};
 
 use super::{
     envelopes::Kept,
@@ -52,7 +53,7 @@ impl Contexture {
     pub async fn import_bundle(&self, bundle: impl Read + Seek + Send + 'static) -> Result<ImportSummary> {
         let (frames, mut waiting) = mpsc::channel(FRAMES_WAITING);
         let reading = tokio::task::spawn_blocking(move || send_frames(bundle, &frames));
-        let imported = self.store_frames(&mut waiting).await;
+        let imported = self.store_frames(&mut waiting).instrument(debug_span!("import_bundle")).await;
         // The reader stops when nobody waits for its frames.
         drop(waiting);
         let read = reading.await.map_err(|_| contexture_store::Error::Closed)?;

@@ -9,6 +9,7 @@ use contexture_store::{
     search::{self, Cursor, IndexChange, Moved, RULES, Spot},
 };
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, debug_span};
 
 use super::document::{self, Extractor, SearchDocument};
 use crate::{Contexture, Error, Result};
@@ -56,7 +57,7 @@ impl Contexture {
     /// may do this at once; what one has taken in the others do not.
     pub async fn update_index(&self, progress: &mut (dyn FnMut(Indexing) + Send)) -> Result<Indexed> {
         let mut indexer = Indexer { store: &self.store, scope: self.scope(), unreadable: 0 };
-        match indexer.follow(progress).await {
+        match indexer.follow(progress).instrument(debug_span!("update_index")).await {
             Ok(()) | Err(Error::Store(StoreError::ReadOnly | StoreError::Denied { .. })) => {}
             Err(error) => return Err(error),
         }
