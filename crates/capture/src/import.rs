@@ -1,13 +1,9 @@
 //! Import: one session file becomes chains of commits, in one pass, as far as it is not here yet.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
-use contexture_core::{
-    Annotation, CommitId, Format, GivenSessionId, HeadName, Machine, Principal, Thread, Ticket, Trigger,
-};
+pub use contexture::wire::{BadLine, FileOutcome, ImportedFile};
+use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Thread, Ticket, Trigger};
 use contexture_store::{
     Tx, annotation, artifact,
     commit::{self, Inserted},
@@ -90,65 +86,6 @@ impl Default for CaptureReason {
     fn default() -> Self {
         Self { trigger: Trigger::TurnBoundary, until: None, is_live: false, goes_on: false, ending: None }
     }
-}
-
-/// What became of a file.
-#[derive(Debug, Clone, Serialize)]
-pub struct ImportedFile {
-    /// The file.
-    pub path: PathBuf,
-    /// How it is written.
-    pub format: Format,
-    /// What it was to the store.
-    pub outcome: FileOutcome,
-    /// Commits that were not here before.
-    pub new_commits: u64,
-    /// Commits that were.
-    pub known_commits: u64,
-    /// Conversations in it: the main one, branches and side chains.
-    pub lanes: u64,
-    /// Lines that were read, or records of a document.
-    pub lines: u64,
-    /// Bytes that were read.
-    pub bytes: u64,
-    /// Lines that are no records, with the reason; they are kept all the same.
-    pub bad_lines: Vec<BadLine>,
-    /// How many further such lines there are.
-    pub bad_lines_left_out: u64,
-    /// Why the rest of a compressed file or of a document cannot be read; what comes before it was taken in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub damage: Option<String>,
-    /// The session that this one continues by reference, when it is not here: then it is a chain of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forked_from: Option<GivenSessionId>,
-    /// The last commit of the conversation that goes on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tip: Option<CommitId>,
-    /// Bytes of the session that the store holds now.
-    pub size: u64,
-}
-
-/// What a file was to the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileOutcome {
-    /// It was not known.
-    New,
-    /// It had grown.
-    Grown,
-    /// All of it was here.
-    Unchanged,
-    /// It had become another file of the same name.
-    Rewritten,
-}
-
-/// A line, or an element of a document, that is no record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct BadLine {
-    /// Its number among those that were read; the first is 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub reason: String,
 }
 
 impl Capture<'_> {

@@ -63,4 +63,4 @@ pub use runtime::{
     SessionName,
 };
 pub use spool::{Drained, Spool};
-pub use verify::{Depth, UnreadTail, Verified};
+pub use verify::{Depth, UnreadTail, Verified, unread_after};

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+pub use contexture::wire::Drained;
 use contexture_core::Timestamp;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
 use serde::{Deserialize, Serialize};
@@ -29,15 +30,6 @@ const KEPT: &str = "kept";
 #[derive(Debug, Clone)]
 pub struct Spool {
     directory: PathBuf,
-}
-
-/// What became of the entries of a spool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Drained {
-    /// Entries whose bytes the store holds now.
-    pub taken: u64,
-    /// Entries that continue nothing that is known: their session was rewritten. They are kept aside.
-    pub kept: u64,
 }
 
 /// What an entry says of itself.

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use contexture::wire::{UnreadTail, Verified};
 use contexture_core::{ArtifactId, Format, Machine};
 use contexture_formats::{Codec, Framing, codec};
 use contexture_store::{
@@ -13,7 +14,6 @@ use contexture_store::{
     source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use serde::Serialize;
 
 use crate::{
     Capture, Error, Result,
@@ -27,26 +27,6 @@ const SEGMENTS_PER_PAGE: u32 = 1024;
 /// Files that are compared at the same time.
 const FILES_AT_ONCE: usize = 8;
 
-/// What a comparison of a file with the store has shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(tag = "result", rename_all = "snake_case")]
-pub enum Verified {
-    /// The store gives back these first bytes of the file exactly; it holds so many more.
-    Same {
-        /// Bytes that were compared.
-        bytes: u64,
-        /// Bytes of the file that were not taken in.
-        left: u64,
-    },
-    /// The store gives back something else from this byte on.
-    Differs {
-        /// The first byte that differs.
-        at: u64,
-    },
-    /// The file was never taken in.
-    Unknown,
-}
-
 /// How much of a file is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
@@ -56,35 +36,24 @@ pub enum Depth {
     End,
 }
 
-/// What a session holds that was not taken in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct UnreadTail {
-    /// Bytes that an import would take in.
-    pub bytes: u64,
-    /// Lines in them.
-    pub lines: u64,
-}
-
-impl UnreadTail {
-    /// Counts what an import would take in after the first bytes of a session, without a last line that is still being
-    /// written.
-    pub fn after(path: &Path, format: &Format, start: u64) -> io::Result<Self> {
-        let mut input = Input::open(path)?;
-        let mut unread = Self::default();
-        if input.skip_to(start)?.is_none() {
-            return Ok(unread);
-        }
-        let decoder = codec(format);
-        let mut lines = Lines::new(input, start);
-        while let Some(line) = lines.next()? {
-            let is_record = || decoder.as_ref().is_some_and(|codec| codec.outline(line.bytes.trim_ascii()).is_ok());
-            if line.is_whole || is_record() {
-                unread.bytes += line.bytes.len() as u64;
-                unread.lines += 1;
-            }
-        }
-        Ok(unread)
+/// Counts what an import would take in after the first bytes of a session, without a last line that is still being
+/// written.
+pub fn unread_after(path: &Path, format: &Format, start: u64) -> io::Result<UnreadTail> {
+    let mut input = Input::open(path)?;
+    let mut unread = UnreadTail::default();
+    if input.skip_to(start)?.is_none() {
+        return Ok(unread);
     }
+    let decoder = codec(format);
+    let mut lines = Lines::new(input, start);
+    while let Some(line) = lines.next()? {
+        let is_record = || decoder.as_ref().is_some_and(|codec| codec.outline(line.bytes.trim_ascii()).is_ok());
+        if line.is_whole || is_record() {
+            unread.bytes += line.bytes.len() as u64;
+            unread.lines += 1;
+        }
+    }
+    Ok(unread)
 }
 
 impl Capture<'_> {

@@ -13,11 +13,11 @@ use contexture::{
     Contexture,
     core::{Format, Timestamp},
     formats::{self, Framing},
+    wire::SkippedFile,
 };
 use contexture_capture::{
     self as capture, Capture, Homes, ImportSettings, ImportedFile, Runtime, SessionFile, opencode,
 };
-use serde::Serialize;
 
 pub(crate) use self::rescue::{Rescued, is_rescue_needed, rescue};
 use crate::{
@@ -88,12 +88,11 @@ impl Candidate {
 }
 
 /// A file that is none, or none that is looked for.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Skipped {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
     /// Whether it may be one all the same.
-    #[serde(skip)]
     pub(crate) is_unreadable: bool,
 }
 
@@ -105,6 +104,12 @@ impl Skipped {
 
     fn because(path: &Path, reason: &impl ToString) -> Self {
         Self { path: path.to_owned(), reason: reason.to_string(), is_unreadable: false }
+    }
+}
+
+impl From<&Skipped> for SkippedFile {
+    fn from(skipped: &Skipped) -> Self {
+        Self { path: skipped.path.clone(), reason: skipped.reason.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ use contexture_capture::{Homes, HookRegistration, Runtime, RuntimeHooks};
 
 use crate::error::{Error, Result, Unprepared};
 use change::FileKind;
-pub(crate) use change::{Effect, Plan, Step, Target};
+pub(crate) use change::{Plan, Step, Target};
 pub(crate) use hooks::Misfit;
 pub(crate) use program::Program;
 

@@ -7,15 +7,19 @@ mod artifact;
 mod check;
 mod commit;
 mod current;
+mod doctor;
 mod entry;
 mod envelope;
 mod failure;
 mod format;
 mod head;
+mod import;
 mod origin;
 mod recipe;
 mod registry;
+mod resume;
 mod search;
+mod setup;
 mod store;
 
 use schemars::JsonSchema;
@@ -25,11 +29,20 @@ pub use artifact::MeasuredArtifact;
 pub use check::{CheckedRecords, FaultDocument};
 pub use commit::{CommitDocument, ListCursor, ListCursorError, ListedCommit, MadeCommit, ResolvedCommit, ShownCommit};
 pub use current::{CurrentCommit, FoundBy};
+pub use doctor::{
+    AgentsHealth, DoctorReport, Drained, ExpiringSession, HealthCheck, HealthProblem, HookCall, HookHealth,
+    IncompleteSession, LoggedTrouble, RepairedCapture, RetentionHealth, SessionState, SessionsHealth, SessionsTally,
+    SpoolHealth, StoreHealth, StoreState, UnreadTail,
+};
 pub use entry::{EntryBody, EntryDocument};
 pub use envelope::{AssembledEnvelope, EnvelopeDifference, RemovedItem, ReplayedRendering, ShownEnvelope};
 pub use failure::{FailureBody, FailureDocument, causes};
 pub use format::FormatDocument;
 pub use head::{HeadsByCommit, MovedHead};
+pub use import::{
+    BadLine, ComparedFile, FileOutcome, GrownSession, ImportClosing, ImportTotals, ImportedFile, PlannedFile,
+    SkippedFile, Verified,
+};
 pub use origin::{
     BlamedLines, Certainty, ChangedFile, CommitContribution, CommitOrigin, EditDocument, GitCommitDocument,
     StoryDocument,
@@ -39,7 +52,9 @@ pub use recipe::{
     ShownRecipe,
 };
 pub use registry::{DocumentKind, ListedDocument};
+pub use resume::ResumableSession;
 pub use search::{SearchHit, SearchIndex};
+pub use setup::{SetUpPlace, SetupEffect};
 pub use store::{InspectedStore, SpaceStats, StorePath};
 
 /// Version of every document's shape.

@@ -5,6 +5,7 @@
 mod backend;
 mod clock;
 mod harness;
+mod json_schema;
 mod numbers;
 mod runtime;
 mod sqlite;
@@ -25,6 +26,7 @@ pub use backend::{Backend, EngineColumn};
 pub use clock::TestClock;
 pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
 pub use harness::Harness;
+pub use json_schema::schema_violation;
 pub use look::{Observed, artifact, exported, heads, journal, materialized, observe, stored, walked};
 pub use numbers::Numbers;
 pub use runtime::block_on;

@@ -12,9 +12,8 @@ mod store;
 mod troubles;
 
 use clap::Args;
-use contexture::{Contexture, core::Timestamp};
+use contexture::{Contexture, core::Timestamp, wire::DoctorReport};
 use contexture_capture::Depth;
-use serde::Serialize;
 
 use self::{
     agents::Agents,
@@ -65,11 +64,9 @@ pub(crate) struct Doctor {
 }
 
 /// Everything that was looked at.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Examination {
-    #[serde(skip)]
     now: Timestamp,
-    #[serde(skip)]
     depth: Depth,
     store: StoreState,
     sessions: Completeness,
@@ -78,17 +75,6 @@ struct Examination {
     agents: Agents,
     retention: Retention,
     log: Troubles,
-}
-
-/// What is told in the end.
-#[derive(Debug, Serialize)]
-struct Report<'r> {
-    healthy: bool,
-    problems: &'r [Problem],
-    #[serde(flatten)]
-    examination: &'r Examination,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fixed: Option<Fixed>,
 }
 
 impl Doctor {
@@ -109,8 +95,8 @@ impl Doctor {
         let problems = examination.problems();
         match output.shape() {
             Shape::Json => {
-                let healthy = problems.is_empty();
-                output.document(Report { healthy, problems: &problems, examination: &examination, fixed })?;
+                let fixed = fixed.map(Fixed::document);
+                output.document(DoctorReport { fixed, ..examination.document(problems.clone()) })?;
             }
             Shape::Text => render::show(&examination, &problems, output)?,
         }
@@ -141,6 +127,22 @@ async fn examine(invocation: &Invocation, depth: Depth, output: &Output) -> Resu
 }
 
 impl Examination {
+    /// Tells programs of everything.
+    fn document(&self, problems: Vec<Problem>) -> DoctorReport {
+        DoctorReport {
+            healthy: problems.is_empty(),
+            problems,
+            store: self.store.document(),
+            sessions: self.sessions.document(),
+            hooks: self.hooks.document(),
+            spool: self.spool.document(),
+            agents: self.agents.document(),
+            retention: self.retention.document(),
+            log: self.log.document(),
+            fixed: None,
+        }
+    }
+
     fn mark(&self, check: Check, problems: &[Problem]) -> Mark {
         let is_known = match check {
             Check::Sessions | Check::Retention => self.store.is_usable(),

@@ -11,9 +11,9 @@ use contexture::{
     Contexture,
     core::Machine,
     formats::{self, Framing},
+    wire::{ComparedFile, ImportClosing, ImportTotals, PlannedFile, SkippedFile},
 };
-use contexture_capture::{Capture, Depth, FileOutcome, ImportedFile, Verified};
-use serde::Serialize;
+use contexture_capture::{Capture, Depth, Verified};
 
 use crate::{
     error::{Error, Result},
@@ -65,33 +65,6 @@ pub(crate) struct Import {
     verify: bool,
 }
 
-/// What became of all files of a runtime.
-#[derive(Debug, Default, Clone, Copy, Serialize)]
-struct Sum {
-    files: u64,
-    new_files: u64,
-    grown_files: u64,
-    unchanged_files: u64,
-    new_commits: u64,
-    branches: u64,
-    bytes: u64,
-    bad_lines: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Closing {
-    runtimes: BTreeMap<String, Sum>,
-    skipped: Vec<Skipped>,
-}
-
-/// One compared file.
-#[derive(Debug, Serialize)]
-struct Compared {
-    path: PathBuf,
-    #[serde(flatten)]
-    result: Verified,
-}
-
 impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let Findings { candidates, skipped } = self.findings(invocation)?;
@@ -128,7 +101,7 @@ async fn take_in(
 ) -> Result<()> {
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
-    let mut runtimes: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut runtimes: BTreeMap<String, ImportTotals> = BTreeMap::new();
     // What comes out of a compressed file is more than the file.
     let progress = |at: u64| bar.set(at.min(total));
     let files = sessions::take_in(engine, &invocation.environment, &candidates, &progress).await?;
@@ -151,7 +124,8 @@ async fn take_in(
         for file in imported {
             output.document(file)?;
         }
-        return output.document(Closing { runtimes, skipped });
+        let skipped = skipped.iter().map(SkippedFile::from).collect();
+        return output.document(ImportClosing { runtimes, skipped });
     }
     for file in &imported {
         let framing = formats::codec(&file.format).map(formats::Codec::framing);
@@ -178,22 +152,7 @@ async fn take_in(
     Ok(())
 }
 
-impl Sum {
-    fn add(&mut self, file: &ImportedFile) {
-        self.files += 1;
-        match file.outcome {
-            FileOutcome::New | FileOutcome::Rewritten => self.new_files += 1,
-            FileOutcome::Grown => self.grown_files += 1,
-            FileOutcome::Unchanged => self.unchanged_files += 1,
-        }
-        self.new_commits += file.new_commits;
-        self.branches += file.lanes.saturating_sub(1);
-        self.bytes += file.bytes;
-        self.bad_lines += file.bad_lines.len() as u64 + file.bad_lines_left_out;
-    }
-}
-
-fn show_sums(runtimes: &BTreeMap<String, Sum>, output: &mut Output) -> Result<()> {
+fn show_sums(runtimes: &BTreeMap<String, ImportTotals>, output: &mut Output) -> Result<()> {
     if runtimes.is_empty() {
         output.status("There are no sessions to take in.");
         return Ok(());
@@ -239,13 +198,7 @@ fn show_skipped(skipped: &[Skipped], output: &mut Output) {
 fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output) -> Result<()> {
     for Candidate { path, runtime, bytes, .. } in candidates {
         if output.shape() == Shape::Json {
-            #[derive(Serialize)]
-            struct Planned<'p> {
-                path: &'p Path,
-                runtime: &'p str,
-                bytes: u64,
-            }
-            output.document(Planned { path, runtime, bytes: *bytes })?;
+            output.document(PlannedFile { path: path.clone(), runtime: runtime.clone(), bytes: *bytes })?;
         } else {
             let size = output::size(*bytes);
             output.line(format_args!("{runtime:<12} {size:>10}  {}", path.display()))?;
@@ -267,12 +220,12 @@ async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate]
     for (path, result) in paths.into_iter().zip(results) {
         let result = result?;
         differ += u64::from(!matches!(result, Verified::Same { .. }));
-        compared.push(Compared { path, result });
+        compared.push(ComparedFile { path, result });
     }
     let (mut same, mut same_bytes, mut left_bytes) = (0, 0, 0);
-    for Compared { path, result } in compared {
+    for ComparedFile { path, result } in compared {
         if output.shape() == Shape::Json {
-            output.document(Compared { path: path.clone(), result })?;
+            output.document(ComparedFile { path: path.clone(), result })?;
         }
         match result {
             Verified::Same { bytes, left } => {

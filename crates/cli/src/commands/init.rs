@@ -9,16 +9,15 @@ use std::{
 };
 
 use clap::Args;
-use contexture::Location;
+use contexture::{Location, wire::SetUpPlace};
 use contexture_capture::Runtime;
-use serde::Serialize;
 
 use crate::{
     error::{Error, Result, Unprepared},
     input::Input,
     invocation::Invocation,
     output::{Output, Shape},
-    setup::{self, Effect, Installed, Place, Plan, Program, Scope, State, Step, Target, git},
+    setup::{self, Installed, Place, Plan, Program, Scope, State, Step, Target, git},
     values,
 };
 
@@ -72,15 +71,6 @@ struct Consent {
     yes: bool,
 }
 
-/// What was done at a place, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Told<'p> {
-    target: Target,
-    path: &'p Path,
-    effect: Effect,
-    done: bool,
-}
-
 impl Init {
     pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
@@ -109,9 +99,9 @@ impl Init {
             }
             if output.shape() == Shape::Json {
                 let Plan { target, place, .. } = plan;
-                output.document(Told {
-                    target: *target,
-                    path: place,
+                output.document(SetUpPlace {
+                    target: target.as_str().to_owned(),
+                    path: place.clone(),
                     effect: plan.effect(),
                     done: !self.consent.dry_run,
                 })?;

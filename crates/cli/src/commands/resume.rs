@@ -10,11 +10,11 @@ use std::{
 
 use clap::Args;
 use contexture::{
-    Contexture, Materialized, Reference, Stop,
+    Contexture, Reference, Stop,
     core::{CommitId, HeadName, RuntimeSessionId},
+    wire::ResumableSession,
 };
 use contexture_capture::{Capture, ImportSettings, ResumeCommand, Runtime};
-use serde::Serialize;
 use uuid::Uuid;
 
 use super::materialize;
@@ -68,18 +68,6 @@ pub(crate) struct Resume {
     arguments: Vec<OsString>,
 }
 
-/// A session that an agent can go on with.
-#[derive(Debug, Serialize)]
-struct Written<'w> {
-    runtime: Runtime,
-    session: &'w RuntimeSessionId,
-    commit: CommitId,
-    path: &'w Path,
-    cwd: &'w Path,
-    command: Vec<String>,
-    report: &'w Materialized,
-}
-
 impl Resume {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
@@ -101,8 +89,15 @@ impl Resume {
             if output.shape() == Shape::Json {
                 let words = std::iter::once(program.to_owned());
                 let command = words.chain(arguments.iter().map(|word| word.to_string_lossy().into_owned())).collect();
-                let (path, cwd, report) = (&*written.path, &*directory, &written.report);
-                return output.document(Written { runtime, session: &session, commit, path, cwd, command, report });
+                return output.document(ResumableSession {
+                    runtime: runtime.as_str().to_owned(),
+                    session,
+                    commit,
+                    path: written.path,
+                    cwd: directory,
+                    command,
+                    report: written.report,
+                });
             }
             output.status(format_args!("Session {session} of {} is at {}", runtime.title(), written.path.display()));
             output.status(materialize::told(&written.report));

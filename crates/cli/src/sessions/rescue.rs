@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use contexture::Contexture;
 use contexture_capture::{Capture, Drained};
-use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
@@ -16,7 +15,7 @@ use crate::{
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// What was left behind and is in order now.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Rescued {
     /// What became of the entries of the spool.
     pub(crate) spool: Drained,

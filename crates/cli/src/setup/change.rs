@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture::wire::SetupEffect;
 use contexture_capture::Runtime;
-use serde::{Serialize, Serializer};
 
 use super::diff;
 use crate::{
@@ -50,43 +50,32 @@ pub(crate) enum FileKind {
     Script,
 }
 
-/// What a plan does to its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Effect {
-    Created,
-    Changed,
-    Removed,
-    Unchanged,
-}
-
 impl Plan {
-    pub(crate) fn effect(&self) -> Effect {
+    pub(crate) fn effect(&self) -> SetupEffect {
         match &*self.steps {
-            [] => Effect::Unchanged,
-            [Step::Write { before: None, .. }] => Effect::Created,
-            [Step::Delete { .. }, ..] => Effect::Removed,
-            [Step::Write { .. } | Step::Move { .. }, ..] => Effect::Changed,
+            [] => SetupEffect::Unchanged,
+            [Step::Write { before: None, .. }] => SetupEffect::Created,
+            [Step::Delete { .. }, ..] => SetupEffect::Removed,
+            [Step::Write { .. } | Step::Move { .. }, ..] => SetupEffect::Changed,
         }
     }
 }
 
 impl Target {
+    /// Returns its name on the command line.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Runtime(runtime) => runtime.as_str(),
+            Self::Git => "git",
+        }
+    }
+
     /// Returns what people call it.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Runtime(runtime) => runtime.title(),
             Self::Git => "git",
         }
-    }
-}
-
-impl Serialize for Target {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Self::Runtime(runtime) => runtime.as_str(),
-            Self::Git => "git",
-        })
     }
 }
 

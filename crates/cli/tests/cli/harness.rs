@@ -7,6 +7,9 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use contexture::wire::DocumentKind;
+use contexture_testkit::schema_violation;
+
 use crate::Place;
 
 /// When every test happens, unless it says otherwise.
@@ -103,6 +106,8 @@ impl User {
     /// Returns how the program ended and what it said, with `store` for the place of the user's store.
     pub(crate) fn ran(&self, ended: io::Result<Output>) -> Ran {
         let Output { status, stdout, stderr } = ended.unwrap();
+        check_documents(&stdout);
+        check_documents(&stderr);
         let text = |bytes| String::from_utf8(bytes).unwrap().replace(&self.place.shown(), "store");
         Ran { code: status.code().expect("it was not killed"), stdout: text(stdout), stderr: text(stderr) }
     }
@@ -131,5 +136,18 @@ impl fmt::Display for Ran {
             write!(f, "[stderr]\n{stderr}")?;
         }
         Ok(())
+    }
+}
+
+/// Checks every document that was printed: it keeps to the schema of its kind, and whoever reads it can write it again.
+fn check_documents(printed: &[u8]) {
+    let printed = String::from_utf8_lossy(printed);
+    for line in printed.lines().filter(|line| line.starts_with("{\"schema\":\"contexture/")) {
+        let is_known = |kind: &&DocumentKind| kind.rewrite(line).is_ok_and(|again| again == line);
+        let kind = DocumentKind::all().iter().find(is_known);
+        let kind = kind.unwrap_or_else(|| panic!("no document of the library: {line}"));
+        let schema = serde_json::to_value(kind.schema()).unwrap();
+        let violation = schema_violation(&schema, &serde_json::from_str(line).unwrap());
+        assert_eq!(violation, None, "{} is not what its schema says: {line}", kind.name);
     }
 }

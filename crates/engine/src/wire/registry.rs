@@ -92,7 +92,9 @@ kinds! {
     "checked-records", super::CheckedRecords, "What is wrong with records of the standard.", ["check"];
     "commit", super::CommitDocument, "A commit with what is said about it.", ["log", "children", "annotate"];
     "commit-origin", super::CommitOrigin, "The contexts that made a git commit.", ["why-commit"];
+    "compared-file", super::ComparedFile, "A file that was compared with the store.", ["import --verify"];
     "current-commit", super::CurrentCommit, "The commit that is the caller's understanding now.", ["current"];
+    "doctor-report", super::DoctorReport, "Whether all that agents said is in the store.", ["doctor"];
     "document-kind", ListedDocument, "A kind of document.", ["schema"];
     "entry", super::EntryDocument, "Something that a commit says.", ["cat", "show --entries"];
     "envelope", super::ShownEnvelope, "An envelope with all that was decided.", ["envelope show"];
@@ -102,8 +104,11 @@ kinds! {
     "failure", super::FailureDocument, "Why something was not done, on standard error.", ["any"];
     "format", super::FormatDocument, "A format that is known by name.", ["formats"];
     "fsck-report", crate::fsck::FsckReport, "What is damaged in a space.", ["fsck"];
+    "grown-session", super::GrownSession, "A session that has grown while it was watched.", ["watch"];
     "head", crate::Head, "A head and where it points.", ["head list"];
     "head-move", crate::HeadMove, "A move of a head, as it is kept.", ["head log"];
+    "import-closing", super::ImportClosing, "What became of all files.", ["import"];
+    "imported-file", super::ImportedFile, "What became of a session file.", ["import"];
     "injection", crate::Injected, "An injection that was recorded.", ["envelope inject"];
     "journal-record", crate::core::JournalRecord, "A change of a space.", ["journal"];
     "listed-commit", super::ListedCommit, "A commit and how to go on behind it.", ["list"];
@@ -115,10 +120,13 @@ kinds! {
         ["missing list", "missing resolve"];
     "moved-head", super::MovedHead, "A head that was made, moved or deleted.",
         ["fork", "head set", "head move", "head delete"];
+    "planned-file", super::PlannedFile, "A file that would be taken in.", ["import --dry-run"];
     "replayed-rendering", super::ReplayedRendering, "What a replay gave for a target.", ["envelope replay"];
     "resolved-commit", super::ResolvedCommit, "The commit that somebody was at.", ["resolve"];
+    "resumable-session", super::ResumableSession, "A session that was written for an agent to go on with.", ["resume"];
     "search-hit", super::SearchHit, "A passage that was found.", ["search"];
     "search-index", super::SearchIndex, "What became of the index.", ["search --rebuild"];
+    "set-up-place", super::SetUpPlace, "What was done to an agent's settings or to git's hooks.", ["init"];
     "shown-commit", super::ShownCommit, "A commit with its surroundings.", ["show"];
     "shown-recipe", super::ShownRecipe, "A recipe with all that holds in it.", ["recipe show"];
     "space", crate::Space, "A space of the store.", ["spaces"];
@@ -128,7 +136,7 @@ kinds! {
 }
 
 fn schema<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Versioned<T>>()
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Versioned<T>>()
 }
 
 fn rewrite<T: Serialize + DeserializeOwned>(document: &str) -> serde_json::Result<String> {
@@ -155,7 +163,9 @@ checked-recipe contexture/1 recipe check
 checked-records contexture/1 check
 commit contexture/1 log, children, annotate
 commit-origin contexture/1 why-commit
+compared-file contexture/1 import --verify
 current-commit contexture/1 current
+doctor-report contexture/1 doctor
 document-kind contexture/1 schema
 entry contexture/1 cat, show --entries
 envelope contexture/1 envelope show
@@ -165,8 +175,11 @@ envelope-why contexture/1 envelope why
 failure contexture/1 any
 format contexture/1 formats
 fsck-report contexture/1 fsck
+grown-session contexture/1 watch
 head contexture/1 head list
 head-move contexture/1 head log
+import-closing contexture/1 import
+imported-file contexture/1 import
 injection contexture/1 envelope inject
 journal-record contexture/1 journal
 listed-commit contexture/1 list
@@ -175,10 +188,13 @@ made-commit contexture/1 checkpoint, compact, snapshot
 materialized contexture/1 materialize --output, materialize --report
 missing-context contexture/1 missing list, missing resolve
 moved-head contexture/1 fork, head set, head move, head delete
+planned-file contexture/1 import --dry-run
 replayed-rendering contexture/1 envelope replay
 resolved-commit contexture/1 resolve
+resumable-session contexture/1 resume
 search-hit contexture/1 search
 search-index contexture/1 search --rebuild
+set-up-place contexture/1 init
 shown-commit contexture/1 show
 shown-recipe contexture/1 recipe show
 space contexture/1 spaces

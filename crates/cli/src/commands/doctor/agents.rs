@@ -2,22 +2,20 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use contexture::core::GivenSessionId;
+use contexture::{core::GivenSessionId, wire::AgentsHealth};
 use contexture_capture::{self as capture, LiveSession, Recorder};
-use serde::Serialize;
 
 use super::problem::{Check, FIX, Problem};
 use crate::output;
 
 /// The sessions of this store that were not ended.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Agents {
     /// Sessions whose agents are there, or of which nobody knows.
     at_work: Vec<GivenSessionId>,
     /// Sessions whose agents are gone.
     gone: Vec<GivenSessionId>,
     /// The files of the former.
-    #[serde(skip)]
     files: HashSet<PathBuf>,
 }
 
@@ -33,6 +31,11 @@ impl Agents {
         let files = files.collect();
         let names = |sessions: Vec<LiveSession>| sessions.into_iter().map(|session| session.session).collect();
         Self { at_work: names(at_work), gone: names(gone), files }
+    }
+
+    /// Tells programs of them.
+    pub(super) fn document(&self) -> AgentsHealth {
+        AgentsHealth { at_work: self.at_work.clone(), gone: self.gone.clone() }
     }
 
     /// Tells whether a file is written at this moment.

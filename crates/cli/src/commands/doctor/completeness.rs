@@ -9,9 +9,9 @@ use std::{
 use contexture::{
     Contexture, Error as EngineError, StoreError,
     core::{Machine, Timestamp},
+    wire::{IncompleteSession, SessionState, SessionsHealth, SessionsTally, SkippedFile},
 };
-use contexture_capture::{Capture, Depth, Error as CaptureError, UnreadTail, Verified};
-use serde::Serialize;
+use contexture_capture::{Capture, Depth, Error as CaptureError, UnreadTail, Verified, unread_after};
 
 use super::{
     agents::Agents,
@@ -24,61 +24,25 @@ use crate::{
 };
 
 /// What was compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Completeness {
     /// Whether sessions could be compared with the store.
     is_compared: bool,
-    runtimes: BTreeMap<String, Tally>,
+    runtimes: BTreeMap<String, SessionsTally>,
     /// The sessions that are not wholly in the store, by path.
     incomplete: Vec<Incomplete>,
     /// Files that are no sessions, or cannot be read.
     skipped: Vec<Skipped>,
 }
 
-/// The sessions of a runtime by how they are.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Tally {
-    sessions: u64,
-    bytes: u64,
-    complete: u64,
-    /// Still being written, and not yet taken in to the end.
-    live: u64,
-    behind: u64,
-    /// What those that are behind hold that was not taken in.
-    unread: UnreadTail,
-    never: u64,
-    different: u64,
-    unreadable: u64,
-}
-
 /// A session that is not wholly in the store.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Incomplete {
-    #[serde(flatten)]
-    state: State,
+    state: SessionState,
     pub(super) path: PathBuf,
     pub(super) runtime: String,
     pub(super) written: Option<Timestamp>,
-    #[serde(skip)]
     candidate: Candidate,
-}
-
-/// How a session is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub(super) enum State {
-    /// All of it is in the store.
-    Complete,
-    /// An agent is writing it: the rest comes with its next event.
-    Live(UnreadTail),
-    /// It has more than the store.
-    Behind(UnreadTail),
-    /// Nothing of it was taken in.
-    Never,
-    /// The store has something else.
-    Different { at: u64 },
-    /// It or what the store has of it cannot be read.
-    Unreadable { problem: String, is_damage: bool },
 }
 
 /// How to compare.
@@ -123,21 +87,31 @@ impl Completeness {
 
     /// Compares with nothing, because there is no store to compare with.
     pub(super) fn unknown(found: Findings) -> Self {
-        let judged = found.candidates.into_iter().map(|candidate| (candidate, State::Complete));
+        let judged = found.candidates.into_iter().map(|candidate| (candidate, SessionState::Complete));
         Self { is_compared: false, ..Self::tally(judged, found.skipped) }
     }
 
-    fn tally(judged: impl Iterator<Item = (Candidate, State)>, skipped: Vec<Skipped>) -> Self {
-        let mut runtimes: BTreeMap<String, Tally> = BTreeMap::new();
+    fn tally(judged: impl Iterator<Item = (Candidate, SessionState)>, skipped: Vec<Skipped>) -> Self {
+        let mut runtimes: BTreeMap<String, SessionsTally> = BTreeMap::new();
         let mut incomplete = Vec::new();
         for (candidate, state) in judged {
-            runtimes.entry(candidate.runtime.clone()).or_default().add(&candidate, &state);
-            if state != State::Complete {
+            runtimes.entry(candidate.runtime.clone()).or_default().add(candidate.bytes, &state);
+            if state != SessionState::Complete {
                 let (path, runtime) = (candidate.path.clone(), candidate.runtime.clone());
                 incomplete.push(Incomplete { state, path, runtime, written: candidate.written, candidate });
             }
         }
         Self { is_compared: true, runtimes, incomplete, skipped }
+    }
+
+    /// Tells programs of it.
+    pub(super) fn document(&self) -> SessionsHealth {
+        SessionsHealth {
+            is_compared: self.is_compared,
+            runtimes: self.runtimes.iter().map(|(runtime, tally)| (runtime.clone(), *tally)).collect(),
+            incomplete: self.incomplete.iter().map(IncompleteSession::from).collect(),
+            skipped: self.skipped.iter().map(SkippedFile::from).collect(),
+        }
     }
 
     /// Tells whether sessions could be compared with the store.
@@ -152,20 +126,20 @@ impl Completeness {
 
     /// Returns the sessions of which something is missing that no agent is about to tell.
     pub(super) fn missing(&self) -> impl Iterator<Item = &Incomplete> {
-        self.incomplete.iter().filter(|session| !matches!(session.state, State::Live(_)))
+        self.incomplete.iter().filter(|session| !matches!(session.state, SessionState::Live(_)))
     }
 
     /// Returns the sessions that an import may complete, and which of them it must read from the beginning.
     pub(super) fn to_import(&self) -> impl Iterator<Item = (&Candidate, bool)> {
         self.incomplete.iter().filter_map(|session| match session.state {
-            State::Behind(_) | State::Never | State::Live(_) => Some((&session.candidate, false)),
-            State::Different { .. } => Some((&session.candidate, true)),
-            State::Complete | State::Unreadable { .. } => None,
+            SessionState::Behind(_) | SessionState::Never | SessionState::Live(_) => Some((&session.candidate, false)),
+            SessionState::Different { .. } => Some((&session.candidate, true)),
+            SessionState::Complete | SessionState::Unreadable { .. } => None,
         })
     }
 
     pub(super) fn line(&self) -> String {
-        let mut all = Tally::default();
+        let mut all = SessionsTally::default();
         for tally in self.runtimes.values() {
             all.merge(tally);
         }
@@ -176,7 +150,7 @@ impl Completeness {
         let is_alone = self.runtimes.len() == 1;
         match self.is_compared {
             false => format!("{on_disk}, not compared"),
-            true if is_alone || all.complete == all.sessions => format!("{on_disk}: {}", all.told()),
+            true if is_alone || all.complete == all.sessions => format!("{on_disk}: {}", told(&all)),
             true => format!("{on_disk}: {} complete", output::count(all.complete)),
         }
     }
@@ -184,14 +158,14 @@ impl Completeness {
     /// Returns a line for each runtime, when there are several, and one for the files that are no sessions.
     pub(super) fn details(&self) -> Vec<String> {
         let width = self.runtimes.keys().map(String::len).max().unwrap_or_default();
-        let told = |(runtime, tally): (&String, &Tally)| {
-            let fate = if self.is_compared { format!(": {}", tally.told()) } else { String::new() };
+        let line = |(runtime, tally): (&String, &SessionsTally)| {
+            let fate = if self.is_compared { format!(": {}", told(tally)) } else { String::new() };
             let (sessions, size) = (output::count(tally.sessions), output::size(tally.bytes));
             format!("{runtime:<width$} {sessions:>5} {size:>10}{fate}")
         };
         let mut lines: Vec<String> = Vec::new();
         if self.runtimes.len() > 1 {
-            lines.extend(self.runtimes.iter().map(told));
+            lines.extend(self.runtimes.iter().map(line));
         }
         let others = self.skipped.iter().filter(|file| !file.is_unreadable).count() as u64;
         if others > 0 {
@@ -202,7 +176,7 @@ impl Completeness {
     }
 
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let mut all = Tally::default();
+        let mut all = SessionsTally::default();
         for tally in self.runtimes.values() {
             all.merge(tally);
         }
@@ -218,7 +192,7 @@ impl Completeness {
         let changed = ("was changed since it was taken in", "were changed since they were taken in");
         tell(all.different, changed, FIX.to_owned());
         for session in &self.incomplete {
-            if let State::Unreadable { problem, is_damage } = &session.state {
+            if let SessionState::Unreadable { problem, is_damage } = &session.state {
                 let what = format!("{}: {}", session.path.display(), output::first_line(problem));
                 let command = if *is_damage { "ctx fsck".to_owned() } else { look_at(&session.path) };
                 problems.push(Problem::new(Check::Sessions, what, command));
@@ -232,82 +206,58 @@ impl Completeness {
     }
 }
 
-impl Tally {
-    fn add(&mut self, candidate: &Candidate, state: &State) {
-        self.sessions += 1;
-        self.bytes += candidate.bytes;
-        match state {
-            State::Complete => self.complete += 1,
-            State::Live(_) => self.live += 1,
-            State::Behind(UnreadTail { bytes, lines }) => {
-                self.behind += 1;
-                self.unread.bytes += bytes;
-                self.unread.lines += lines;
-            }
-            State::Never => self.never += 1,
-            State::Different { .. } => self.different += 1,
-            State::Unreadable { .. } => self.unreadable += 1,
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.sessions += other.sessions;
-        self.bytes += other.bytes;
-        self.complete += other.complete;
-        self.live += other.live;
-        self.behind += other.behind;
-        self.unread.bytes += other.unread.bytes;
-        self.unread.lines += other.unread.lines;
-        self.never += other.never;
-        self.different += other.different;
-        self.unreadable += other.unreadable;
-    }
-
-    fn told(&self) -> String {
-        if self.complete == self.sessions {
-            return "all complete".to_owned();
-        }
-        let unread = match self.unread.lines {
-            0 => String::new(),
-            lines => format!(" by {}", output::counted(lines, "line")),
-        };
-        let parts = [
-            (self.complete, "complete".to_owned()),
-            (self.live, "being written".to_owned()),
-            (self.behind, format!("behind{unread}")),
-            (self.never, "never taken in".to_owned()),
-            (self.different, "changed since".to_owned()),
-            (self.unreadable, "unreadable".to_owned()),
-        ];
-        let told = parts.into_iter().filter(|(number, _)| *number > 0);
-        told.map(|(number, what)| format!("{} {what}", output::count(number))).collect::<Vec<_>>().join(", ")
+impl From<&Incomplete> for IncompleteSession {
+    fn from(session: &Incomplete) -> Self {
+        let Incomplete { state, path, runtime, written, .. } = session;
+        Self { state: state.clone(), path: path.clone(), runtime: runtime.clone(), written: *written }
     }
 }
 
+/// Tells a person how the sessions of a runtime are.
+fn told(tally: &SessionsTally) -> String {
+    if tally.complete == tally.sessions {
+        return "all complete".to_owned();
+    }
+    let unread = match tally.unread.lines {
+        0 => String::new(),
+        lines => format!(" by {}", output::counted(lines, "line")),
+    };
+    let parts = [
+        (tally.complete, "complete".to_owned()),
+        (tally.live, "being written".to_owned()),
+        (tally.behind, format!("behind{unread}")),
+        (tally.never, "never taken in".to_owned()),
+        (tally.different, "changed since".to_owned()),
+        (tally.unreadable, "unreadable".to_owned()),
+    ];
+    let told = parts.into_iter().filter(|(number, _)| *number > 0);
+    told.map(|(number, what)| format!("{} {what}", output::count(number))).collect::<Vec<_>>().join(", ")
+}
+
 /// Decides how a session is.
-fn judge(candidate: &Candidate, verified: contexture_capture::Result<Verified>, agents: &Agents) -> State {
+fn judge(candidate: &Candidate, verified: contexture_capture::Result<Verified>, agents: &Agents) -> SessionState {
     let is_live = agents.write(&candidate.path);
     match verified {
-        Ok(Verified::Same { left: 0, .. }) => State::Complete,
-        Ok(Verified::Same { bytes, left }) => match UnreadTail::after(&candidate.path, &candidate.format, bytes) {
+        Ok(Verified::Same { left: 0, .. }) => SessionState::Complete,
+        Ok(Verified::Same { bytes, left }) => match unread_after(&candidate.path, &candidate.format, bytes) {
             // Somebody is in the middle of writing a line, or was when the machine stopped.
-            Ok(UnreadTail { lines: 0, .. }) => State::Complete,
-            Ok(unread) if is_live => State::Live(unread),
-            Ok(unread) => State::Behind(unread),
-            Err(_) => State::Behind(UnreadTail { bytes: left, lines: 0 }),
+            Ok(UnreadTail { lines: 0, .. }) => SessionState::Complete,
+            Ok(unread) if is_live => SessionState::Live(unread),
+            Ok(unread) => SessionState::Behind(unread),
+            Err(_) => SessionState::Behind(UnreadTail { bytes: left, lines: 0 }),
         },
-        Ok(Verified::Unknown) if is_live => State::Live(UnreadTail { bytes: candidate.bytes, lines: 0 }),
-        Ok(Verified::Unknown) => State::Never,
+        Ok(Verified::Unknown) if is_live => SessionState::Live(UnreadTail { bytes: candidate.bytes, lines: 0 }),
+        Ok(Verified::Unknown) => SessionState::Never,
         // What is written anew each time differs when it has grown.
-        Ok(Verified::Differs { .. }) if candidate.is_document() => State::Behind(UnreadTail::default()),
-        Ok(Verified::Differs { at }) => State::Different { at },
+        Ok(Verified::Differs { .. }) if candidate.is_document() => SessionState::Behind(UnreadTail::default()),
+        Ok(Verified::Differs { at }) => SessionState::Different { at },
         Err(error) => {
             use StoreError::{Damaged, DamagedArtifact, NoArtifact};
             let is_damage = matches!(
                 error,
                 CaptureError::Engine(EngineError::Store(Damaged { .. } | DamagedArtifact(_) | NoArtifact(_)))
             );
-            State::Unreadable { problem: Error::from(error).told(), is_damage }
+            SessionState::Unreadable { problem: Error::from(error).told(), is_damage }
         }
     }
 }

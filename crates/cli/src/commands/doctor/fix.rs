@@ -1,8 +1,7 @@
 //! Repairing what can be repaired.
 
-use contexture::Contexture;
+use contexture::{Contexture, wire::RepairedCapture};
 use contexture_capture::{Capture, FileOutcome};
-use serde::Serialize;
 
 use super::completeness::Completeness;
 use crate::{
@@ -13,9 +12,8 @@ use crate::{
 };
 
 /// What was repaired.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fixed {
-    #[serde(flatten)]
     rescued: Rescued,
     /// Sessions that were taken in.
     sessions: u64,
@@ -55,6 +53,12 @@ pub(super) async fn fix(
 }
 
 impl Fixed {
+    /// Tells programs of it.
+    pub(super) fn document(self) -> RepairedCapture {
+        let Self { rescued: Rescued { spool, closed }, sessions, new_commits } = self;
+        RepairedCapture { spool, closed, sessions, new_commits }
+    }
+
     pub(super) fn tell(self, output: &mut Output) {
         self.rescued.tell(output);
         if self.sessions > 0 {

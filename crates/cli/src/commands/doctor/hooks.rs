@@ -5,9 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::core::Timestamp;
+use contexture::{
+    core::Timestamp,
+    wire::{HookCall, HookHealth},
+};
 use contexture_capture::{HookSeen, Runtime};
-use serde::Serialize;
 
 use super::problem::{Check, Problem};
 use crate::{
@@ -25,14 +27,13 @@ const TOLERANCE_MICROS: i64 = 10 * 60 * 1_000_000;
 const INSTALL: &str = "ctx init";
 
 /// The hooks of the runtimes that are here.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
+#[derive(Debug)]
 pub(super) struct Hooks {
     all: Vec<Hook>,
 }
 
 /// The hook of a runtime.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Hook {
     runtime: Runtime,
     /// The settings that ask for it.
@@ -45,6 +46,20 @@ struct Hook {
     fired: Option<HookSeen>,
     /// Whether sessions went on without it.
     is_silent: bool,
+}
+
+impl From<&Hook> for HookHealth {
+    fn from(hook: &Hook) -> Self {
+        let Hook { runtime, settings, missing, lost_program, fired, is_silent } = hook;
+        Self {
+            runtime: runtime.as_str().to_owned(),
+            settings: settings.clone(),
+            missing: missing.iter().map(|event| (*event).to_owned()).collect(),
+            lost_program: lost_program.clone(),
+            fired: fired.as_ref().map(|call| HookCall { at: call.at, event: call.event.clone() }),
+            is_silent: *is_silent,
+        }
+    }
 }
 
 impl Hooks {
@@ -61,6 +76,11 @@ impl Hooks {
             Hook::new(runtime, at.map(|at| installed.remove(at)), fired, last_written)
         };
         Ok(Self { all: here.map(hook).collect() })
+    }
+
+    /// Tells programs of them.
+    pub(super) fn document(&self) -> Vec<HookHealth> {
+        self.all.iter().map(HookHealth::from).collect()
     }
 
     pub(super) fn line(&self, now: Timestamp) -> String {

@@ -1,10 +1,10 @@
 //! What runtimes are about to delete though it is not in the store.
 
-use std::path::PathBuf;
-
-use contexture::core::Timestamp;
+use contexture::{
+    core::Timestamp,
+    wire::{ExpiringSession, RetentionHealth},
+};
 use contexture_capture::{Homes, Runtime};
-use serde::Serialize;
 
 use super::{
     DAY_MICROS,
@@ -17,24 +17,19 @@ use crate::output;
 const SOON_MICROS: i64 = 7 * DAY_MICROS;
 
 /// The sessions that are not wholly in the store and will be deleted, the first to go first.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Retention {
     /// Whether it is known what is in the store.
     is_known: bool,
-    expiring: Vec<Expiring>,
-}
-
-/// A session that will be deleted.
-#[derive(Debug, Serialize)]
-struct Expiring {
-    path: PathBuf,
-    runtime: String,
-    /// When its runtime may delete it.
-    at: Timestamp,
-    is_soon: bool,
+    expiring: Vec<ExpiringSession>,
 }
 
 impl Retention {
+    /// Tells programs of it.
+    pub(super) fn document(&self) -> RetentionHealth {
+        RetentionHealth { is_known: self.is_known, expiring: self.expiring.clone() }
+    }
+
     pub(super) fn of(homes: &Homes, sessions: &Completeness, now: Timestamp) -> Self {
         let periods: Vec<_> =
             Runtime::ALL.iter().map(|runtime| (runtime.as_str(), runtime.retention_micros(homes))).collect();
@@ -43,9 +38,9 @@ impl Retention {
             let at = session.written?.as_micros().checked_add(period(&session.runtime)?)?;
             let is_soon = at.saturating_sub(now.as_micros()) <= SOON_MICROS;
             let (path, runtime) = (session.path.clone(), session.runtime.clone());
-            Some(Expiring { path, runtime, at: Timestamp::from_micros(at)?, is_soon })
+            Some(ExpiringSession { path, runtime, at: Timestamp::from_micros(at)?, is_soon })
         };
-        let mut expiring: Vec<Expiring> = sessions.missing().filter_map(expiring).collect();
+        let mut expiring: Vec<ExpiringSession> = sessions.missing().filter_map(expiring).collect();
         expiring.sort_by_key(|session| session.at);
         Self { is_known: sessions.is_compared(), expiring }
     }
@@ -54,10 +49,10 @@ impl Retention {
         match self.expiring.first() {
             None if !self.is_known => "not known, because nothing was compared".to_owned(),
             None => "nothing that is missing will be deleted".to_owned(),
-            Some(Expiring { at, is_soon: false, .. }) => {
+            Some(ExpiringSession { at, is_soon: false, .. }) => {
                 format!("the first of what is missing will be deleted {}", when(now, *at))
             }
-            Some(Expiring { at, .. }) => {
+            Some(ExpiringSession { at, .. }) => {
                 let soon = output::counted(self.soon(), "session");
                 format!("{soon} not wholly in the store will be deleted, the first {}", when(now, *at))
             }
@@ -67,7 +62,8 @@ impl Retention {
     /// Returns a line for each session that goes soon, the first to go first.
     pub(super) fn details(&self, now: Timestamp) -> Vec<String> {
         let soon = self.expiring.iter().filter(|session| session.is_soon);
-        let name = |session: &Expiring| session.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name =
+            |session: &ExpiringSession| session.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         soon.map(|session| format!("{}: {} {}", when(now, session.at), session.runtime, name(session))).collect()
     }
 

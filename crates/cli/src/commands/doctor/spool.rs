@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use contexture::core::Timestamp;
+use contexture::{core::Timestamp, wire::SpoolHealth};
 use contexture_capture::Spool;
-use serde::Serialize;
 
 use super::problem::{Check, FIX, Problem};
 use crate::output;
 
 /// What waits for this store, and for others.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct SpoolState {
     waiting: u64,
     since: Option<Timestamp>,
@@ -29,6 +28,18 @@ impl SpoolState {
         let elsewhere = others.map(|path| Spool::at(path).waiting() as u64).sum();
         let (waiting, since) = (spool.waiting() as u64, spool.waiting_since());
         Self { waiting, since, kept: spool.kept(), elsewhere, directory }
+    }
+
+    /// Tells programs of it.
+    pub(super) fn document(&self) -> SpoolHealth {
+        let Self { waiting, since, kept, elsewhere, directory } = self;
+        SpoolHealth {
+            waiting: *waiting,
+            since: *since,
+            kept: kept.clone(),
+            elsewhere: *elsewhere,
+            directory: directory.clone(),
+        }
     }
 
     /// Tells whether all that was ever in it is in the store.

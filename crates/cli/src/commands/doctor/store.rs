@@ -3,8 +3,8 @@
 use contexture::{
     Contexture,
     inspect::{Access, Inspection, Presence, StoreCondition},
+    wire::{self, StoreHealth},
 };
-use serde::Serialize;
 
 use super::problem::{Check, Problem};
 use crate::{
@@ -17,27 +17,31 @@ use crate::{
 const SAY_MORE: &str = "ctx store check";
 
 /// How the store is.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct StoreState {
     path: String,
-    #[serde(flatten)]
     state: State,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum State {
-    Found {
-        #[serde(flatten)]
-        place: StoreCondition,
-        warnings: Vec<&'static str>,
-    },
-    Unusable {
-        problem: String,
-    },
+    Found { place: StoreCondition, warnings: Vec<&'static str> },
+    Unusable { problem: String },
 }
 
 impl StoreState {
+    /// Tells programs of it.
+    pub(super) fn document(&self) -> StoreHealth {
+        let state = match &self.state {
+            State::Found { place, warnings } => wire::StoreState::Found {
+                place: place.clone(),
+                warnings: warnings.iter().map(|warning| (*warning).to_owned()).collect(),
+            },
+            State::Unusable { problem } => wire::StoreState::Unusable { problem: problem.clone() },
+        };
+        StoreHealth { path: self.path.clone(), state }
+    }
+
     /// Looks at the store, and opens it if there is one.
     pub(super) async fn of(invocation: &Invocation) -> Result<(Self, Option<Contexture>)> {
         let location = invocation.location()?;

@@ -2,9 +2,8 @@
 
 use std::cmp::Reverse;
 
-use contexture::core::Timestamp;
+use contexture::{core::Timestamp, wire::LoggedTrouble};
 use contexture_capture::{Trouble, TroubleLog};
-use serde::Serialize;
 
 use super::{
     DAY_MICROS,
@@ -18,36 +17,22 @@ use crate::output;
 const DAYS_BACK: i64 = 7;
 
 /// What went wrong, by its message.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
+#[derive(Debug)]
 pub(super) struct Troubles {
-    groups: Vec<Group>,
-}
-
-/// The same thing that went wrong so many times.
-#[derive(Debug, Serialize)]
-struct Group {
-    problem: String,
-    times: u64,
-    last: Timestamp,
-    during: String,
-    /// Whether all that was at stake went to the spool.
-    is_spooled: bool,
-    /// Whether all that was at stake is in the store.
-    is_safe: bool,
+    groups: Vec<LoggedTrouble>,
 }
 
 impl Troubles {
     pub(super) fn of(log: &TroubleLog, now: Timestamp, spool: &SpoolState, sessions: &Completeness) -> Self {
         let since = Timestamp::from_micros(now.as_micros().saturating_sub(DAYS_BACK * DAY_MICROS)).unwrap_or(now);
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<LoggedTrouble> = Vec::new();
         for Trouble { at, during, problem, is_spooled, .. } in log.since(since) {
             match groups.iter_mut().find(|group| group.problem == problem) {
                 Some(group) => {
                     (group.times, group.last, group.during) = (group.times + 1, group.last.max(at), during);
                     group.is_spooled &= is_spooled;
                 }
-                None => groups.push(Group { problem, times: 1, last: at, during, is_spooled, is_safe: false }),
+                None => groups.push(LoggedTrouble { problem, times: 1, last: at, during, is_spooled, is_safe: false }),
             }
         }
         for group in &mut groups {
@@ -56,6 +41,11 @@ impl Troubles {
         }
         groups.sort_by_key(|group| (group.is_safe, Reverse(group.last)));
         Self { groups }
+    }
+
+    /// Tells programs of it.
+    pub(super) fn document(&self) -> Vec<LoggedTrouble> {
+        self.groups.clone()
     }
 
     pub(super) fn line(&self) -> String {
@@ -68,7 +58,7 @@ impl Troubles {
 
     /// Returns a line for each message: what is not safe first, then the last first.
     pub(super) fn details(&self, now: Timestamp) -> Vec<String> {
-        let told = |Group { problem, times, last, during, is_spooled, is_safe }: &Group| {
+        let told = |LoggedTrouble { problem, times, last, during, is_spooled, is_safe }: &LoggedTrouble| {
             let fate = match (is_safe, is_spooled) {
                 (true, _) => "safe now",
                 (false, true) => "in the spool",
@@ -88,8 +78,8 @@ impl Troubles {
 
     pub(super) fn problems(&self) -> Option<Problem> {
         // What waits in the spool is the spool's to tell.
-        let is_lost = |group: &&Group| !group.is_safe && !group.is_spooled;
-        let Group { problem, .. } = self.groups.iter().find(is_lost)?;
+        let is_lost = |group: &&LoggedTrouble| !group.is_safe && !group.is_spooled;
+        let LoggedTrouble { problem, .. } = self.groups.iter().find(is_lost)?;
         let what = format!("hooks could not store what they were told: {}", output::first_line(problem));
         Some(Problem::new(Check::Log, what, FIX))
     }

@@ -6,9 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::core::Timestamp;
+use contexture::{core::Timestamp, wire::GrownSession};
 use contexture_capture::{Capture, ImportedFile, opencode};
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
@@ -50,15 +49,6 @@ struct Round {
     rescued: Rescued,
     files: Vec<io::Result<ImportedFile>>,
     is_unlinked: bool,
-}
-
-/// A session that has grown, as `--json` tells it.
-#[derive(Debug, Serialize)]
-struct Grown<'g> {
-    runtime: &'g str,
-    session: &'g str,
-    #[serde(flatten)]
-    file: &'g ImportedFile,
 }
 
 impl<'t> Taker<'t> {
@@ -168,7 +158,8 @@ fn tell(candidate: &Candidate, file: &ImportedFile, output: &mut Output) -> Resu
     let name = session_name(&file.path);
     let (runtime, session) = (candidate.runtime.as_str(), name.as_str());
     if output.shape() == Shape::Json {
-        return output.document(Grown { runtime, session, file });
+        let (runtime, session) = (runtime.to_owned(), session.to_owned());
+        return output.document(GrownSession { runtime, session, file: file.clone() });
     }
     let turns = output::counted(file.new_commits, "turn");
     let id = output.palette.id;
