@@ -43,8 +43,8 @@ pub use handle::Capture;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use links::Linked;
 pub use live::{
-    BoundSession, CurrentRequest, Deadline, HookInput, HookMoment, HookSeen, KeptSession, Recorded, Recorder, Sighting,
-    Trouble, TroubleLog, current, nearest_agent, own_process,
+    BoundSession, CurrentRequest, Deadline, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting, Trouble,
+    TroubleLog, current, nearest_agent, own_process,
 };
 pub use many::SessionFile;
 pub use origin::{
@@ -59,8 +59,8 @@ pub use run::{
     RunTasks, Tap, TaskOutcome,
 };
 pub use runtime::{
-    Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookRegistration, ResumeCommand, Runtime, RuntimeHooks,
-    SessionName,
+    Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookMoment, HookRegistration, ResumeCommand, Runtime,
+    RuntimeHooks, SessionName,
 };
 pub use spool::{Drained, Spool};
 pub use verify::{Depth, UnreadTail, Verified, unread_after};

@@ -11,7 +11,7 @@ mod session_lookup;
 
 pub use self::{
     current::{CurrentRequest, current},
-    hook_event::{HookInput, HookMoment},
+    hook_event::HookInput,
     hook_seen::HookSeen,
     log::{Trouble, TroubleLog},
     process::{nearest_agent, own_process},

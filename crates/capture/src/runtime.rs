@@ -28,7 +28,7 @@ use serde::{Serialize, Serializer};
 
 use self::descriptor::{RuntimeDescriptor, SessionFiles, SessionStorage};
 pub use self::{
-    descriptor::{HookEvent, HookExtension, HookRegistration, RuntimeHooks},
+    descriptor::{HookEvent, HookExtension, HookMoment, HookRegistration, RuntimeHooks},
     dialect::{Dialect, Happened, Heard},
     homes::Homes,
 };

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 
+use crate::runtime::{HookMoment, Runtime};
+
 /// An event, as far as capture needs it. The runtimes write nearly the same; what they add is not read.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -31,36 +33,12 @@ pub struct HookInput {
     pub reason: Option<String>,
 }
 
-/// What an event means for a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HookMoment {
-    /// It begins, or goes on after it was left.
-    Start,
-    /// Somebody asks; what is asked will be in the file with the answer.
-    Question,
-    /// A tool is about to be called.
-    Call,
-    /// Something happened that is worth a checkpoint.
-    Checkpoint(Trigger),
-    /// It is over.
-    End,
-}
-
 impl HookInput {
-    /// Returns what the event means. One that nobody knows is as good as any to look at the session.
-    pub fn moment(&self) -> HookMoment {
-        match self.hook_event_name.as_str() {
-            "SessionStart" | "session_start" => HookMoment::Start,
-            // Gemini CLI tells of a compression before each request, whether there is one or not.
-            "UserPromptSubmit" | "BeforeAgent" | "before_agent_start" | "PreCompress" => HookMoment::Question,
-            "PreToolUse" | "BeforeTool" | "tool_call" => HookMoment::Call,
-            "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "SubagentStop" | "AfterTool" | "tool_result" => {
-                HookMoment::Checkpoint(Trigger::ToolCall)
-            }
-            "PreCompact" | "session_before_compact" => HookMoment::Checkpoint(Trigger::Compaction),
-            "SessionEnd" | "session_shutdown" => HookMoment::End,
-            _ => HookMoment::Checkpoint(Trigger::TurnBoundary),
-        }
+    /// Returns what the event means where a runtime tells of it. One that its row does not know is as good as any to look
+    /// at the session.
+    pub fn moment(&self, runtime: Runtime) -> HookMoment {
+        let known = runtime.hooks().and_then(|hooks| (hooks.moment)(&self.hook_event_name));
+        known.unwrap_or(HookMoment::Checkpoint(Trigger::TurnBoundary))
     }
 
     /// Returns a text that the file will hold once it is up to date with the event.

@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{RuntimeSessionId, Timestamp};
+use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
 
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookRegistration, RuntimeDescriptor, RuntimeHooks,
-        SessionFiles, SessionStorage, UsualHome, make_folder,
+        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor,
+        RuntimeHooks, SessionFiles, SessionStorage, UsualHome, make_folder,
     },
 };
 use crate::discover::is_lines;
@@ -59,6 +59,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
             HookEvent::new("Stop", TIMEOUT),
             HookEvent::new("SessionEnd", TIMEOUT),
         ]),
+        moment,
         caution: None,
         project_caution: None,
         silent_while: "",
@@ -81,6 +82,21 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
 #[serde(default, rename_all = "camelCase")]
 struct Settings {
     cleanup_period_days: Option<i64>,
+}
+
+fn moment(event: &str) -> Option<HookMoment> {
+    Some(match event {
+        "SessionStart" => HookMoment::Start,
+        "UserPromptSubmit" => HookMoment::Question,
+        "PreToolUse" => HookMoment::Call,
+        "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "SubagentStop" => {
+            HookMoment::Checkpoint(Trigger::ToolCall)
+        }
+        "PreCompact" => HookMoment::Checkpoint(Trigger::Compaction),
+        "PostCompact" | "Stop" => HookMoment::Checkpoint(Trigger::TurnBoundary),
+        "SessionEnd" => HookMoment::End,
+        _ => return None,
+    })
 }
 
 fn resume(session: &RuntimeSessionId, _path: &Path) -> [OsString; 2] {

@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{RuntimeSessionId, Timestamp};
+use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
 
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles,
-        SessionStorage, UsualHome, file_time, id_at_end, make_folder,
+        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks,
+        SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
     first_line::first_line,
 };
@@ -61,6 +61,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
             HookEvent::new("Stop", TIMEOUT),
             HookEvent::new("SessionEnd", END_TIMEOUT),
         ]),
+        moment,
         caution: TRUST,
         project_caution: TRUST,
         silent_while: ", as it does while the hook is not trusted in it",
@@ -98,6 +99,19 @@ fn is_session(path: &Path) -> bool {
 
 fn working_directory(path: &Path) -> PathBuf {
     first_line::<FirstLine>(path).payload.cwd
+}
+
+fn moment(event: &str) -> Option<HookMoment> {
+    Some(match event {
+        "SessionStart" => HookMoment::Start,
+        "UserPromptSubmit" => HookMoment::Question,
+        "PreToolUse" => HookMoment::Call,
+        "PostToolUse" | "SubagentStop" => HookMoment::Checkpoint(Trigger::ToolCall),
+        "PreCompact" => HookMoment::Checkpoint(Trigger::Compaction),
+        "PostCompact" | "Stop" => HookMoment::Checkpoint(Trigger::TurnBoundary),
+        "SessionEnd" => HookMoment::End,
+        _ => return None,
+    })
 }
 
 fn resume(session: &RuntimeSessionId, _path: &Path) -> [OsString; 2] {

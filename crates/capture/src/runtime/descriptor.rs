@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{RuntimeSessionId, Timestamp};
+use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 
 use super::{Heard, SessionName};
 
@@ -116,6 +116,8 @@ pub struct RuntimeHooks {
     pub in_project: &'static str,
     /// What the file is.
     pub registration: HookRegistration,
+    /// Returns what an event means by its name, be it registered by us or by somebody else.
+    pub moment: fn(event: &str) -> Option<HookMoment>,
     /// What a person has to do before hooks in the home are called.
     pub caution: Option<&'static str>,
     /// The same for those in a project.
@@ -142,6 +144,21 @@ pub struct HookEvent {
     pub matcher: Option<&'static str>,
     /// How long the runtime waits for us, in its own unit.
     pub timeout: u32,
+}
+
+/// What an event means for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookMoment {
+    /// It begins, or goes on after it was left.
+    Start,
+    /// Somebody asks; what is asked will be in the file with the answer.
+    Question,
+    /// A tool is about to be called.
+    Call,
+    /// Something happened that is worth a checkpoint.
+    Checkpoint(Trigger),
+    /// It is over.
+    End,
 }
 
 /// A program that a runtime loads and that tells of events.

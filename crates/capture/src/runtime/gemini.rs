@@ -10,14 +10,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{RuntimeSessionId, Timestamp};
+use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
 
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles,
-        SessionStorage, UsualHome, file_time,
+        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks,
+        SessionFiles, SessionStorage, UsualHome, file_time,
     },
     first_line::first_line,
 };
@@ -59,6 +59,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
             HookEvent::new("AfterAgent", TIMEOUT),
             HookEvent::new("SessionEnd", TIMEOUT),
         ]),
+        moment,
         caution: None,
         project_caution: None,
         silent_while: "",
@@ -89,6 +90,19 @@ fn is_session(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_chat = path.components().any(|part| part.as_os_str() == "chats");
     is_chat && (is_lines(path) || name.starts_with("session-") && is_document(path))
+}
+
+fn moment(event: &str) -> Option<HookMoment> {
+    Some(match event {
+        "SessionStart" => HookMoment::Start,
+        // It tells of a compression before each request, whether there is one or not.
+        "BeforeAgent" | "PreCompress" => HookMoment::Question,
+        "BeforeTool" => HookMoment::Call,
+        "AfterTool" => HookMoment::Checkpoint(Trigger::ToolCall),
+        "AfterAgent" => HookMoment::Checkpoint(Trigger::TurnBoundary),
+        "SessionEnd" => HookMoment::End,
+        _ => return None,
+    })
 }
 
 fn resume(session: &RuntimeSessionId, _path: &Path) -> [OsString; 2] {

@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture_core::{RuntimeSessionId, Timestamp};
+use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles, SessionStorage,
-        UsualHome, file_time, id_at_end, make_folder,
+        AgentProgram, HomeDirectory, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles,
+        SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
 };
 use crate::discover::is_lines;
@@ -41,6 +41,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         in_home: "extensions/contexture.js",
         in_project: ".pi/extensions/contexture.js",
         registration: HookRegistration::Extension(extension::EXTENSION),
+        moment,
         caution: None,
         project_caution: Some("pi loads what is in a project only if you trust the project."),
         silent_while: "",
@@ -57,6 +58,19 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     }),
     stream: None,
 };
+
+fn moment(event: &str) -> Option<HookMoment> {
+    Some(match event {
+        "session_start" => HookMoment::Start,
+        "before_agent_start" => HookMoment::Question,
+        "tool_call" => HookMoment::Call,
+        "tool_result" => HookMoment::Checkpoint(Trigger::ToolCall),
+        "session_before_compact" => HookMoment::Checkpoint(Trigger::Compaction),
+        "turn_end" | "agent_end" | "session_compact" => HookMoment::Checkpoint(Trigger::TurnBoundary),
+        "session_shutdown" => HookMoment::End,
+        _ => return None,
+    })
+}
 
 fn resume(_session: &RuntimeSessionId, path: &Path) -> [OsString; 2] {
     ["--session".into(), path.into()]

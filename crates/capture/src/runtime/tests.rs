@@ -2,9 +2,11 @@
 
 use std::{collections::HashSet, fs, hash::Hash};
 
+use contexture_core::Trigger;
 use contexture_formats as formats;
 
 use super::{descriptor::UsualHome, *};
+use crate::HookInput;
 
 fn assert_unique<T: Hash + Eq + fmt::Debug>(all: impl Iterator<Item = T>) {
     let mut seen = HashSet::new();
@@ -46,12 +48,51 @@ fn every_row_is_complete() {
                 HookRegistration::Extension(extension) => extension.events.to_vec(),
             };
             assert!(!events.is_empty(), "{name}");
+            let moments: Vec<_> = events.iter().filter_map(|event| (hooks.moment)(event)).collect();
+            assert_eq!(moments.len(), events.len(), "{name}: an event is registered that means nothing");
+            assert!(moments.contains(&HookMoment::Start) && moments.contains(&HookMoment::End), "{name}");
+            assert_eq!((hooks.moment)("another"), None, "{name}");
             assert_unique(events.into_iter());
         }
         if let Some(agent) = &row.agent {
             assert!(!agent.program.is_empty(), "{name}");
             assert!(matches!(row.storage, SessionStorage::Files(_)), "{name}: a session is written as a file");
         }
+    }
+}
+
+#[test]
+fn an_event_means_what_the_row_of_its_runtime_says() {
+    let moment = |runtime, event: &str| {
+        let hook_event_name = event.to_owned();
+        HookInput { hook_event_name, ..HookInput::default() }.moment(runtime)
+    };
+    let turn = HookMoment::Checkpoint(Trigger::TurnBoundary);
+    let tool = HookMoment::Checkpoint(Trigger::ToolCall);
+    let compaction = HookMoment::Checkpoint(Trigger::Compaction);
+    for (runtime, events) in [
+        (
+            Runtime::CLAUDE_CODE,
+            ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolBatch", "Stop", "SessionEnd"],
+        ),
+        (
+            Runtime::CODEX,
+            ["SessionStart", "UserPromptSubmit", "PreToolUse", "SubagentStop", "PostCompact", "SessionEnd"],
+        ),
+        (Runtime::GEMINI, ["SessionStart", "PreCompress", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"]),
+        (
+            Runtime::PI,
+            ["session_start", "before_agent_start", "tool_call", "tool_result", "turn_end", "session_shutdown"],
+        ),
+    ] {
+        let meant = [HookMoment::Start, HookMoment::Question, HookMoment::Call, tool, turn, HookMoment::End];
+        assert_eq!(events.map(|event| moment(runtime, event)), meant, "{runtime}");
+    }
+    assert_eq!(moment(Runtime::CLAUDE_CODE, "PreCompact"), compaction);
+    assert_eq!(moment(Runtime::CODEX, "PreCompact"), compaction);
+    assert_eq!(moment(Runtime::PI, "session_before_compact"), compaction);
+    for runtime in Runtime::ALL {
+        assert_eq!(moment(*runtime, "another"), turn, "{runtime}");
     }
 }
 

@@ -107,7 +107,7 @@ impl Hook {
     /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
     fn hear(&self, invocation: &Invocation, event: &HookInput) -> Result<Option<Recorded>> {
         let recorder = invocation.recorder()?;
-        let moment = event.moment();
+        let moment = event.moment(self.runtime);
         if moment == HookMoment::Start {
             recorder.close_crashed(STORE_LIMIT)?;
         }

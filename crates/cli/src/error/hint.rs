@@ -8,7 +8,7 @@ use contexture::{
     formats,
     inspect::Obstacle,
 };
-use contexture_capture::{Error as CaptureError, Untraced};
+use contexture_capture::{Error as CaptureError, Runtime, Untraced};
 
 use super::Error;
 
@@ -51,10 +51,10 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NoHeads => "`ctx log --all` shows commits to name instead",
         Error::NotEmpty { .. } => "name a new directory",
         Error::NotReproduced { .. } => "`ctx import` takes in what is new; then compare again",
-        Error::NoRuntime { .. } => "name one: `--in claude-code`, codex, gemini or pi",
+        Error::NoRuntime { .. } => &format!("name one: {}", any_of("--in", Runtime::resumable())),
         Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
         Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
-        Error::NoAgent { .. } => "name the agent that it starts: `--in claude-code`, codex, gemini or pi",
+        Error::NoAgent { .. } => &format!("name the agent that it starts: {}", any_of("--in", Runtime::resumable())),
         // What helps with content does not help with summaries.
         Error::Summary { .. }
         | Error::Read { .. }
@@ -79,6 +79,18 @@ pub(super) fn after(error: &Error) -> Option<String> {
         | Error::Runtime(_) => return None,
     };
     Some(hint.to_owned())
+}
+
+/// Returns the runtimes that may be named, the first with what is typed before it.
+pub(super) fn any_of(typed: &str, runtimes: impl Iterator<Item = Runtime>) -> String {
+    let mut names: Vec<_> = runtimes.map(|runtime| runtime.as_str().to_owned()).collect();
+    if let Some(first) = names.first_mut() {
+        *first = format!("`{typed} {first}`");
+    }
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn after_capture(error: &CaptureError) -> Option<String> {

@@ -4,6 +4,7 @@ use std::{io, path::PathBuf};
 
 use contexture_capture::Runtime;
 
+use super::hint::any_of;
 use crate::setup::Misfit;
 
 /// Why agents cannot be set up.
@@ -42,7 +43,7 @@ impl Unprepared {
     /// Returns what to do next.
     pub(super) fn hint(&self) -> Option<String> {
         let hint: &str = match self {
-            Self::NoAgents => "name one: `ctx init --runtime claude-code`, codex, gemini or pi",
+            Self::NoAgents => &format!("name one: {}", any_of("ctx init --runtime", Runtime::hooked())),
             Self::NoSettings { .. } => "set HOME, or use `--project`",
             Self::Settings { runtime, .. } => &format!(
                 "change it by hand, in entries with the command `ctx hook {}`; `--runtime` names other agents",
