@@ -75,6 +75,14 @@ pub enum Error {
         /// The session.
         path: PathBuf,
     },
+    /// A file or directory that somebody named cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Input or output failed.
     #[error("cannot {attempt}")]
     Io {
@@ -105,6 +113,7 @@ impl Coded for Error {
             Self::NothingKnown { .. } => ErrorCode::NothingKnown,
             Self::Executor(_) => ErrorCode::CannotStart,
             Self::Untraced(untraced) => untraced.code(),
+            Self::Unreadable { .. } => ErrorCode::CannotRead,
             Self::Discontinuous { .. } | Self::Io { .. } => ErrorCode::InputOutput,
         }
     }

@@ -12,6 +12,7 @@ mod discover;
 mod document;
 mod fork;
 mod git;
+mod health;
 mod import;
 mod input;
 mod lines;
@@ -23,9 +24,11 @@ mod origin;
 mod printable;
 mod reading;
 mod registry;
+mod rescue;
 mod resume;
 mod run;
 mod runtime;
+mod search;
 mod spool;
 mod steps;
 mod verify;
@@ -40,6 +43,7 @@ pub use document::MAX_DOCUMENT_BYTES;
 pub use error::{Error, Result};
 pub use git::{BlamedLine, CONTEXT_TRAILER, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository};
 pub use handle::Capture;
+pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use links::Linked;
 pub use live::{
@@ -52,6 +56,7 @@ pub use origin::{
     LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, Untraced, why_commit, why_lines,
 };
 pub use registry::{LiveSession, OpenCall, Process, Registry};
+pub use rescue::RescuedSessions;
 pub use resume::{ResumeRequest, ResumedSession};
 pub use run::{
     CheckpointInterval, CheckpointIntervalError, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint,
@@ -61,6 +66,9 @@ pub use run::{
 pub use runtime::{
     Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookMoment, HookRegistration, ResumeCommand, Runtime,
     RuntimeHooks, SessionName,
+};
+pub use search::{
+    SessionCandidate, SessionFindings, SessionOwner, SessionSearch, SkipReason, SkippedSession, WantedSessions,
 };
 pub use spool::{Drained, Spool};
 pub use verify::{Depth, UnreadTail, Verified, unread_after};

@@ -11,7 +11,7 @@ use contexture::{
     Clock,
     core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
-use contexture_capture::{Homes, ImportSettings};
+use contexture_capture::{Homes, ImportSettings, SessionOwner};
 
 use crate::error::{Error, Result};
 
@@ -136,6 +136,11 @@ impl Environment {
             Some(name) => named("CTX_MACHINE", name, |text| Machine::new(text)),
             None => named("the host's name", &host(), |text| Machine::new(text)),
         }
+    }
+
+    /// Returns whose sessions are found here.
+    pub(crate) fn session_owner(&self) -> Result<SessionOwner> {
+        Ok(SessionOwner { principal: self.principal()?, machine: self.machine()? })
     }
 
     /// Returns the ticket that is worked on, if any.

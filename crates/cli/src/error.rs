@@ -194,6 +194,7 @@ impl From<CaptureError> for Error {
             CaptureError::Untraced(untraced) => Self::Untraced(untraced),
             CaptureError::NothingKnown { principal, at } => Self::NothingKnown { principal, at },
             CaptureError::Location(source) => Self::Location { origin: "--store", source },
+            CaptureError::Unreadable { path, source } => Self::Read { input: Input::File(path), source },
             other => Self::Capture(other),
         }
     }

@@ -12,25 +12,22 @@ mod store;
 mod troubles;
 
 use clap::Args;
-use contexture::{Contexture, core::Timestamp, wire::DoctorReport};
-use contexture_capture::Depth;
+use contexture::{
+    Contexture,
+    core::Timestamp,
+    wire::{AgentsHealth, DoctorReport, LoggedTrouble, RetentionHealth, SpoolHealth},
+};
+use contexture_capture::{ComparisonTerms, Depth, OpenSessions, SessionCompleteness, SessionSearch};
 
 use self::{
-    agents::Agents,
-    completeness::Completeness,
-    fix::Fixed,
     hooks::Hooks,
     problem::{Check, Mark, Problem},
-    retention::Retention,
-    spool::SpoolState,
     store::StoreState,
-    troubles::Troubles,
 };
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::{Output, Shape},
-    sessions::Search,
 };
 
 const EXAMPLES: &str = "\
@@ -42,8 +39,6 @@ Examples:
   ctx doctor --quick && echo 'all is well'
       looks only at how long each session is and at its end
   ctx doctor --json | jq '.problems'";
-
-const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// Proves that all that agents have said is in the store, or says what to do
 ///
@@ -69,12 +64,12 @@ struct Examination {
     now: Timestamp,
     depth: Depth,
     store: StoreState,
-    sessions: Completeness,
+    sessions: SessionCompleteness,
     hooks: Hooks,
-    spool: SpoolState,
-    agents: Agents,
-    retention: Retention,
-    log: Troubles,
+    spool: SpoolHealth,
+    agents: AgentsHealth,
+    retention: RetentionHealth,
+    log: Vec<LoggedTrouble>,
 }
 
 impl Doctor {
@@ -88,14 +83,13 @@ impl Doctor {
                 None => invocation.open().await?,
             };
             let made = fix::fix(&engine, invocation, &examination.sessions, output).await?;
-            made.tell(output);
+            fix::tell(&made, output);
             (examination, _) = examine(invocation, depth, output).await?;
             fixed = Some(made);
         }
         let problems = examination.problems();
         match output.shape() {
             Shape::Json => {
-                let fixed = fixed.map(Fixed::document);
                 output.document(DoctorReport { fixed, ..examination.document(problems.clone()) })?;
             }
             Shape::Text => render::show(&examination, &problems, output)?,
@@ -109,20 +103,22 @@ async fn examine(invocation: &Invocation, depth: Depth, output: &Output) -> Resu
     let (now, environment) = (invocation.now()?, &invocation.environment);
     let recorder = invocation.recorder()?;
     let (store, engine) = StoreState::of(invocation).await?;
-    let agents = Agents::of(&recorder);
-    let found = Search::default().everywhere(&environment.homes);
+    let open = OpenSessions::of(&recorder);
+    let found = SessionSearch::default().everywhere(&environment.homes);
     let hooks = Hooks::of(environment, &found.candidates)?;
     let sessions = match (&engine, store.is_usable()) {
         (Some(engine), _) => {
             let machine = environment.machine()?;
-            completeness::compare(engine, &machine, found, completeness::How { depth, agents: &agents }, output).await
+            let terms = ComparisonTerms { machine: &machine, depth, open: &open };
+            completeness::compare(engine, found, terms, output).await
         }
-        (None, true) => Completeness::of_nothing(found, &agents),
-        (None, false) => Completeness::unknown(found),
+        (None, true) => SessionCompleteness::of_empty_store(found, &open),
+        (None, false) => SessionCompleteness::unknown(found),
     };
-    let spool = SpoolState::of(&recorder.spool);
-    let retention = Retention::of(&environment.homes, &sessions, now);
-    let log = Troubles::of(&recorder.log, now, &spool, &sessions);
+    let spool = recorder.spool.health();
+    let retention = sessions.retention(&environment.homes, now);
+    let log = recorder.log.examine(now, &spool, &sessions);
+    let agents = open.agents;
     Ok((Examination { now, depth, store, sessions, hooks, spool, agents, retention, log }, engine))
 }
 
@@ -135,10 +131,10 @@ impl Examination {
             store: self.store.document(),
             sessions: self.sessions.document(),
             hooks: self.hooks.document(),
-            spool: self.spool.document(),
-            agents: self.agents.document(),
-            retention: self.retention.document(),
-            log: self.log.document(),
+            spool: self.spool.clone(),
+            agents: self.agents.clone(),
+            retention: self.retention.clone(),
+            log: self.log.clone(),
             fixed: None,
         }
     }
@@ -149,7 +145,7 @@ impl Examination {
             Check::Store | Check::Hooks | Check::Spool | Check::Agents | Check::Log => true,
         };
         let is_unwell = problems.iter().any(|problem| problem.check == check);
-        if is_unwell || check == Check::Log && !self.log.is_safe() {
+        if is_unwell || check == Check::Log && !troubles::is_safe(&self.log) {
             Mark::Unwell
         } else if is_known {
             Mark::Well
@@ -160,12 +156,12 @@ impl Examination {
 
     fn problems(&self) -> Vec<Problem> {
         let mut problems = self.store.problems();
-        problems.extend(self.retention.problems());
-        problems.extend(self.sessions.problems());
+        problems.extend(retention::problems(&self.retention));
+        problems.extend(completeness::problems(&self.sessions));
         problems.extend(self.hooks.problems());
-        problems.extend(self.spool.problems(self.now));
-        problems.extend(self.agents.problems());
-        problems.extend(self.log.problems());
+        problems.extend(spool::problems(&self.spool, self.now));
+        problems.extend(agents::problems(&self.agents));
+        problems.extend(troubles::problems(&self.log));
         problems
     }
 }

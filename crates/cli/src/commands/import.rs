@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -13,13 +13,15 @@ use contexture::{
     formats::{self, Framing},
     wire::{ComparedFile, ImportClosing, ImportTotals, PlannedFile, SkippedFile},
 };
-use contexture_capture::{Capture, Depth, Verified};
+use contexture_capture::{
+    Capture, Depth, SessionCandidate, SessionFindings, SessionSearch, SkippedSession, Verified, WantedSessions,
+};
 
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
-    sessions::{self, Candidate, Findings, Search, Skipped, Wanted},
+    sessions,
     time::When,
 };
 
@@ -50,7 +52,7 @@ pub(crate) struct Import {
     paths: Vec<PathBuf>,
     /// Only sessions of this runtime or format; a file that is named and not recognised is taken for one
     #[arg(long, value_name = "R", value_parser = sessions::runtime_or_format(), hide_possible_values = true)]
-    runtime: Option<Wanted>,
+    runtime: Option<WantedSessions>,
     /// Every session in the usual places, which is also what no PATH means
     #[arg(long, conflicts_with = "paths")]
     all: bool,
@@ -67,7 +69,7 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let Findings { candidates, skipped } = self.findings(invocation)?;
+        let SessionFindings { candidates, skipped } = self.findings(invocation)?;
         if self.dry_run {
             return show_plan(&candidates, &skipped, output);
         }
@@ -75,19 +77,19 @@ impl Import {
         if self.verify {
             return verify(&engine, &invocation.environment.machine()?, &candidates, output).await;
         }
-        sessions::rescue(&engine, invocation).await?.tell(output);
+        sessions::tell_rescued(sessions::rescue(&engine, invocation).await?, output);
         take_in(&engine, invocation, candidates, skipped, output).await
     }
 
     /// Lists what is to be taken in and what is not.
-    fn findings(&self, invocation: &Invocation) -> Result<Findings> {
+    fn findings(&self, invocation: &Invocation) -> Result<SessionFindings> {
         let now = invocation.now()?;
         let since = self.since.as_ref().map(|since| since.resolve(now)).transpose()?;
-        let search = Search { wanted: self.runtime.clone(), since };
+        let search = SessionSearch { wanted: self.runtime.clone(), since };
         if self.paths.is_empty() {
             Ok(search.everywhere(&invocation.environment.homes))
         } else {
-            search.at(&self.paths)
+            Ok(search.at(&self.paths)?)
         }
     }
 }
@@ -95,8 +97,8 @@ impl Import {
 async fn take_in(
     engine: &Contexture,
     invocation: &Invocation,
-    candidates: Vec<Candidate>,
-    mut skipped: Vec<Skipped>,
+    candidates: Vec<SessionCandidate>,
+    mut skipped: Vec<SkippedSession>,
     output: &mut Output,
 ) -> Result<()> {
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
@@ -106,14 +108,14 @@ async fn take_in(
     let progress = |at: u64| bar.set(at.min(total));
     let files = sessions::take_in(engine, &invocation.environment, &candidates, &progress).await?;
     let mut imported = Vec::new();
-    for (Candidate { path, runtime, .. }, file) in candidates.into_iter().zip(files) {
+    for (SessionCandidate { path, runtime, .. }, file) in candidates.into_iter().zip(files) {
         match file {
             Ok(file) => {
                 runtimes.entry(runtime).or_default().add(&file);
                 imported.push(file);
             }
             // One file that cannot be read must not keep the others out.
-            Err(source) => skipped.push(Skipped::unreadable(path, &source)),
+            Err(source) => skipped.push(SkippedSession::unreadable(path, &source)),
         }
     }
     drop(bar);
@@ -124,7 +126,7 @@ async fn take_in(
         for file in imported {
             output.document(file)?;
         }
-        let skipped = skipped.iter().map(SkippedFile::from).collect();
+        let skipped = skipped.iter().map(sessions::left_out).collect();
         return output.document(ImportClosing { runtimes, skipped });
     }
     for file in &imported {
@@ -179,9 +181,9 @@ fn show_sums(runtimes: &BTreeMap<String, ImportTotals>, output: &mut Output) -> 
 }
 
 /// Tells which files were left out, by reason.
-fn show_skipped(skipped: &[Skipped], output: &mut Output) {
-    let mut reasons: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
-    for Skipped { path, reason, .. } in skipped {
+fn show_skipped(skipped: &[SkippedSession], output: &mut Output) {
+    let mut reasons: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for SkippedFile { path, reason } in skipped.iter().map(sessions::left_out) {
         reasons.entry(reason).or_default().push(path);
     }
     for (reason, paths) in reasons {
@@ -195,8 +197,8 @@ fn show_skipped(skipped: &[Skipped], output: &mut Output) {
     }
 }
 
-fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output) -> Result<()> {
-    for Candidate { path, runtime, bytes, .. } in candidates {
+fn show_plan(candidates: &[SessionCandidate], skipped: &[SkippedSession], output: &mut Output) -> Result<()> {
+    for SessionCandidate { path, runtime, bytes, .. } in candidates {
         if output.shape() == Shape::Json {
             output.document(PlannedFile { path: path.clone(), runtime: runtime.clone(), bytes: *bytes })?;
         } else {
@@ -208,7 +210,12 @@ fn show_plan(candidates: &[Candidate], skipped: &[Skipped], output: &mut Output)
     Ok(())
 }
 
-async fn verify(engine: &Contexture, machine: &Machine, candidates: &[Candidate], output: &mut Output) -> Result<()> {
+async fn verify(
+    engine: &Contexture,
+    machine: &Machine,
+    candidates: &[SessionCandidate],
+    output: &mut Output,
+) -> Result<()> {
     let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Comparing", Some(total)).counter();
     let paths: Vec<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();

@@ -6,6 +6,7 @@ mod taker;
 use std::{future, io, time::Duration};
 
 use clap::Args;
+use contexture_capture::WantedSessions;
 use jiff::SignedDuration;
 
 use self::{notices::Notices, taker::Taker};
@@ -13,7 +14,7 @@ use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::Output,
-    sessions::{self, Wanted},
+    sessions,
 };
 
 const EXAMPLES: &str = "\
@@ -47,12 +48,12 @@ pub(crate) struct Watch {
     once: bool,
     /// Only sessions of this runtime; may be repeated
     #[arg(long, value_name = "R", value_parser = sessions::runtime())]
-    runtime: Vec<Wanted>,
+    runtime: Vec<WantedSessions>,
 }
 
 impl Watch {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let taker = Taker::new(invocation, Wanted::any_of(&self.runtime));
+        let taker = Taker::new(invocation, WantedSessions::any_of(&self.runtime));
         if self.once {
             return taker.take_all(output).await;
         }

@@ -105,7 +105,10 @@ fn after_capture(error: &CaptureError) -> Option<String> {
         CaptureError::NothingCaptured { .. } => "ask again after the first answer",
         CaptureError::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
         CaptureError::NothingKnown { principal, .. } => &all_of(principal),
-        CaptureError::Executor(_) | CaptureError::Discontinuous { .. } | CaptureError::Io { .. } => return None,
+        CaptureError::Executor(_)
+        | CaptureError::Discontinuous { .. }
+        | CaptureError::Unreadable { .. }
+        | CaptureError::Io { .. } => return None,
     };
     Some(hint.to_owned())
 }

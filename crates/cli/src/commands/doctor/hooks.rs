@@ -9,7 +9,7 @@ use contexture::{
     core::Timestamp,
     wire::{HookCall, HookHealth},
 };
-use contexture_capture::{HookSeen, Runtime};
+use contexture_capture::{HookSeen, Runtime, SessionCandidate};
 
 use super::problem::{Check, Problem};
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
     error::Result,
     invocation::Invocation,
     output,
-    sessions::Candidate,
     setup::{self, Installed, Program, State},
 };
 
@@ -63,7 +62,7 @@ impl From<&Hook> for HookHealth {
 }
 
 impl Hooks {
-    pub(super) fn of(environment: &Environment, sessions: &[Candidate]) -> Result<Self> {
+    pub(super) fn of(environment: &Environment, sessions: &[SessionCandidate]) -> Result<Self> {
         let state = environment.state_directory()?;
         let here = Runtime::hooked().filter(|runtime| setup::is_here(*runtime, &environment.homes, None));
         let mut installed = installed(environment);

@@ -3,8 +3,9 @@
 use contexture_capture::Depth;
 
 use super::{
-    Examination,
+    Examination, agents, completeness,
     problem::{Check, Mark, Problem},
+    retention, spool, troubles,
 };
 use crate::{
     conversation,
@@ -28,12 +29,16 @@ pub(super) fn show(examination: &Examination, problems: &[Problem], output: &mut
     let Examination { now, store, sessions, hooks, spool, agents, retention, log, .. } = examination;
     let checks = [
         (Check::Store, store.line(), Vec::new()),
-        (Check::Sessions, sessions.line(), shortened(sessions.details(), MAX_RUNTIMES)),
+        (Check::Sessions, completeness::line(sessions), shortened(completeness::details(sessions), MAX_RUNTIMES)),
         (Check::Hooks, hooks.line(*now), Vec::new()),
-        (Check::Spool, spool.line(), Vec::new()),
-        (Check::Agents, agents.line(), Vec::new()),
-        (Check::Retention, retention.line(*now), shortened(retention.details(*now), MAX_DETAILS)),
-        (Check::Log, log.line(), shortened(log.details(*now), MAX_DETAILS)),
+        (Check::Spool, spool::line(spool), Vec::new()),
+        (Check::Agents, agents::line(agents), Vec::new()),
+        (
+            Check::Retention,
+            retention::line(retention, *now),
+            shortened(retention::details(retention, *now), MAX_DETAILS),
+        ),
+        (Check::Log, troubles::line(log), shortened(troubles::details(log, *now), MAX_DETAILS)),
     ];
     let (well, unwell, faint) = (output.palette.added, output.palette.error, output.palette.faint);
     let (strong, columns) = (output.palette.strong, output.columns());

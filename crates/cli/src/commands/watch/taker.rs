@@ -7,20 +7,22 @@ use std::{
 };
 
 use contexture::{core::Timestamp, wire::GrownSession};
-use contexture_capture::{Capture, ImportedFile, opencode};
+use contexture_capture::{
+    Capture, ImportedFile, RescuedSessions, SessionCandidate, SessionSearch, WantedSessions, opencode,
+};
 use uuid::Uuid;
 
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
-    sessions::{self, Candidate, Rescued, Search, Wanted},
+    sessions,
 };
 
 /// Takes in sessions, each time it has changed.
 pub(super) struct Taker<'t> {
     invocation: &'t Invocation,
-    search: Search,
+    search: SessionSearch,
     /// How each session was when it was taken in.
     known: HashMap<PathBuf, Mark>,
     /// Whether commits came in whose links to others were not looked for.
@@ -46,14 +48,14 @@ enum Extent {
 
 /// What became of a round.
 struct Round {
-    rescued: Rescued,
+    rescued: RescuedSessions,
     files: Vec<io::Result<ImportedFile>>,
     is_unlinked: bool,
 }
 
 impl<'t> Taker<'t> {
-    pub(super) fn new(invocation: &'t Invocation, wanted: Option<Wanted>) -> Self {
-        let search = Search { wanted, since: None };
+    pub(super) fn new(invocation: &'t Invocation, wanted: Option<WantedSessions>) -> Self {
+        let search = SessionSearch { wanted, since: None };
         Self { invocation, search, known: HashMap::new(), is_unlinked: false, is_store_away: false }
     }
 
@@ -84,7 +86,7 @@ impl<'t> Taker<'t> {
         self.take(candidates, Extent::Some, output).await
     }
 
-    async fn take(&mut self, mut candidates: Vec<Candidate>, extent: Extent, output: &mut Output) -> Result<()> {
+    async fn take(&mut self, mut candidates: Vec<SessionCandidate>, extent: Extent, output: &mut Output) -> Result<()> {
         candidates.retain(|candidate| self.known.get(&candidate.path) != Some(&Mark::of(candidate)));
         let has_work = match extent {
             Extent::All => self.is_unlinked || self.is_store_away || sessions::is_rescue_needed(self.invocation)?,
@@ -114,14 +116,15 @@ impl<'t> Taker<'t> {
     }
 
     /// Opens the store for one round, so that nothing is held while nothing happens.
-    async fn store(&self, candidates: &[Candidate], extent: Extent) -> Result<Round> {
+    async fn store(&self, candidates: &[SessionCandidate], extent: Extent) -> Result<Round> {
         let engine = self.invocation.open().await?;
-        let mut rescued = Rescued::default();
+        let mut rescued = RescuedSessions::default();
         if extent == Extent::All {
             rescued = sessions::rescue(&engine, self.invocation).await?;
         }
         let files = sessions::take_in(&engine, &self.invocation.environment, candidates, &|_| {}).await?;
-        let has_grown = files.iter().flatten().any(|file| file.new_commits > 0) || rescued != Rescued::default();
+        let has_grown =
+            files.iter().flatten().any(|file| file.new_commits > 0) || rescued != RescuedSessions::default();
         let mut is_unlinked = self.is_unlinked || has_grown;
         if is_unlinked && extent == Extent::All {
             Capture::new(&engine).link_sessions().await?;
@@ -131,9 +134,9 @@ impl<'t> Taker<'t> {
     }
 
     /// Remembers what was taken in and tells of it.
-    fn settle(&mut self, candidates: &[Candidate], round: Round, output: &mut Output) -> Result<()> {
+    fn settle(&mut self, candidates: &[SessionCandidate], round: Round, output: &mut Output) -> Result<()> {
         self.is_unlinked = round.is_unlinked;
-        round.rescued.tell(output);
+        sessions::tell_rescued(round.rescued, output);
         for (candidate, file) in candidates.iter().zip(round.files) {
             self.known.insert(candidate.path.clone(), Mark::of(candidate));
             match file {
@@ -149,12 +152,12 @@ impl<'t> Taker<'t> {
 }
 
 impl Mark {
-    fn of(candidate: &Candidate) -> Self {
+    fn of(candidate: &SessionCandidate) -> Self {
         Self { bytes: candidate.bytes, written: candidate.written }
     }
 }
 
-fn tell(candidate: &Candidate, file: &ImportedFile, output: &mut Output) -> Result<()> {
+fn tell(candidate: &SessionCandidate, file: &ImportedFile, output: &mut Output) -> Result<()> {
     let name = session_name(&file.path);
     let (runtime, session) = (candidate.runtime.as_str(), name.as_str());
     if output.shape() == Shape::Json {

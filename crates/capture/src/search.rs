@@ -1,0 +1,350 @@
+//! Looking for session files: which there are on this machine, and which of them somebody wants.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use contexture::wire::SkippedFile;
+use contexture_core::{Format, Machine, Principal, Timestamp};
+use contexture_formats::{Codec, Framing, codec};
+
+use crate::{
+    Capture, Error, Homes, ImportSettings, ImportedFile, NotASession, Result, Runtime, SessionFile, agent_of, detect,
+    discover, is_document, opencode, session_files,
+};
+
+/// What is looked for: the formats of a runtime, or one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedSessions {
+    name: String,
+    formats: Vec<Format>,
+}
+
+impl WantedSessions {
+    /// Wants what any of them wants; nothing in particular when there are none.
+    pub fn any_of(all: &[Self]) -> Option<Self> {
+        let names: Vec<&str> = all.iter().map(|wanted| wanted.name.as_str()).collect();
+        let formats = all.iter().flat_map(|wanted| wanted.formats.iter().cloned()).collect();
+        (!all.is_empty()).then(|| Self { name: names.join(" or "), formats })
+    }
+
+    /// Wants what a runtime writes, or a format, by its name.
+    pub fn named(name: &str) -> Self {
+        let formats = match Runtime::named(name) {
+            Some(runtime) => runtime.formats().collect(),
+            None => Format::new(name).into_iter().collect(),
+        };
+        Self { name: name.to_owned(), formats }
+    }
+}
+
+/// A session file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionCandidate {
+    /// The file.
+    pub path: PathBuf,
+    /// What wrote it.
+    pub runtime: String,
+    /// How it is written.
+    pub format: Format,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written.
+    pub written: Option<Timestamp>,
+}
+
+impl SessionCandidate {
+    /// Tells whether it is written anew each time, instead of growing.
+    pub fn is_document(&self) -> bool {
+        let framing = codec(&self.format).map(Codec::framing);
+        framing.is_some_and(|framing| framing != Framing::Lines) || is_document(&self.path)
+    }
+}
+
+/// A file that is none, or none that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedSession {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is left out.
+    pub reason: SkipReason,
+}
+
+/// Why a file is left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SkipReason {
+    /// It cannot be read, so it may be a session all the same.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It is no session.
+    #[error("{0}")]
+    NoSession(String),
+    /// It is a session of a format that is not looked for.
+    #[error("it is {found}, and {wanted} is looked for")]
+    Unwanted {
+        /// What it is.
+        found: Format,
+        /// What is looked for.
+        wanted: String,
+    },
+}
+
+impl SkippedSession {
+    /// Leaves a file out because it cannot be read.
+    pub fn unreadable(path: PathBuf, error: &io::Error) -> Self {
+        Self { path, reason: SkipReason::Unreadable(format!("it cannot be read: {error}")) }
+    }
+
+    /// Tells whether it may be a session all the same.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.reason, SkipReason::Unreadable(_))
+    }
+}
+
+impl From<&SkippedSession> for SkippedFile {
+    fn from(SkippedSession { path, reason }: &SkippedSession) -> Self {
+        Self { path: path.clone(), reason: reason.to_string() }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct SessionFindings {
+    /// Session files by path, each once.
+    pub candidates: Vec<SessionCandidate>,
+    /// Files that are left out.
+    pub skipped: Vec<SkippedSession>,
+}
+
+/// Looks for session files.
+#[derive(Debug, Default)]
+pub struct SessionSearch {
+    /// Only these; all when there are none.
+    pub wanted: Option<WantedSessions>,
+    /// Only files that were written at or after this time.
+    pub since: Option<Timestamp>,
+}
+
+/// A path to look at.
+struct Lead {
+    path: PathBuf,
+    /// Whether somebody named this very file.
+    is_named: bool,
+}
+
+impl SessionSearch {
+    /// Looks in the usual places.
+    pub fn everywhere(&self, homes: &Homes) -> SessionFindings {
+        self.among(discover(homes).into_iter().map(|found| found.path))
+    }
+
+    /// Looks at files that lie in such places.
+    pub fn among(&self, files: impl Iterator<Item = PathBuf>) -> SessionFindings {
+        self.follow(files.map(|path| Lead { path, is_named: false }))
+    }
+
+    /// Looks at files that somebody named, and below directories.
+    pub fn at(&self, paths: &[PathBuf]) -> Result<SessionFindings> {
+        let mut leads = Vec::new();
+        for path in paths {
+            let unreadable = |source| Error::Unreadable { path: path.clone(), source };
+            if fs::metadata(path).map_err(unreadable)?.is_dir() {
+                leads.extend(session_files(path).into_iter().map(|path| Lead { path, is_named: false }));
+            } else {
+                leads.push(Lead { path: path.clone(), is_named: true });
+            }
+        }
+        Ok(self.follow(leads.into_iter()))
+    }
+
+    fn follow(&self, leads: impl Iterator<Item = Lead>) -> SessionFindings {
+        let SessionFindings { mut candidates, mut skipped } = SessionFindings::default();
+        for Lead { path, is_named } in leads {
+            // The same file by whatever name it is given.
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            if opencode::is_database(&path) {
+                match self.in_database(&path) {
+                    Ok(sessions) => candidates.extend(sessions),
+                    Err(error) => {
+                        let reason = SkipReason::Unreadable(error.to_string());
+                        skipped.push(SkippedSession { path, reason });
+                    }
+                }
+                continue;
+            }
+            match self.judge(&path, is_named) {
+                Ok(Some(candidate)) => candidates.push(candidate),
+                Ok(None) => {}
+                Err(left_out) => skipped.push(left_out),
+            }
+        }
+        candidates.sort_by(|a, b| a.path.cmp(&b.path));
+        candidates.dedup_by(|a, b| a.path == b.path);
+        SessionFindings { candidates, skipped }
+    }
+
+    /// Lists the sessions of a database.
+    fn in_database(&self, database: &Path) -> Result<Vec<SessionCandidate>, opencode::DatabaseError> {
+        let format = Runtime::OPENCODE.format();
+        if self.wanted.as_ref().is_some_and(|wanted| !wanted.formats.contains(&format)) {
+            return Ok(Vec::new());
+        }
+        let candidate = |session: opencode::DatabaseSession| SessionCandidate {
+            path: opencode::path_in(database, &session.id),
+            runtime: runtime_of(&format),
+            format: format.clone(),
+            bytes: session.bytes,
+            written: Timestamp::from_micros(session.updated.saturating_mul(1000)),
+        };
+        let sessions = opencode::sessions(database)?.into_iter().map(candidate);
+        Ok(sessions.filter(|session| !self.is_too_old(session.written)).collect())
+    }
+
+    /// Decides about one file: nothing is said of those that are not looked for.
+    fn judge(&self, path: &Path, is_named: bool) -> Result<Option<SessionCandidate>, SkippedSession> {
+        let metadata = fs::metadata(path).map_err(|error| SkippedSession::unreadable(path.to_owned(), &error))?;
+        let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
+        let written = written.map(Timestamp::from);
+        if self.is_too_old(written) {
+            return Ok(None);
+        }
+        let Some(format) = self.format_of(path, is_named)? else {
+            return Ok(None);
+        };
+        let runtime = runtime_of(&format);
+        Ok(Some(SessionCandidate { path: path.to_owned(), runtime, format, bytes: metadata.len(), written }))
+    }
+
+    fn is_too_old(&self, written: Option<Timestamp>) -> bool {
+        self.since.zip(written).is_some_and(|(since, written)| written < since)
+    }
+
+    /// Decides what a file is, by what it holds and by what is looked for.
+    fn format_of(&self, path: &Path, is_named: bool) -> Result<Option<Format>, SkippedSession> {
+        let detected = match detect(path) {
+            Ok(format) => format,
+            Err(NotASession::Unknown) if is_named && self.wanted.is_some() => {
+                return Ok(self.wanted.as_ref().and_then(|wanted| wanted.formats.first().cloned()));
+            }
+            // A document of any kind may lie below a directory.
+            Err(_) if !is_named && is_document(path) => return Ok(None),
+            Err(NotASession::Unreadable(source)) => {
+                return Err(SkippedSession::unreadable(path.to_owned(), &source));
+            }
+            Err(reason) => {
+                let reason = SkipReason::NoSession(reason.to_string());
+                return Err(SkippedSession { path: path.to_owned(), reason });
+            }
+        };
+        let Some(WantedSessions { name, formats }) = &self.wanted else {
+            return Ok(Some(detected));
+        };
+        if formats.contains(&detected) {
+            return Ok(Some(detected));
+        }
+        // Arrays of messages look alike.
+        let framing = |format: &Format| codec(format).map(Codec::framing);
+        let is_array = |format: &&Format| framing(format) == Some(Framing::JsonArray);
+        match formats.first().filter(is_array).filter(|_| is_named && is_array(&&detected)) {
+            Some(wanted) => Ok(Some(wanted.clone())),
+            None if is_named => {
+                let reason = SkipReason::Unwanted { found: detected, wanted: name.clone() };
+                Err(SkippedSession { path: path.to_owned(), reason })
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// Whose sessions are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOwner {
+    /// Who ran the agents.
+    pub principal: Principal,
+    /// Where the files lie.
+    pub machine: Machine,
+}
+
+impl SessionOwner {
+    pub(crate) fn file(&self, candidate: &SessionCandidate) -> SessionFile {
+        let settings = ImportSettings {
+            principal: Some(self.principal.clone()),
+            agent: agent_of(&candidate.path),
+            ..ImportSettings::new(self.machine.clone(), candidate.runtime.as_str())
+        };
+        SessionFile { path: candidate.path.clone(), format: candidate.format.clone(), settings }
+    }
+}
+
+impl Capture<'_> {
+    /// Takes in files that were found. Returns what became of each, in their order. Progress is told in bytes of all of
+    /// them.
+    pub async fn import_found(
+        self,
+        candidates: &[SessionCandidate],
+        owner: &SessionOwner,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<io::Result<ImportedFile>>> {
+        self.import_sessions(candidates.iter().map(|candidate| owner.file(candidate)).collect(), progress).await
+    }
+}
+
+/// Returns what wrote a format: a runtime, or the format itself without its version.
+fn runtime_of(format: &Format) -> String {
+    let name = format.as_str();
+    let unversioned = name.strip_suffix("-v1").unwrap_or(name);
+    Runtime::of(format).map_or(unversioned, |runtime| runtime.as_str()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODEX: &str = r#"{"type":"thread.started","thread_id":"t"}"#;
+    const CLAUDE: &str = r#"{"type":"user","message":{},"parent_tool_use_id":null,"session_id":"s"}"#;
+
+    fn search(wanted: &str) -> SessionSearch {
+        SessionSearch { wanted: Some(WantedSessions::named(wanted)), since: None }
+    }
+
+    fn session(directory: &Path, name: &str, content: &str) -> PathBuf {
+        let path = directory.canonicalize().unwrap().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn paths(findings: &SessionFindings) -> Vec<&Path> {
+        findings.candidates.iter().map(|candidate| &*candidate.path).collect()
+    }
+
+    #[test]
+    fn sessions_are_found_once_and_by_what_wrote_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let codex = session(directory.path(), "codex.jsonl", CODEX);
+        let claude = session(directory.path(), "claude.jsonl", CLAUDE);
+        let both = SessionSearch::default().at(&[directory.path().to_owned(), codex.clone()]).unwrap();
+        assert_eq!(paths(&both), [&*claude, &*codex]);
+        let one = search("codex").at(&[directory.path().to_owned()]).unwrap();
+        assert_eq!((paths(&one), one.skipped.as_slice()), (vec![&*codex], &[][..]));
+        assert_eq!(one.candidates[0].runtime, "codex");
+        let any = WantedSessions::any_of(&[WantedSessions::named("codex"), WantedSessions::named("claude-code")]);
+        let any = SessionSearch { wanted: any, since: None }.at(&[directory.path().to_owned()]).unwrap();
+        assert_eq!(paths(&any), [&*claude, &*codex]);
+        let later = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
+        let later = SessionSearch { wanted: None, since: Some(later.into()) };
+        assert_eq!(paths(&later.at(&[codex]).unwrap()), Vec::<&Path>::new());
+    }
+
+    #[test]
+    fn a_named_file_is_left_out_with_a_reason_and_one_that_is_not_there_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let codex = session(directory.path(), "codex.jsonl", CODEX);
+        let found = search("claude-code").at(std::slice::from_ref(&codex)).unwrap();
+        let reason =
+            SkipReason::Unwanted { found: Format::new("codex-exec-v1").unwrap(), wanted: "claude-code".to_owned() };
+        assert_eq!(found.skipped, [SkippedSession { path: codex, reason }]);
+        let absent = SessionSearch::default().at(&[directory.path().join("absent.jsonl")]);
+        assert!(matches!(absent, Err(Error::Unreadable { .. })), "{absent:?}");
+    }
+}
