@@ -1,16 +1,20 @@
-//! Which runtime wrote a file.
+//! Which format a file is in, by the signs that the rows of runtimes and the table of other formats give.
+
+mod conversations;
+mod signs;
 
 use std::{
     io::{self, Read as _},
     path::Path,
 };
 
-use contexture_core::{EntryPart, Format};
-use contexture_formats::{Framing, Splitter, codec};
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use contexture_core::Format;
+use contexture_formats::{Framing, Splitter};
+use serde_json::Value;
 
-use crate::{document::MAX_DOCUMENT_BYTES, input::Input};
+use self::conversations::CONVERSATIONS;
+pub(crate) use self::signs::{DocumentFields, FormatSigns, has_texts, is_list, is_object};
+use crate::{Runtime, held_document::MAX_DOCUMENT_BYTES, input::Input};
 
 /// Records that are looked at before a file is taken for something else.
 const MAX_RECORDS: usize = 64;
@@ -49,7 +53,7 @@ pub fn detect(path: &Path) -> Result<Format, NotASession> {
     if head.trim_ascii_start().first() == Some(&b'{') {
         let left = MAX_DOCUMENT_BYTES.saturating_sub(head.len() as u64);
         input.take(left).read_to_end(&mut head).map_err(NotASession::Unreadable)?;
-        if let Some(name) = serde_json::from_slice::<Around<'_>>(&head).ok().and_then(|around| around.format()) {
+        if let Some(name) = serde_json::from_slice(&head).ok().and_then(|fields| of_document(&fields)) {
             return Ok(named(name));
         }
     }
@@ -64,7 +68,7 @@ fn named(name: &str) -> Format {
 pub fn by_start(head: &[u8]) -> Option<&'static str> {
     match head.trim_ascii_start().first()? {
         b'[' => of_elements(head),
-        0x80..=0x9F => is_bureau(head).then_some("bureau-agent-v1"),
+        0x80..=0x9F => first_with(|signs| signs.is_cbor.is_some_and(|is_cbor| is_cbor(head))),
         _ => head
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.trim_ascii().is_empty())
@@ -73,41 +77,22 @@ pub fn by_start(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A document around messages, in the fields that tell it.
-#[derive(Deserialize)]
-struct Around<'d> {
-    #[serde(borrow)]
-    info: Option<&'d RawValue>,
-    #[serde(borrow)]
-    messages: Option<&'d RawValue>,
-    #[serde(borrow)]
-    input: Option<&'d RawValue>,
-    #[serde(borrow)]
-    steps: Option<&'d RawValue>,
-    #[serde(borrow)]
-    schema_version: Option<&'d RawValue>,
-    #[serde(borrow, rename = "sessionId")]
-    session_id: Option<&'d RawValue>,
-    #[serde(borrow, rename = "startTime")]
-    start_time: Option<&'d RawValue>,
+/// Returns the signs of every format that can be told from others.
+fn all_signs() -> impl Iterator<Item = &'static FormatSigns> {
+    CONVERSATIONS.iter().chain(Runtime::ALL.iter().flat_map(|runtime| runtime.signs()))
 }
 
-impl Around<'_> {
-    fn format(&self) -> Option<&'static str> {
-        let is_list = |value: Option<&RawValue>| value.is_some_and(|value| value.get().starts_with('['));
-        let is_object = |value: Option<&RawValue>| value.is_some_and(|value| value.get().starts_with('{'));
-        if is_list(self.steps) && self.schema_version.is_some_and(|version| version.get().starts_with("\"ATIF-")) {
-            return Some("atif-v1");
-        }
-        if is_object(self.info) && is_list(self.messages) {
-            return Some("opencode-v1");
-        }
-        if is_list(self.messages) && self.session_id.is_some() && self.start_time.is_some() {
-            return Some("gemini-v1");
-        }
-        let list = self.messages.or(self.input).filter(|list| is_list(Some(list)))?;
+/// Returns the first format that shows a sign.
+fn first_with(is_shown: impl Fn(&FormatSigns) -> bool) -> Option<&'static str> {
+    all_signs().find(|signs| is_shown(signs)).map(|signs| signs.format)
+}
+
+/// Tells the format of a document that is not only a list.
+fn of_document(fields: &DocumentFields<'_>) -> Option<&'static str> {
+    first_with(|signs| signs.is_document.is_some_and(|is_document| is_document(fields))).or_else(|| {
+        let list = fields.messages.or(fields.input).filter(|list| is_list(Some(list)))?;
         of_elements(list.get().as_bytes())
-    }
+    })
 }
 
 fn of_line(line: &[u8]) -> Option<&'static str> {
@@ -116,72 +101,15 @@ fn of_line(line: &[u8]) -> Option<&'static str> {
         return None;
     }
     // Lines may be large, and all but one field of a document is in its messages.
-    if let Some(format) = serde_json::from_str::<Around<'_>>(text).ok().and_then(|around| around.format()) {
+    if let Some(format) = serde_json::from_str(text).ok().and_then(|fields| of_document(&fields)) {
         return Some(format);
     }
-    of_record(&serde_json::from_str(text).ok()?)
+    let record: Value = serde_json::from_str(text).ok()?;
+    first_with(|signs| signs.is_head.is_some_and(|is_head| is_head(&record)))
+        .or_else(|| first_with(|signs| signs.is_record.is_some_and(|is_record| is_record(&record))))
 }
 
-fn of_record(record: &Value) -> Option<&'static str> {
-    let is_text = |name: &str| record[name].is_string();
-    let kind = record["type"].as_str();
-    // Codex wraps each record.
-    if record["payload"].is_object() && is_text("timestamp") && kind.is_some() {
-        return Some("codex-v1");
-    }
-    // Before that it wrote a bare head.
-    if is_text("id") && is_text("timestamp") && record.get("instructions").is_some() && kind.is_none() {
-        return Some("codex-v1");
-    }
-    if kind == Some("session") && is_text("id") && is_text("timestamp") && is_text("cwd") {
-        return Some("pi-v1");
-    }
-    if is_text("sessionId") && is_text("projectHash") && kind.is_none() {
-        return Some("gemini-v1");
-    }
-    of_stream(record).or_else(|| of_claude(record))
-}
-
-fn of_claude(record: &Value) -> Option<&'static str> {
-    let is_text = |name: &str| record[name].is_string();
-    let kind = record["type"].as_str();
-    let is_message = matches!(kind, Some("user" | "assistant"))
-        && record["message"].is_object()
-        && is_text("uuid")
-        && record.get("parentUuid").is_some();
-    let is_chained =
-        matches!(kind, Some("system" | "progress" | "attachment")) && is_text("uuid") && is_text("sessionId");
-    let is_known = matches!(kind, Some("summary")) && is_text("leafUuid")
-        || matches!(kind, Some("file-history-snapshot")) && is_text("messageId")
-        || matches!(kind, Some("queue-operation")) && is_text("operation") && is_text("sessionId");
-    (is_message || is_chained || is_known).then_some("claude-code-v1")
-}
-
-/// Tells what programs write to standard output, and our own capture.
-fn of_stream(record: &Value) -> Option<&'static str> {
-    let is_text = |name: &str| record[name].is_string();
-    let Some(kind) = record["type"].as_str() else {
-        let is_entry = record["parts"].is_array() && record["role"].is_string();
-        return is_entry.then_some("events-v1");
-    };
-    let is_claude = match kind {
-        "system" => record["subtype"] == "init" && is_text("session_id") && record["tools"].is_array(),
-        "user" | "assistant" => record["message"].is_object() && record.get("parent_tool_use_id").is_some(),
-        _ => false,
-    };
-    let is_codex = kind == "thread.started" && is_text("thread_id")
-        || matches!(kind, "item.started" | "item.completed") && record["item"].is_object();
-    let is_gemini = kind == "init" && is_text("session_id") && is_text("timestamp") && is_text("model");
-    match (is_claude, is_codex, is_gemini) {
-        (true, ..) => Some("claude-stream-v1"),
-        (_, true, _) => Some("codex-exec-v1"),
-        (_, _, true) => Some("gemini-stream-v1"),
-        _ => None,
-    }
-}
-
-/// Tells whose messages the elements of an array are. Those that every API would take are taken for Anthropic's,
-/// unless the system speaks among them.
+/// Tells whose messages the elements of an array are.
 fn of_elements(array: &[u8]) -> Option<&'static str> {
     let mut splitter = Splitter::new(Framing::JsonArray, MAX_BYTES);
     let mut elements: Vec<Value> = Vec::new();
@@ -192,56 +120,31 @@ fn of_elements(array: &[u8]) -> Option<&'static str> {
     };
     // The end of a long array is not here; what was cut off before is enough.
     let _problem = splitter.push(array, &mut take);
-    let is_message = |element: &Value| element["role"].is_string() && element.get("content").is_some();
-    let known = elements.iter().find_map(of_element);
-    known.or_else(|| {
-        let is_system = elements.iter().any(|element| matches!(element["role"].as_str(), Some("system")));
-        let is_list = !elements.is_empty() && elements.iter().all(is_message);
-        is_list.then_some(if is_system { "openai-chat-v1" } else { "anthropic-messages-v1" })
-    })
-}
-
-fn of_element(element: &Value) -> Option<&'static str> {
-    let kinds = |list: &Value| -> Vec<String> {
-        let blocks = list.as_array().map(Vec::as_slice).unwrap_or_default();
-        blocks.iter().filter_map(|block| block["type"].as_str().map(str::to_owned)).collect()
-    };
-    let blocks = kinds(&element["content"]);
-    let holds = |wanted: &[&str]| blocks.iter().any(|kind| wanted.contains(&kind.as_str()));
-    let is_item = matches!(
-        element["type"].as_str(),
-        Some("function_call" | "function_call_output" | "reasoning" | "custom_tool_call" | "custom_tool_call_output")
-    );
-    if is_item || holds(&["input_text", "output_text", "input_image"]) {
-        return Some("openai-responses-v1");
-    }
-    element["role"].as_str()?;
-    if element["role"] == "tool" || element["tool_calls"].is_array() || holds(&["image_url", "input_audio"]) {
-        return Some("openai-chat-v1");
-    }
-    if holds(&["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"]) {
-        return Some("anthropic-messages-v1");
-    }
-    None
-}
-
-/// Tells whether the first element of a CBOR array is a message of Bureau's.
-fn is_bureau(head: &[u8]) -> bool {
-    let bureau = codec(&named("bureau-agent-v1")).expect("there is a codec for it");
-    let mut is_message = None;
-    let mut splitter = Splitter::new(Framing::CborArray, MAX_BYTES);
-    let _problem = splitter.push(head, &mut |record| {
-        is_message.get_or_insert_with(|| {
-            let entry = bureau.step(record.bytes).ok().and_then(|step| step.entries.into_iter().next());
-            entry.is_some_and(|entry| !matches!(entry.parts[..], [EntryPart::Native { .. }]))
-        });
-    });
-    is_message.unwrap_or(false)
+    let of_element =
+        |element: &Value| first_with(|signs| signs.is_element.is_some_and(|is_element| is_element(element)));
+    elements.iter().find_map(of_element).or_else(|| conversations::of_plain_messages(&elements))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn every_format_that_is_understood_has_a_sign() {
+        let mut seen = HashSet::new();
+        for signs in all_signs() {
+            let FormatSigns { format, is_document, is_head, is_record, is_element, is_cbor } = signs;
+            assert!(seen.insert(*format), "{format} is there twice");
+            let of_lines = is_document.is_some() || is_head.is_some() || is_record.is_some();
+            assert!(of_lines || is_element.is_some() || is_cbor.is_some(), "{format}");
+        }
+        let is_understood = |format: &str| contexture_formats::codec(&named(format)).is_some();
+        for known in contexture_formats::known().iter().filter(|known| is_understood(known.name)) {
+            assert!(seen.contains(known.name), "{}", known.name);
+        }
+    }
 
     #[test]
     fn the_first_records_tell_the_format() {

@@ -12,10 +12,9 @@ use contexture_store::{
     source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::FutureExt as _;
-use serde::Deserialize;
 
 use crate::{
-    Capture, Error, Result,
+    Capture, Error, Result, Runtime,
     input::Input,
     steps::{Base, State},
 };
@@ -25,18 +24,23 @@ const MAX_FIRST_LINE: u64 = 4 * 1024 * 1024;
 /// Rows that are read at once.
 const PER_PAGE: u32 = 256;
 
-/// The prefix of another rollout that a rollout continues, as Codex writes it down.
-#[derive(Debug, Deserialize)]
-struct HistoryBase {
-    thread_id: GivenSessionId,
-    #[serde(default)]
-    end_ordinal_exclusive: Option<u64>,
-    #[serde(default)]
-    end_byte_offset: Option<u64>,
+/// The part of another session that a session continues.
+pub(crate) struct ContinuedPrefix {
+    /// The other session.
+    pub(crate) session: GivenSessionId,
+    /// The number of the first record that is not of it.
+    pub(crate) end_ordinal: Option<u64>,
+    /// How many bytes it has, where records have no numbers.
+    pub(crate) end_offset: Option<u64>,
+    /// Reads the number of a record.
+    pub(crate) ordinal_of: fn(line: &[u8]) -> Option<u64>,
 }
 
+/// Reads in the first line of a session which part of another one it continues.
+pub(crate) type ReadPrefix = fn(first_line: &[u8]) -> Option<ContinuedPrefix>;
+
 /// Where a prefix ends.
-struct Cut {
+struct PrefixEnd {
     artifact: ArtifactId,
     /// What the artifact holds, up to the cut and after it.
     before: Vec<u8>,
@@ -47,11 +51,11 @@ impl Capture<'_> {
     /// Returns what a session goes on from, and the session's id when that is not here.
     pub(crate) async fn base_of(self, path: &Path, format: &Format) -> Result<(Option<Base>, Option<GivenSessionId>)> {
         let reading = |source| Error::Io { attempt: "read the session", source };
-        let Some(base) = history_base(path, format).map_err(reading)? else {
+        let Some(base) = continued_prefix(path, format).map_err(reading)? else {
             return Ok((None, None));
         };
-        let missing = Ok((None, Some(base.thread_id.clone())));
-        let Some(parent) = self.source_of(&base.thread_id, format).await? else { return missing };
+        let missing = Ok((None, Some(base.session.clone())));
+        let Some(parent) = self.source_of(&base.session, format).await? else { return missing };
         let Some(cut) = self.cut(&parent, &base).await? else { return missing };
         let session = serde_json::from_str::<State>(&parent.state).ok().and_then(|state| state.session);
         let Some(session) = session.and_then(|session| session.checked()) else { return missing };
@@ -66,7 +70,7 @@ impl Capture<'_> {
         Ok((Some(base), None))
     }
 
-    /// Finds the rollout with an id.
+    /// Finds the file of a session.
     async fn source_of(self, id: &GivenSessionId, format: &Format) -> Result<Option<TranscriptSource>> {
         let finding = self
             .engine
@@ -75,8 +79,8 @@ impl Capture<'_> {
         Ok(finding.await?.into_iter().find(|source| source.format == *format))
     }
 
-    /// Finds where a prefix ends in the stored bytes of a rollout: by the numbers of its records, else by its length.
-    async fn cut(self, parent: &TranscriptSource, base: &HistoryBase) -> Result<Option<Cut>> {
+    /// Finds where a prefix ends in the stored bytes of a session: by the numbers of its records, else by its length.
+    async fn cut(self, parent: &TranscriptSource, base: &ContinuedPrefix) -> Result<Option<PrefixEnd>> {
         let mut last: Option<(ArtifactId, Vec<u8>)> = None;
         let mut at = 0;
         while at < parent.size {
@@ -93,10 +97,14 @@ impl Capture<'_> {
                 let content = self.whole_artifact(segment.artifact).await?;
                 if let Some(end) = base.ends_in(&segment, &content) {
                     return Ok(match (end, last) {
-                        (0, last) => last.map(|(artifact, before)| Cut { artifact, before, after: Vec::new() }),
+                        (0, last) => last.map(|(artifact, before)| PrefixEnd { artifact, before, after: Vec::new() }),
                         (end, _) => {
                             let (before, after) = content.split_at(end.min(content.len()));
-                            Some(Cut { artifact: segment.artifact, before: before.to_vec(), after: after.to_vec() })
+                            Some(PrefixEnd {
+                                artifact: segment.artifact,
+                                before: before.to_vec(),
+                                after: after.to_vec(),
+                            })
                         }
                     });
                 }
@@ -105,7 +113,7 @@ impl Capture<'_> {
             }
         }
         // All of it.
-        Ok(last.map(|(artifact, before)| Cut { artifact, before, after: Vec::new() }))
+        Ok(last.map(|(artifact, before)| PrefixEnd { artifact, before, after: Vec::new() }))
     }
 
     /// Returns the commit of a session that holds an artifact, and its parent.
@@ -127,22 +135,18 @@ impl Capture<'_> {
     }
 }
 
-impl HistoryBase {
+impl ContinuedPrefix {
     /// Returns where in an artifact the prefix ends, if it ends in the stretch that lies there.
     fn ends_in(&self, segment: &SourceSegment, content: &[u8]) -> Option<usize> {
-        #[derive(Deserialize)]
-        struct Numbered {
-            ordinal: u64,
-        }
         let start = usize::try_from(segment.part_start).ok()?;
         let stretch = content.get(start..start + usize::try_from(segment.length).ok()?)?;
-        let Some(end) = self.end_ordinal_exclusive else {
-            let end = self.end_byte_offset?.checked_sub(segment.start)?;
+        let Some(end) = self.end_ordinal else {
+            let end = self.end_offset?.checked_sub(segment.start)?;
             return (end < segment.length).then(|| start + usize::try_from(end).unwrap_or(usize::MAX));
         };
         let mut at = start;
         for line in stretch.split_inclusive(|byte| *byte == b'\n') {
-            if serde_json::from_slice::<Numbered>(line).is_ok_and(|numbered| numbered.ordinal >= end) {
+            if (self.ordinal_of)(line).is_some_and(|ordinal| ordinal >= end) {
                 return Some(at);
             }
             at += line.len();
@@ -151,27 +155,17 @@ impl HistoryBase {
     }
 }
 
-/// Returns the id of the rollout that a file continues, which should be taken in before.
+/// Returns the id of the session that a file continues, which should be taken in before.
 pub(crate) fn continued(path: &Path, format: &Format) -> Option<GivenSessionId> {
-    history_base(path, format).ok().flatten().map(|base| base.thread_id)
+    continued_prefix(path, format).ok().flatten().map(|base| base.session)
 }
 
-/// Reads what a rollout says it continues.
-fn history_base(path: &Path, format: &Format) -> io::Result<Option<HistoryBase>> {
-    #[derive(Deserialize)]
-    struct Line {
-        payload: Meta,
-    }
-    #[derive(Deserialize)]
-    struct Meta {
-        history_base: Option<HistoryBase>,
-    }
-    if format.as_str() != "codex-v1" {
-        return Ok(None);
-    }
+/// Reads what a file says it continues.
+fn continued_prefix(path: &Path, format: &Format) -> io::Result<Option<ContinuedPrefix>> {
+    let Some(read) = Runtime::files_in(format).and_then(|files| files.continues) else { return Ok(None) };
     let mut line = Vec::new();
     Input::open(path)?.take(MAX_FIRST_LINE).read_until(b'\n', &mut line)?;
-    Ok(serde_json::from_slice::<Line>(&line).ok().and_then(|line| line.payload.history_base))
+    Ok(read(&line))
 }
 
 pub(crate) fn says_nothing(decoder: &dyn Codec, lines: &[u8]) -> bool {

@@ -9,10 +9,10 @@ mod adopt;
 mod config;
 mod detect;
 mod discover;
-mod document;
 mod fork;
 mod git;
 mod health;
+mod held_document;
 mod import;
 mod input;
 mod lines;
@@ -39,11 +39,11 @@ pub use discover::{
     DiscoveredFile, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
     session_files, touched,
 };
-pub use document::MAX_DOCUMENT_BYTES;
 pub use error::{Error, Result};
 pub use git::{BlamedLine, CONTEXT_TRAILER, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository};
 pub use handle::Capture;
 pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};
+pub use held_document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use links::Linked;
 pub use live::{

@@ -116,10 +116,11 @@ impl OriginStory {
     /// Returns the command that goes on from there.
     pub fn resume_command(&self) -> String {
         let id = self.commit.id.short();
-        match Runtime::of(&self.commit.commit.format).filter(|runtime| runtime.can_resume()) {
-            Some(_) => format!("ctx resume {id}"),
+        let writer = Runtime::of(&self.commit.commit.format).filter(|runtime| runtime.can_resume());
+        match (writer, Runtime::resumable().next()) {
             // No agent wrote it, so one has to be chosen.
-            None => format!("ctx resume {id} --in claude-code"),
+            (None, Some(agent)) => format!("ctx resume {id} --in {agent}"),
+            _ => format!("ctx resume {id}"),
         }
     }
 }

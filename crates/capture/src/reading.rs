@@ -7,7 +7,7 @@ use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 
 use crate::{
-    document::{Document, Records},
+    held_document::{DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{Input, Piece, Tail, known_as},
     lines::Lines,
@@ -104,7 +104,7 @@ pub(crate) fn read(job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
     if job.piece.is_some() || job.reason.goes_on && framing == Framing::Lines {
         return read_lines(job, messages);
     }
-    match Document::read(&mut Input::open(&job.path)?, &job.format)? {
+    match HeldDocument::read(&mut Input::open(&job.path)?, &job.format)? {
         Some(document) => Ok(read_document(&document, job, messages)?),
         None => read_lines(job, messages),
     }
@@ -175,7 +175,7 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
 }
 
 /// Takes in a document: the records that follow those that are known, or all of them when those have changed.
-fn read_document(document: &Document, job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+fn read_document(document: &HeldDocument, job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
     let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
     let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
     let mut steps = job.steps(document.framing())?;
@@ -192,7 +192,7 @@ fn read_document(document: &Document, job: Job, messages: &mut Sink<'_>) -> io::
         let done = Done { batch, outcome, replaces, session, state, size, tail, segments, tip, report };
         return messages(Message::Done(Box::new(done)));
     }
-    let Records { records, damage } = document.records();
+    let DocumentRecords { records, damage } = document.records();
     let taken = state.as_ref().and_then(|state| state.taken.clone());
     let unchanged = taken.filter(|taken| {
         let count = usize::try_from(taken.records).unwrap_or(usize::MAX);

@@ -32,6 +32,7 @@ pub use self::{
     dialect::{Dialect, Happened, Heard},
     homes::Homes,
 };
+use crate::detect::FormatSigns;
 
 /// An agent whose sessions are known: a row of the table.
 #[derive(Clone, Copy)]
@@ -78,7 +79,7 @@ impl Runtime {
 
     /// Returns the runtime that writes a format, be it its sessions or what it says while it works.
     pub fn of(format: &Format) -> Option<Self> {
-        Self::ALL.iter().copied().find(|runtime| runtime.0.formats.contains(&format.as_str()))
+        Self::ALL.iter().copied().find(|runtime| runtime.signs().iter().any(|signs| signs.format == format.as_str()))
     }
 
     /// Returns the runtime that is started by a program, or from a package, `@owner/name` with a version or without.
@@ -108,7 +109,12 @@ impl Runtime {
 
     /// Returns the formats that it writes, that of its sessions first.
     pub fn formats(self) -> impl Iterator<Item = Format> {
-        self.0.formats.iter().map(|name| Format::new(*name).expect("the names of formats are legal"))
+        self.signs().iter().map(|signs| Format::new(signs.format).expect("the names of formats are legal"))
+    }
+
+    /// Returns by what the formats that it writes are recognised.
+    pub(crate) const fn signs(self) -> &'static [FormatSigns] {
+        self.0.formats
     }
 
     /// Returns the variables in which it tells the programs that it starts which session they work for.
@@ -207,6 +213,11 @@ impl Runtime {
             SessionStorage::Files(files) => Some(files),
             SessionStorage::Database(_) => None,
         }
+    }
+
+    /// Returns what the session files in a format are like, if a runtime keeps such files.
+    pub(crate) fn files_in(format: &Format) -> Option<&'static SessionFiles> {
+        Self::ALL.iter().find(|runtime| runtime.format() == *format)?.files()
     }
 
     /// Returns the places below which it keeps sessions, be there anything or not.

@@ -10,6 +10,7 @@ use std::{
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     Runtime, SessionName,
@@ -18,7 +19,10 @@ use super::{
         RuntimeHooks, SessionFiles, SessionStorage, UsualHome, make_folder,
     },
 };
-use crate::discover::is_lines;
+use crate::{
+    detect::{FormatSigns, has_texts},
+    discover::is_lines,
+};
 
 /// How long it keeps sessions when its settings do not say.
 const USUAL_DAYS: i64 = 30;
@@ -33,7 +37,10 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "claude-code",
     title: "Claude Code",
-    formats: &["claude-code-v1", "claude-stream-v1"],
+    formats: &[
+        FormatSigns { is_record: Some(is_record), ..FormatSigns::of("claude-code-v1") },
+        FormatSigns { is_record: Some(stream::is_record), ..FormatSigns::of("claude-stream-v1") },
+    ],
     home: HomeDirectory { variable: "CLAUDE_CONFIG_DIR", usual: UsualHome::User(".claude") },
     session_variables: &["CLAUDE_CODE_SESSION_ID"],
     storage: SessionStorage::Files(SessionFiles {
@@ -42,6 +49,8 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_letters: None,
         session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
         working_directory: None,
+        continues: None,
+        old_document: None,
     }),
     retention_micros: Some(retention_micros),
     hooks: Some(RuntimeHooks {
@@ -82,6 +91,20 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
 #[serde(default, rename_all = "camelCase")]
 struct Settings {
     cleanup_period_days: Option<i64>,
+}
+
+fn is_record(record: &Value) -> bool {
+    let is_known = match record["type"].as_str() {
+        Some("user" | "assistant") => {
+            record["message"].is_object() && record["uuid"].is_string() && record.get("parentUuid").is_some()
+        }
+        Some("system" | "progress" | "attachment") => has_texts(record, ["uuid", "sessionId"]),
+        Some("summary") => record["leafUuid"].is_string(),
+        Some("file-history-snapshot") => record["messageId"].is_string(),
+        Some("queue-operation") => has_texts(record, ["operation", "sessionId"]),
+        _ => false,
+    };
+    is_known && !stream::is_record(record)
 }
 
 fn moment(event: &str) -> Option<HookMoment> {

@@ -1,6 +1,7 @@
 //! OpenAI's Codex.
 
 mod exec;
+mod history_base;
 mod stream;
 
 use std::{
@@ -10,6 +11,7 @@ use std::{
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     Runtime, SessionName,
@@ -19,7 +21,10 @@ use super::{
     },
     first_line::first_line,
 };
-use crate::discover::is_lines;
+use crate::{
+    detect::{FormatSigns, has_texts},
+    discover::is_lines,
+};
 
 /// How many seconds it waits for a hook.
 const TIMEOUT: u32 = 10;
@@ -35,7 +40,10 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "codex",
     title: "Codex",
-    formats: &["codex-v1", "codex-exec-v1"],
+    formats: &[
+        FormatSigns { is_head: Some(is_head), ..FormatSigns::of("codex-v1") },
+        FormatSigns { is_record: Some(stream::is_record), ..FormatSigns::of("codex-exec-v1") },
+    ],
     home: HomeDirectory { variable: "CODEX_HOME", usual: UsualHome::User(".codex") },
     session_variables: &["CODEX_THREAD_ID"],
     storage: SessionStorage::Files(SessionFiles {
@@ -45,6 +53,8 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         session_of: id_at_end,
         // Sessions of a day lie together, whatever they are about.
         working_directory: Some(working_directory),
+        continues: Some(history_base::read),
+        old_document: None,
     }),
     retention_micros: None,
     hooks: Some(RuntimeHooks {
@@ -90,6 +100,13 @@ struct FirstLine {
 #[serde(default)]
 struct Meta {
     cwd: PathBuf,
+}
+
+fn is_head(record: &Value) -> bool {
+    let is_wrapper = record["payload"].is_object() && has_texts(record, ["timestamp", "type"]);
+    // Before it wrapped each record it wrote a bare head.
+    let is_bare = has_texts(record, ["id", "timestamp"]) && record.get("instructions").is_some();
+    is_wrapper || is_bare && !record["type"].is_string()
 }
 
 fn is_session(path: &Path) -> bool {

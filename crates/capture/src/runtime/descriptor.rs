@@ -9,6 +9,7 @@ use std::{
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 
 use super::{Heard, SessionName};
+use crate::{detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
 
 /// Microseconds of a day, by which retention is counted.
 pub(super) const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
@@ -19,8 +20,9 @@ pub(crate) struct RuntimeDescriptor {
     pub(super) name: &'static str,
     /// What people call it.
     pub(super) title: &'static str,
-    /// What it writes: the format of its sessions first, then that of what it says while it works.
-    pub(super) formats: &'static [&'static str],
+    /// What it writes and how that is recognised: the format of its sessions first, then that of what it says while it
+    /// works.
+    pub(super) formats: &'static [FormatSigns],
     /// Where it keeps its settings and sessions.
     pub(super) home: HomeDirectory,
     /// Variables in which it tells the programs that it starts which session they work for.
@@ -73,6 +75,10 @@ pub(crate) struct SessionFiles {
     pub(super) session_of: fn(path: &Path) -> Option<String>,
     /// Reads the directory that the agent of a file worked in, where the file's place does not tell it.
     pub(super) working_directory: Option<fn(path: &Path) -> PathBuf>,
+    /// Reads in the first line of a file which part of another session it continues, where a fork does not hold that.
+    pub(crate) continues: Option<ReadPrefix>,
+    /// How older versions wrote a session before they wrote lines.
+    pub(crate) old_document: Option<OldDocument>,
 }
 
 /// How a runtime is started, and told to go on with a session that was written for it.

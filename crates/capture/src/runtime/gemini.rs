@@ -1,5 +1,6 @@
 //! Google's Gemini CLI.
 
+mod old_document;
 mod project;
 mod retention;
 mod stream;
@@ -12,6 +13,7 @@ use std::{
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     Runtime, SessionName,
@@ -21,7 +23,10 @@ use super::{
     },
     first_line::first_line,
 };
-use crate::discover::{is_document, is_lines};
+use crate::{
+    detect::{FormatSigns, has_texts},
+    discover::{is_document, is_lines},
+};
 
 /// How many milliseconds it waits for a hook.
 const TIMEOUT: u32 = 10_000;
@@ -36,7 +41,14 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "gemini",
     title: "Gemini CLI",
-    formats: &["gemini-v1", "gemini-stream-v1"],
+    formats: &[
+        FormatSigns {
+            is_document: Some(old_document::is_document),
+            is_head: Some(is_head),
+            ..FormatSigns::of("gemini-v1")
+        },
+        FormatSigns { is_record: Some(stream::is_record), ..FormatSigns::of("gemini-stream-v1") },
+    ],
     home: HomeDirectory { variable: "GEMINI_DIR", usual: UsualHome::User(".gemini") },
     session_variables: &["GEMINI_SESSION_ID"],
     storage: SessionStorage::Files(SessionFiles {
@@ -45,6 +57,8 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_letters: Some(ID_LETTERS),
         session_of: |path| first_line::<FirstLine>(path).session,
         working_directory: None,
+        continues: None,
+        old_document: Some(old_document::OLD_DOCUMENT),
     }),
     retention_micros: Some(retention::micros),
     hooks: Some(RuntimeHooks {
@@ -83,6 +97,10 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
 struct FirstLine {
     #[serde(rename = "sessionId")]
     session: Option<String>,
+}
+
+fn is_head(record: &Value) -> bool {
+    has_texts(record, ["sessionId", "projectHash"]) && !record["type"].is_string()
 }
 
 fn is_session(path: &Path) -> bool {

@@ -6,6 +6,7 @@ use super::{
     Runtime,
     descriptor::{HomeDirectory, RuntimeDescriptor, SessionStorage, UsualHome},
 };
+use crate::detect::{DocumentFields, FormatSigns, is_list, is_object};
 
 impl Runtime {
     /// OpenCode.
@@ -15,7 +16,7 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "opencode",
     title: "OpenCode",
-    formats: &["opencode-v1"],
+    formats: &[FormatSigns { is_document: Some(is_export), ..FormatSigns::of("opencode-v1") }],
     home: HomeDirectory { variable: "OPENCODE_DB", usual: UsualHome::Data("opencode") },
     session_variables: &[],
     storage: SessionStorage::Database(is_database),
@@ -24,6 +25,10 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     agent: None,
     stream: None,
 };
+
+fn is_export(document: &DocumentFields<'_>) -> bool {
+    is_object(document.info) && is_list(document.messages)
+}
 
 fn is_database(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

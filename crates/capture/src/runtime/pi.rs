@@ -8,6 +8,7 @@ use std::{
 };
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
+use serde_json::Value;
 
 use super::{
     Runtime, SessionName,
@@ -16,7 +17,10 @@ use super::{
         SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
 };
-use crate::discover::is_lines;
+use crate::{
+    detect::{FormatSigns, has_texts},
+    discover::is_lines,
+};
 
 impl Runtime {
     /// The pi coding agent.
@@ -26,7 +30,7 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "pi",
     title: "pi",
-    formats: &["pi-v1"],
+    formats: &[FormatSigns { is_head: Some(is_head), ..FormatSigns::of("pi-v1") }],
     home: HomeDirectory { variable: "PI_CODING_AGENT_DIR", usual: UsualHome::User(".pi/agent") },
     session_variables: &["PI_SESSION_ID"],
     storage: SessionStorage::Files(SessionFiles {
@@ -35,6 +39,8 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_letters: None,
         session_of: id_at_end,
         working_directory: None,
+        continues: None,
+        old_document: None,
     }),
     retention_micros: None,
     hooks: Some(RuntimeHooks {
@@ -58,6 +64,10 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     }),
     stream: None,
 };
+
+fn is_head(record: &Value) -> bool {
+    record["type"] == "session" && has_texts(record, ["id", "timestamp", "cwd"])
+}
 
 fn moment(event: &str) -> Option<HookMoment> {
     Some(match event {

@@ -100,7 +100,7 @@ fn an_event_means_what_the_row_of_its_runtime_says() {
 fn what_names_a_runtime_names_no_other() {
     assert_unique(rows().map(|row| row.name));
     assert_unique(rows().map(|row| row.title));
-    assert_unique(rows().flat_map(|row| row.formats));
+    assert_unique(rows().flat_map(|row| row.formats).map(|signs| signs.format));
     assert_unique(rows().map(|row| row.home.variable));
     assert_unique(rows().flat_map(|row| row.session_variables));
     assert_unique(rows().filter_map(|row| row.agent.as_ref()).map(|agent| agent.program));

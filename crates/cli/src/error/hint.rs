@@ -157,7 +157,7 @@ fn after_operation(error: &EngineError) -> Option<String> {
             "raise the budget with `--max-tokens N`, or let the recipe cut with `overflow = \"truncate_tail\"`"
         }
         EngineError::NotNative { .. } => "`--tier mapped` allows a translation, and no `--tier` the best there is",
-        EngineError::Unwritable { .. } => "name one of them: `--format claude-code-v1`",
+        EngineError::Unwritable { .. } => &format!("name one of them: `--format {}`", Runtime::CLAUDE_CODE.format()),
         EngineError::Mixed { commit, found } => &format!(
             "`--format {}` translates all of it; `ctx log {}` shows where it changes",
             found.iter().find(|format| formats::encoder(format).is_some()).map_or("text", Format::as_str),

@@ -2,6 +2,7 @@
 
 use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::super::{Happened, Heard, arguments, descriptor::EventStream};
 
@@ -52,6 +53,14 @@ enum Block {
     },
     #[serde(other)]
     Other,
+}
+
+pub(super) fn is_record(record: &Value) -> bool {
+    match record["type"].as_str() {
+        Some("system") => record["subtype"] == "init" && record["session_id"].is_string() && record["tools"].is_array(),
+        Some("user" | "assistant") => record["message"].is_object() && record.get("parent_tool_use_id").is_some(),
+        _ => false,
+    }
 }
 
 fn is_first_line(line: &[u8]) -> bool {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     super::{Happened, Heard, arguments, descriptor::EventStream},
@@ -31,6 +32,14 @@ struct Item {
 fn is_asked_for(arguments: &[OsString]) -> bool {
     let is_json = arguments::flags(arguments).any(|word| word == "--json" || word == "--experimental-json");
     is_json && exec::position(arguments).is_some()
+}
+
+pub(super) fn is_record(record: &Value) -> bool {
+    match record["type"].as_str() {
+        Some("thread.started") => record["thread_id"].is_string(),
+        Some("item.started" | "item.completed") => record["item"].is_object(),
+        _ => false,
+    }
 }
 
 fn is_first_line(line: &[u8]) -> bool {

@@ -2,8 +2,10 @@
 
 use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::super::{Happened, Heard, arguments, descriptor::EventStream};
+use crate::detect::has_texts;
 
 pub(super) const STREAM: EventStream = EventStream {
     format: "gemini-stream-v1",
@@ -18,6 +20,10 @@ struct Event {
     #[serde(rename = "type")]
     kind: String,
     session_id: Option<GivenSessionId>,
+}
+
+pub(super) fn is_record(record: &Value) -> bool {
+    record["type"] == "init" && has_texts(record, ["session_id", "timestamp", "model"])
 }
 
 fn is_first_line(line: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io::{self, Read as _},
+    io::{self, BufRead as _, Read as _},
     ops::Range,
 };
 
@@ -11,19 +11,19 @@ use contexture_formats::{Framing, RecordProblem, Splitter, codec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{input::Input, steps::Taken};
+use crate::{Runtime, input::Input, steps::Taken};
 
 /// Largest document that is taken in, because it must be held whole.
 pub const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A document that is held whole.
-pub(crate) struct Document {
+pub(crate) struct HeldDocument {
     pub(crate) bytes: Vec<u8>,
-    layout: Layout,
+    layout: RecordLayout,
 }
 
 /// Where the records of a document are.
-enum Layout {
+enum RecordLayout {
     /// It is one.
     Whole,
     /// They are the elements of an array in it.
@@ -33,7 +33,7 @@ enum Layout {
 }
 
 /// A record of a document.
-pub(crate) struct Record<'d> {
+pub(crate) struct DocumentRecord<'d> {
     /// What goes into a commit.
     pub(crate) bytes: Cow<'d, [u8]>,
     /// Where it starts in the document, if it is there as it is.
@@ -43,41 +43,47 @@ pub(crate) struct Record<'d> {
 }
 
 /// The records of a document, and why there may be more that cannot be told apart.
-pub(crate) struct Records<'d> {
-    pub(crate) records: Vec<Record<'d>>,
+pub(crate) struct DocumentRecords<'d> {
+    pub(crate) records: Vec<DocumentRecord<'d>>,
     pub(crate) damage: Option<RecordProblem>,
 }
 
-/// A document around a list of messages, in the fields that matter.
+/// A document around a list of messages, in the fields that may hold it.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Around<'d> {
+struct MessageFields<'d> {
     #[serde(borrow)]
     messages: Option<&'d RawValue>,
     #[serde(borrow)]
     input: Option<&'d RawValue>,
-    #[serde(borrow)]
-    session_id: Option<&'d RawValue>,
-    #[serde(borrow)]
-    project_hash: Option<&'d RawValue>,
-    #[serde(borrow)]
-    start_time: Option<&'d RawValue>,
-    #[serde(borrow)]
-    kind: Option<&'d RawValue>,
-    #[serde(borrow)]
-    directories: Option<&'d RawValue>,
 }
 
-impl Document {
+/// How a runtime that writes lines wrote sessions before, a document each.
+pub(crate) struct OldDocument {
+    /// Tells by its first line that is not blank whether a file is such a document.
+    pub(crate) begins: fn(line: &[u8]) -> bool,
+    /// Reads what would be its lines.
+    pub(crate) read: fn(document: &[u8]) -> serde_json::Result<DocumentLines<'_>>,
+}
+
+/// What the lines of a document would be.
+pub(crate) struct DocumentLines<'d> {
+    /// The first line, with any white space.
+    pub(crate) first: String,
+    /// The list of the others.
+    pub(crate) messages: Option<&'d RawValue>,
+}
+
+impl HeldDocument {
     /// Reads a document; nothing when the format's sessions are lines and this is one of them.
     pub(crate) fn read(input: &mut Input, format: &Format) -> io::Result<Option<Self>> {
         let framing = codec(format).map_or(Framing::Lines, contexture_formats::Codec::framing);
-        let is_gemini = format.as_str() == "gemini-v1";
-        if framing == Framing::Lines && !is_gemini {
-            return Ok(None);
-        }
+        let old = Runtime::files_in(format).and_then(|files| files.old_document.as_ref());
         let mut bytes = Vec::new();
-        if is_gemini && !begins_a_document(input, &mut bytes)? {
+        let is_document = match old {
+            Some(old) => read_first_line(input, &mut bytes)? && (old.begins)(&bytes),
+            None => framing != Framing::Lines,
+        };
+        if !is_document {
             return Ok(None);
         }
         let left = (MAX_DOCUMENT_BYTES + 1).saturating_sub(bytes.len() as u64);
@@ -88,34 +94,39 @@ impl Document {
                 "it is one document, which is held whole, of more than {mebibytes} MiB"
             )));
         }
-        let layout = Layout::of(&bytes, framing).map_err(io::Error::other)?;
+        let layout = match old {
+            Some(old) => RecordLayout::of_lines(&bytes, old),
+            None => RecordLayout::of(&bytes, framing),
+        };
+        let layout = layout.map_err(io::Error::other)?;
         Ok(Some(Self { bytes, layout }))
     }
 
     /// Tells whether the document is one record, so that a newer version takes the place of an older one.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.layout, Layout::Whole)
+        matches!(self.layout, RecordLayout::Whole)
     }
 
     /// Returns how the records make up the content of a commit.
     pub(crate) fn framing(&self) -> Framing {
         match self.layout {
-            Layout::Whole => Framing::Document,
-            Layout::Elements { framing, .. } => framing,
-            Layout::Lines { .. } => Framing::Lines,
+            RecordLayout::Whole => Framing::Document,
+            RecordLayout::Elements { framing, .. } => framing,
+            RecordLayout::Lines { .. } => Framing::Lines,
         }
     }
 
-    pub(crate) fn records(&self) -> Records<'_> {
+    pub(crate) fn records(&self) -> DocumentRecords<'_> {
         let mut records = Vec::new();
         let (framing, array, is_line) = match &self.layout {
-            Layout::Whole => {
-                let record = Record { bytes: Cow::Borrowed(&self.bytes), start: Some(0), end: self.bytes.len() };
-                return Records { records: vec![record], damage: None };
+            RecordLayout::Whole => {
+                let record =
+                    DocumentRecord { bytes: Cow::Borrowed(&self.bytes), start: Some(0), end: self.bytes.len() };
+                return DocumentRecords { records: vec![record], damage: None };
             }
-            Layout::Elements { framing, array } => (*framing, array.clone(), false),
-            Layout::Lines { head, array } => {
-                records.push(Record { bytes: Cow::Borrowed(head), start: None, end: array.start });
+            RecordLayout::Elements { framing, array } => (*framing, array.clone(), false),
+            RecordLayout::Lines { head, array } => {
+                records.push(DocumentRecord { bytes: Cow::Borrowed(head), start: None, end: array.start });
                 (Framing::JsonArray, array.clone(), true)
             }
         };
@@ -126,18 +137,18 @@ impl Document {
             let end = start + record.bytes.len();
             let Some(bytes) = self.bytes.get(start..end) else { return };
             records.push(if is_line {
-                Record { bytes: Cow::Owned(one_line(bytes)), start: None, end }
+                DocumentRecord { bytes: Cow::Owned(one_line(bytes)), start: None, end }
             } else {
-                Record { bytes: Cow::Borrowed(bytes), start: Some(base + record.offset), end }
+                DocumentRecord { bytes: Cow::Borrowed(bytes), start: Some(base + record.offset), end }
             });
         };
         let pushed = splitter.push(&self.bytes[array.clone()], &mut take);
         let damage = pushed.and_then(|()| splitter.finish(&mut take)).err();
-        Records { records, damage }
+        DocumentRecords { records, damage }
     }
 
     /// Says what must be there again for records that follow the first ones to be new.
-    pub(crate) fn taken(&self, records: &[Record<'_>], count: usize) -> Option<Taken> {
+    pub(crate) fn taken(&self, records: &[DocumentRecord<'_>], count: usize) -> Option<Taken> {
         let first = records.get(..count)?;
         let end = first.last()?.end;
         let mut digest = blake3::Hasher::new();
@@ -152,51 +163,41 @@ impl Document {
     }
 }
 
-impl Layout {
+impl RecordLayout {
     fn of(bytes: &[u8], framing: Framing) -> Result<Self, RecordProblem> {
         let whole = 0..bytes.len();
         let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
         Ok(match framing {
-            Framing::Document => Self::Whole,
             Framing::JsonArray if is_object => {
-                let around = around(bytes)?;
-                let list =
-                    around.messages.or(around.input).ok_or_else(|| RecordProblem::new("it holds no messages"))?;
+                let fields: MessageFields<'_> = serde_json::from_slice(bytes).map_err(|error| no_document(&error))?;
+                let list = fields.messages.or(fields.input).ok_or_else(no_messages)?;
                 Self::Elements { framing, array: place(bytes, list) }
             }
             Framing::JsonArray | Framing::CborArray => Self::Elements { framing, array: whole },
-            Framing::Lines => {
-                let around = around(bytes)?;
-                let list = around.messages.ok_or_else(|| RecordProblem::new("it holds no messages"))?;
-                Self::Lines { head: session_line(&around), array: place(bytes, list) }
-            }
+            // Lines are read as they come unless a runtime says that they lie in a document.
+            Framing::Document | Framing::Lines => Self::Whole,
         })
+    }
+
+    fn of_lines(bytes: &[u8], old: &OldDocument) -> Result<Self, RecordProblem> {
+        let lines = (old.read)(bytes).map_err(|error| no_document(&error))?;
+        let list = lines.messages.ok_or_else(no_messages)?;
+        Ok(Self::Lines { head: one_line(lines.first.as_bytes()), array: place(bytes, list) })
     }
 }
 
-fn around(bytes: &[u8]) -> Result<Around<'_>, RecordProblem> {
-    serde_json::from_slice(bytes).map_err(|error| RecordProblem::new(format!("it is no JSON document: {error}")))
+fn no_document(error: &serde_json::Error) -> RecordProblem {
+    RecordProblem::new(format!("it is no JSON document: {error}"))
+}
+
+fn no_messages() -> RecordProblem {
+    RecordProblem::new("it holds no messages")
 }
 
 /// Returns where a part of a document is.
 fn place(bytes: &[u8], part: &RawValue) -> Range<usize> {
     let start = part.get().as_ptr().addr() - bytes.as_ptr().addr();
     start..start + part.get().len()
-}
-
-/// Returns what newer versions of Gemini CLI write as the first line, with what does not change while a session goes on.
-fn session_line(around: &Around<'_>) -> Vec<u8> {
-    let fields = [
-        ("sessionId", around.session_id),
-        ("projectHash", around.project_hash),
-        ("startTime", around.start_time),
-        ("lastUpdated", around.start_time),
-        ("kind", around.kind),
-        ("directories", around.directories),
-    ];
-    let told = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let fields: Vec<String> = told.map(|(name, value)| format!("\"{name}\":{}", value.get())).collect();
-    one_line(format!("{{{}}}", fields.join(",")).as_bytes())
 }
 
 /// Takes out the white space between tokens, so that a value fits on a line.
@@ -218,20 +219,14 @@ fn one_line(json: &[u8]) -> Vec<u8> {
     line
 }
 
-/// Tells whether a Gemini session is a document: then its first line is no record, or holds all messages.
-fn begins_a_document(input: &mut Input, head: &mut Vec<u8>) -> io::Result<bool> {
-    use io::BufRead as _;
-
-    #[derive(Deserialize)]
-    struct First {
-        messages: Option<serde::de::IgnoredAny>,
-    }
+/// Reads the first line that is not blank, with what comes before it; tells whether there is one.
+fn read_first_line(input: &mut Input, head: &mut Vec<u8>) -> io::Result<bool> {
     while head.trim_ascii().is_empty() {
         if input.take(MAX_DOCUMENT_BYTES).read_until(b'\n', head)? == 0 {
             return Ok(false);
         }
     }
-    Ok(serde_json::from_slice::<First>(head).map_or(true, |first| first.messages.is_some()))
+    Ok(true)
 }
 
 #[cfg(test)]
