@@ -18,7 +18,7 @@ use futures_util::FutureExt as _;
 
 use crate::{
     Capture, Error, ImportSettings, Result,
-    input::{Input, Tail, id_in_name},
+    input::{InputTail, SessionInput, id_in_name},
     lines::Lines,
     steps::Steps,
 };
@@ -48,7 +48,7 @@ impl Grafts {
 }
 
 /// A session that is written and not in its place yet.
-pub(crate) struct Draft<'d> {
+pub(crate) struct AdoptedDraft<'d> {
     /// Where it is written.
     pub(crate) written: &'d Path,
     /// Where it will be.
@@ -67,8 +67,8 @@ struct Primed {
 
 impl Capture<'_> {
     /// Takes a session for known: all of it was made of commits.
-    pub(crate) async fn adopt(self, draft: Draft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
-        let Draft { written, place, format } = draft;
+    pub(crate) async fn adopt(self, draft: AdoptedDraft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
+        let AdoptedDraft { written, place, format } = draft;
         let unnamed = GivenSessionId::new("");
         let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), unnamed, self.engine.now());
         let (path, kind) = (written.to_owned(), format.clone());
@@ -123,8 +123,8 @@ fn unread(source: io::Error) -> Error {
 fn prime(path: &Path, format: &Format, mut steps: Steps, grafts: Grafts) -> io::Result<Primed> {
     let codec = codec(format).ok_or_else(|| io::Error::other("its format is not understood"))?;
     steps.graft(grafts);
-    let mut lines = Lines::new(Input::open(path)?, 0);
-    let (mut size, mut tail) = (0, Tail::default());
+    let mut lines = Lines::new(SessionInput::open(path)?, 0);
+    let (mut size, mut tail) = (0, InputTail::default());
     while let Some(line) = lines.next()? {
         match codec.outline(line.bytes.trim_ascii()) {
             Ok(outline) => steps.take(&outline, line.bytes, Some(line.start)),

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use self::conversations::CONVERSATIONS;
 pub(crate) use self::signs::{DocumentFields, FormatSigns, has_texts, is_list, is_object};
-use crate::{Runtime, held_document::MAX_DOCUMENT_BYTES, input::Input};
+use crate::{Runtime, held_document::MAX_DOCUMENT_BYTES, input::SessionInput};
 
 /// Records that are looked at before a file is taken for something else.
 const MAX_RECORDS: usize = 64;
@@ -38,7 +38,7 @@ pub enum NotASession {
 /// Tells which format a file is in by what it holds, whatever its name.
 pub fn detect(path: &Path) -> Result<Format, NotASession> {
     let mut head = Vec::new();
-    let mut input = Input::open(path).map_err(NotASession::Unreadable)?;
+    let mut input = SessionInput::open(path).map_err(NotASession::Unreadable)?;
     input.by_ref().take(MAX_BYTES).read_to_end(&mut head).or_else(|error| {
         // What comes before the damage tells enough.
         if input.is_compressed() && !head.is_empty() { Ok(0) } else { Err(NotASession::Unreadable(error)) }

@@ -15,7 +15,7 @@ use futures_util::FutureExt as _;
 
 use crate::{
     Capture, Error, Result, Runtime,
-    input::Input,
+    input::SessionInput,
     steps::{Base, State},
 };
 
@@ -164,7 +164,7 @@ pub(crate) fn continued(path: &Path, format: &Format) -> Option<GivenSessionId> 
 fn continued_prefix(path: &Path, format: &Format) -> io::Result<Option<ContinuedPrefix>> {
     let Some(read) = Runtime::files_in(format).and_then(|files| files.continues) else { return Ok(None) };
     let mut line = Vec::new();
-    Input::open(path)?.take(MAX_FIRST_LINE).read_until(b'\n', &mut line)?;
+    SessionInput::open(path)?.take(MAX_FIRST_LINE).read_until(b'\n', &mut line)?;
     Ok(read(&line))
 }
 

@@ -11,7 +11,7 @@ use contexture_formats::{Framing, RecordProblem, Splitter, codec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Runtime, input::Input, steps::Taken};
+use crate::{Runtime, input::SessionInput, steps::Taken};
 
 /// Largest document that is taken in, because it must be held whole.
 pub const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
@@ -75,7 +75,7 @@ pub(crate) struct DocumentLines<'d> {
 
 impl HeldDocument {
     /// Reads a document; nothing when the format's sessions are lines and this is one of them.
-    pub(crate) fn read(input: &mut Input, format: &Format) -> io::Result<Option<Self>> {
+    pub(crate) fn read(input: &mut SessionInput, format: &Format) -> io::Result<Option<Self>> {
         let framing = codec(format).map_or(Framing::Lines, contexture_formats::Codec::framing);
         let old = Runtime::files_in(format).and_then(|files| files.old_document.as_ref());
         let mut bytes = Vec::new();
@@ -220,7 +220,7 @@ fn one_line(json: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the first line that is not blank, with what comes before it; tells whether there is one.
-fn read_first_line(input: &mut Input, head: &mut Vec<u8>) -> io::Result<bool> {
+fn read_first_line(input: &mut SessionInput, head: &mut Vec<u8>) -> io::Result<bool> {
     while head.trim_ascii().is_empty() {
         if input.take(MAX_DOCUMENT_BYTES).read_until(b'\n', head)? == 0 {
             return Ok(false);

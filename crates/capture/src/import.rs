@@ -19,8 +19,8 @@ use crate::{
     Capture, Error, Result,
     input::{Piece, id_in_name, known_as},
     many::SessionFile,
-    reading::{Done, Job, Known, Message, Report, Unread, read},
-    steps::Batch,
+    reading::{Done, KnownSource, Message, ReadingJob, ReadingReport, Unread, read},
+    steps::StepBatch,
 };
 
 /// Batches that may wait for the store.
@@ -139,7 +139,7 @@ impl Capture<'_> {
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
         let SessionFile { path, format, settings } = file.clone();
-        let known = self.known_source(&settings.machine, &path).await?.map(Known::from);
+        let known = self.known_source(&settings.machine, &path).await?.map(KnownSource::from);
         let segments = match &known {
             Some(known) => self.record_segments(known).await?,
             None => Vec::new(),
@@ -150,7 +150,7 @@ impl Capture<'_> {
             (None, Some(_)) | (Some(_), _) => (None, None),
         };
         let expected = Expected { file: file.clone(), mark: known.as_ref().map(|known| known.source.mark()) };
-        let job = Job {
+        let job = ReadingJob {
             path: path.clone(),
             format: format.clone(),
             settings: settings.clone(),
@@ -189,7 +189,7 @@ impl Capture<'_> {
         }
         let Taking { new: new_commits, known: known_commits, done, .. } = taking;
         let (outcome, size, tip, report) = done.ok_or(contexture_store::Error::Closed)?;
-        let Report { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
+        let ReadingReport { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         Ok(ImportedFile {
             path,
             format,
@@ -218,7 +218,7 @@ impl Capture<'_> {
     }
 
     /// Returns the stretches of a document that are records.
-    async fn record_segments(self, known: &Known) -> Result<Vec<SourceSegment>> {
+    async fn record_segments(self, known: &KnownSource) -> Result<Vec<SourceSegment>> {
         let taken = known.state.as_ref().and_then(|state| state.taken.as_ref());
         let Some(taken) = taken else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -244,7 +244,7 @@ impl Capture<'_> {
     }
 
     /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
-    async fn store_steps(self, expected: &Expected, batch: Batch, saved: Option<Saved>) -> Result<(u64, u64)> {
+    async fn store_steps(self, expected: &Expected, batch: StepBatch, saved: Option<Saved>) -> Result<(u64, u64)> {
         if batch.is_empty() && saved.is_none() {
             return Ok((0, 0));
         }
@@ -276,7 +276,7 @@ struct Taking<'t> {
     new: u64,
     /// Commits that were.
     known: u64,
-    done: Option<(FileOutcome, u64, Option<CommitId>, Report)>,
+    done: Option<(FileOutcome, u64, Option<CommitId>, ReadingReport)>,
 }
 
 impl Taking<'_> {
@@ -292,7 +292,7 @@ impl Taking<'_> {
         Ok(at)
     }
 
-    fn finish(&mut self, last: Done) -> (Batch, Option<Saved>, u64) {
+    fn finish(&mut self, last: Done) -> (StepBatch, Option<Saved>, u64) {
         let Done { mut batch, outcome, replaces, session, state, size, tail, segments, tip, report } = last;
         let SessionFile { path, format, settings } = &self.expected.file;
         let source = TranscriptSource {
@@ -335,7 +335,7 @@ struct Saved {
     replaces: bool,
 }
 
-async fn store(tx: &mut Tx<'_>, batch: &Batch) -> Result<(u64, u64)> {
+async fn store(tx: &mut Tx<'_>, batch: &StepBatch) -> Result<(u64, u64)> {
     let (mut new, mut known) = (0, 0);
     for aside in &batch.asides {
         artifact::put_content(tx, aside).await?;

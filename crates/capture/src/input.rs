@@ -19,7 +19,7 @@ pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// A session's bytes from the first to the last; those of a compressed file are the ones inside.
-pub(crate) enum Input {
+pub(crate) enum SessionInput {
     /// A file as it is.
     Plain(BufReader<File>),
     /// A compressed file.
@@ -47,13 +47,13 @@ impl AsRef<[u8]> for Piece {
     }
 }
 
-impl From<Piece> for Input {
+impl From<Piece> for SessionInput {
     fn from(piece: Piece) -> Self {
         Self::Piece(Cursor::new(piece))
     }
 }
 
-impl Input {
+impl SessionInput {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         if let Some((database, session)) = opencode::in_database(path) {
             let export = opencode::export(&database, &session).map_err(io::Error::other)?;
@@ -77,8 +77,8 @@ impl Input {
     }
 
     /// Goes to a place and returns the last bytes before it; nothing when there are not so many bytes.
-    pub(crate) fn skip_to(&mut self, place: u64) -> io::Result<Option<Tail>> {
-        let mut tail = Tail::default();
+    pub(crate) fn skip_to(&mut self, place: u64) -> io::Result<Option<InputTail>> {
+        let mut tail = InputTail::default();
         let start = match self {
             Self::Compressed(_) | Self::Held(_) => 0,
             Self::Plain(file) => {
@@ -111,7 +111,7 @@ impl Input {
     }
 }
 
-impl Read for Input {
+impl Read for SessionInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.read(buffer),
@@ -122,7 +122,7 @@ impl Read for Input {
     }
 }
 
-impl BufRead for Input {
+impl BufRead for SessionInput {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
             Self::Plain(file) => file.fill_buf(),
@@ -144,9 +144,9 @@ impl BufRead for Input {
 
 /// The last bytes of what was read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tail(Vec<u8>);
+pub(crate) struct InputTail(Vec<u8>);
 
-impl Tail {
+impl InputTail {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.0.len() > 2 * TAIL_BYTES {
             self.0.drain(..self.0.len() - TAIL_BYTES);

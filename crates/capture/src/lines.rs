@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _};
 
-use crate::input::{BUFFER_BYTES, Input};
+use crate::input::{BUFFER_BYTES, SessionInput};
 
 /// A line of a session.
 pub(crate) struct Line<'l> {
@@ -16,13 +16,13 @@ pub(crate) struct Line<'l> {
 
 /// Reads line by line from where the input stands. Memory holds one line.
 pub(crate) struct Lines {
-    input: Input,
+    input: SessionInput,
     line: Vec<u8>,
     start: u64,
 }
 
 impl Lines {
-    pub(crate) fn new(input: Input, start: u64) -> Self {
+    pub(crate) fn new(input: SessionInput, start: u64) -> Self {
         Self { input, line: Vec::new(), start }
     }
 

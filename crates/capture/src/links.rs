@@ -37,7 +37,7 @@ pub struct Linked {
 }
 
 /// A chain that some turn has started, which is not known.
-struct Loose {
+struct UnlinkedChain {
     source: TranscriptSource,
     state: State,
     parent: Parent,
@@ -50,7 +50,7 @@ impl Capture<'_> {
     /// Parents come before their agents or after them, so this is done when all files are in. Sessions that were
     /// searched before are searched again only when they have grown.
     pub async fn link_sessions(self) -> Result<Linked> {
-        let mut by_parent: BTreeMap<GivenSessionId, Vec<Loose>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<GivenSessionId, Vec<UnlinkedChain>> = BTreeMap::new();
         let mut after: Option<(String, String)> = None;
         loop {
             let paging = self.engine.store().read(self.engine.scope(), after, |tx, from| {
@@ -63,7 +63,7 @@ impl Capture<'_> {
             let page = paging.await?;
             let Some(last) = page.last() else { break };
             after = Some((last.machine.to_string(), last.path.clone()));
-            for loose in page.into_iter().filter_map(Loose::of) {
+            for loose in page.into_iter().filter_map(UnlinkedChain::of) {
                 by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
             }
         }
@@ -72,16 +72,16 @@ impl Capture<'_> {
 
     /// Does the same for the chains of some files only.
     pub async fn link_files(self, machine: &Machine, paths: impl Iterator<Item = &Path>) -> Result<Linked> {
-        let mut by_parent: BTreeMap<GivenSessionId, Vec<Loose>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<GivenSessionId, Vec<UnlinkedChain>> = BTreeMap::new();
         for path in paths {
-            if let Some(loose) = self.known_source(machine, path).await?.and_then(Loose::of) {
+            if let Some(loose) = self.known_source(machine, path).await?.and_then(UnlinkedChain::of) {
                 by_parent.entry(loose.parent.session.clone()).or_default().push(loose);
             }
         }
         self.link_all(by_parent).await
     }
 
-    async fn link_all(self, by_parent: BTreeMap<GivenSessionId, Vec<Loose>>) -> Result<Linked> {
+    async fn link_all(self, by_parent: BTreeMap<GivenSessionId, Vec<UnlinkedChain>>) -> Result<Linked> {
         let mut linked = Linked::default();
         for (session, loose) in by_parent {
             self.link_to(&session, loose, &mut linked).await?;
@@ -90,7 +90,7 @@ impl Capture<'_> {
     }
 
     /// Searches one session for the turns that started some agents.
-    async fn link_to(self, session: &GivenSessionId, mut loose: Vec<Loose>, linked: &mut Linked) -> Result<()> {
+    async fn link_to(self, session: &GivenSessionId, mut loose: Vec<UnlinkedChain>, linked: &mut Linked) -> Result<()> {
         let commits = match session.checked() {
             Some(session) => self.commits_of(session).await?,
             None => Vec::new(),
@@ -152,7 +152,7 @@ impl Capture<'_> {
         }
     }
 
-    async fn save_link(self, chain: &Loose, spawner: Option<CommitId>) -> Result<()> {
+    async fn save_link(self, chain: &UnlinkedChain, spawner: Option<CommitId>) -> Result<()> {
         let mut state = chain.state.clone();
         state.parent = Some(chain.parent.clone());
         let state = serde_json::to_string(&state).unwrap_or_else(|_| chain.source.state.clone());
@@ -179,7 +179,7 @@ impl Capture<'_> {
     }
 }
 
-impl Loose {
+impl UnlinkedChain {
     fn of(source: TranscriptSource) -> Option<Self> {
         let state: State = serde_json::from_str(&source.state).ok()?;
         let parent = state.parent.clone().filter(|parent| !parent.is_found)?;
@@ -192,9 +192,9 @@ impl Loose {
 pub(crate) fn spawn_call(path: &Path) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Meta {
+    struct ChainMeta {
         tool_use_id: Option<String>,
     }
     let bytes = fs::read(path.with_extension("meta.json")).ok()?;
-    serde_json::from_slice::<Meta>(&bytes).ok()?.tool_use_id
+    serde_json::from_slice::<ChainMeta>(&bytes).ok()?.tool_use_id
 }

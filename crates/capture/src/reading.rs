@@ -9,10 +9,10 @@ use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 use crate::{
     held_document::{DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
-    input::{Input, Piece, Tail, known_as},
+    input::{InputTail, Piece, SessionInput, known_as},
     lines::Lines,
     links, opencode,
-    steps::{Base, Batch, State, Steps},
+    steps::{Base, State, StepBatch, Steps},
 };
 
 /// Bytes of content that are stored in one transaction, about.
@@ -24,12 +24,12 @@ const SHORT_BYTES: u64 = 1024 * 1024;
 
 /// What is handed over, in order.
 pub(crate) enum Message {
-    Batch(Batch, u64),
+    Batch(StepBatch, u64),
     Done(Box<Done>),
 }
 
 pub(crate) struct Done {
-    pub(crate) batch: Batch,
+    pub(crate) batch: StepBatch,
     pub(crate) outcome: FileOutcome,
     /// Whether the stretches take the place of those that are known.
     pub(crate) replaces: bool,
@@ -39,11 +39,11 @@ pub(crate) struct Done {
     pub(crate) tail: [u8; 32],
     pub(crate) segments: Vec<SourceSegment>,
     pub(crate) tip: Option<CommitId>,
-    pub(crate) report: Report,
+    pub(crate) report: ReadingReport,
 }
 
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct ReadingReport {
     pub(crate) lanes: u64,
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
@@ -53,11 +53,11 @@ pub(crate) struct Report {
 }
 
 /// What is to be read.
-pub(crate) struct Job {
+pub(crate) struct ReadingJob {
     pub(crate) path: PathBuf,
     pub(crate) format: Format,
     pub(crate) settings: ImportSettings,
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<KnownSource>,
     /// The stretches of a document that was taken in before, as far as its records go.
     pub(crate) segments: Vec<SourceSegment>,
     /// What the session goes on from, if it holds only a reference to it.
@@ -70,13 +70,13 @@ pub(crate) struct Job {
 }
 
 /// What is known of a file that was taken in before.
-pub(crate) struct Known {
+pub(crate) struct KnownSource {
     pub(crate) source: TranscriptSource,
     /// What is needed to go on; nothing when it cannot be read, and then the file is read anew.
     pub(crate) state: Option<State>,
 }
 
-impl From<TranscriptSource> for Known {
+impl From<TranscriptSource> for KnownSource {
     fn from(mut source: TranscriptSource) -> Self {
         let state = serde_json::from_str(&mem::take(&mut source.state)).ok();
         Self { source, state }
@@ -98,26 +98,26 @@ pub(crate) enum Unread {
 }
 
 /// Reads a file and hands over what becomes of it.
-pub(crate) fn read(job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
+pub(crate) fn read(job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread> {
     let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
     // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
     if job.piece.is_some() || job.reason.goes_on && framing == Framing::Lines {
         return read_lines(job, messages);
     }
-    match HeldDocument::read(&mut Input::open(&job.path)?, &job.format)? {
+    match HeldDocument::read(&mut SessionInput::open(&job.path)?, &job.format)? {
         Some(document) => Ok(read_document(&document, job, messages)?),
         None => read_lines(job, messages),
     }
 }
 
-fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
+fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
     let mut steps = job.steps(Framing::Lines)?;
     if let Some(state) = state {
         steps.resume(state);
     }
-    let mut report = Report::default();
+    let mut report = ReadingReport::default();
     let is_compressed = input.is_compressed();
     let mut lines = Lines::new(input, from);
     let (mut size, mut batched) = (from, from);
@@ -175,7 +175,7 @@ fn read_lines(mut job: Job, messages: &mut Sink<'_>) -> Result<(), Unread> {
 }
 
 /// Takes in a document: the records that follow those that are known, or all of them when those have changed.
-fn read_document(document: &HeldDocument, job: Job, messages: &mut Sink<'_>) -> io::Result<()> {
+fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'_>) -> io::Result<()> {
     let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
     let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
     let mut steps = job.steps(document.framing())?;
@@ -183,7 +183,7 @@ fn read_document(document: &HeldDocument, job: Job, messages: &mut Sink<'_>) -> 
     let known = job.known.filter(|known| known.source.format == job.format);
     let mark = known.as_ref().map(|known| known.source.mark());
     let state = known.and_then(|known| known.state);
-    let mut report = Report::default();
+    let mut report = ReadingReport::default();
     if mark == Some(SourceMark { size, tail }) {
         steps.resume(state.unwrap_or_default());
         report.lanes = steps.lanes() as u64;
@@ -242,7 +242,7 @@ fn read_document(document: &HeldDocument, job: Job, messages: &mut Sink<'_>) -> 
     messages(Message::Done(Box::new(done)))
 }
 
-impl Job {
+impl ReadingJob {
     fn steps(&self, framing: Framing) -> io::Result<Steps> {
         let file = opencode::in_database(&self.path).map_or_else(|| self.path.clone(), |(database, _)| database);
         let written_at = match &self.piece {
@@ -279,10 +279,11 @@ impl Job {
 
     /// Opens the session where the last import ended, if it has only grown since.
     fn resume(&mut self) -> Result<Resumed, Unread> {
-        let open = || self.piece.as_ref().map_or_else(|| Input::open(&self.path), |piece| Ok(piece.clone().into()));
+        let open =
+            || self.piece.as_ref().map_or_else(|| SessionInput::open(&self.path), |piece| Ok(piece.clone().into()));
         let mut input = open()?;
-        let fresh = |input, outcome| Resumed { input, from: 0, tail: Tail::default(), outcome, state: None };
-        let Some(Known { source, state }) = &mut self.known else {
+        let fresh = |input, outcome| Resumed { input, from: 0, tail: InputTail::default(), outcome, state: None };
+        let Some(KnownSource { source, state }) = &mut self.known else {
             return Ok(fresh(input, FileOutcome::New));
         };
         match (input.skip_to(source.size)?, state.take()) {
@@ -295,7 +296,7 @@ impl Job {
     }
 }
 
-impl Report {
+impl ReadingReport {
     fn bad_line(&mut self, problem: &RecordProblem) {
         if self.bad_lines.len() < MAX_BAD_LINES {
             self.bad_lines.push(BadLine { line: self.lines, reason: problem.to_string() });
@@ -307,9 +308,9 @@ impl Report {
 
 /// A session from where there is something new.
 struct Resumed {
-    input: Input,
+    input: SessionInput,
     from: u64,
-    tail: Tail,
+    tail: InputTail,
     outcome: FileOutcome,
     state: Option<State>,
 }

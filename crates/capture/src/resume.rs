@@ -13,7 +13,7 @@ use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Capture, Error, Homes, ImportSettings, Result, ResumeCommand, Runtime, SessionName,
-    adopt::{Draft, Grafts},
+    adopt::{AdoptedDraft, Grafts},
 };
 
 /// What a session is to be made of.
@@ -81,7 +81,7 @@ impl Capture<'_> {
         let WrittenSession { report, ends } = writing.await?;
         draft.sync().map_err(unwritten)?;
         let grafts = Grafts { ends, follow: head.clone() };
-        self.adopt(Draft { written: draft.draft_path(), place: &path, format }, grafts, settings).await?;
+        self.adopt(AdoptedDraft { written: draft.draft_path(), place: &path, format }, grafts, settings).await?;
         draft.publish(&path, NameTaken::Refuse).map_err(unwritten)?;
         Ok(ResumedSession { path, command, report })
     }

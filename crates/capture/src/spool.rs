@@ -34,7 +34,7 @@ pub struct Spool {
 
 /// What an entry says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Header {
+struct SpoolHeader {
     file: SessionFile,
     #[serde(rename = "occasion")]
     reason: CaptureReason,
@@ -44,7 +44,7 @@ struct Header {
 }
 
 struct Entry {
-    header: Header,
+    header: SpoolHeader,
     piece: Piece,
 }
 
@@ -65,7 +65,7 @@ impl Spool {
         session.seek(SeekFrom::Start(start))?;
         fs::create_dir_all(&self.directory)?;
         let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;
-        let header = Header { file: file.clone(), reason: reason.clone(), start, at };
+        let header = SpoolHeader { file: file.clone(), reason: reason.clone(), start, at };
         serde_json::to_writer(&mut draft, &header)?;
         draft.write_all(b"\n")?;
         let copied = io::copy(&mut session.take(MAX_PIECE_BYTES), &mut draft)?;
@@ -119,7 +119,7 @@ impl Entry {
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
         let damaged = |source| io::Error::new(io::ErrorKind::InvalidData, source);
-        let header: Header = serde_json::from_slice(&line).map_err(damaged)?;
+        let header: SpoolHeader = serde_json::from_slice(&line).map_err(damaged)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         // A line that was still being written when it was kept is in the entry after this one.
@@ -163,7 +163,7 @@ impl Capture<'_> {
     /// Takes in the bytes of an entry, from the entry or from the session where it still is as it was. Tells whether the
     /// store holds them now.
     async fn take_entry(self, entry: &Entry) -> Result<bool> {
-        let Entry { header: Header { file, reason, start, .. }, piece } = entry;
+        let Entry { header: SpoolHeader { file, reason, start, .. }, piece } = entry;
         let end = start + piece.bytes.len() as u64;
         let reason = CaptureReason { until: Some(end), ..reason.clone() };
         let taken = if *start == 0 || self.known_source(&file.settings.machine, &file.path).await?.is_some() {

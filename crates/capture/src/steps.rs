@@ -19,7 +19,7 @@ use contexture_store::{artifact::PreparedContent, source::SourceSegment};
 
 use self::{
     labels::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
-    lanes::Lane,
+    lanes::LaneChain,
     open::OpenStep,
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) struct Steps {
     framing: Framing,
     settings: ImportSettings,
     threader: Threader,
-    lanes: Vec<Lane>,
+    lanes: Vec<LaneChain>,
     /// What the lines were made of that are taken only to know them.
     grafts: Option<Grafts>,
     /// The session's id as the file's name says it, for lines that do not.
@@ -92,7 +92,7 @@ pub(crate) struct NewCommit {
 
 /// What was made of some lines.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct StepBatch {
     pub(crate) commits: Vec<NewCommit>,
     /// Bytes that belong to no commit.
     pub(crate) asides: Vec<PreparedContent>,
@@ -102,7 +102,7 @@ pub(crate) struct Batch {
     pub(crate) notes: Vec<(CommitId, Annotation)>,
 }
 
-impl Batch {
+impl StepBatch {
     pub(crate) fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
     }
@@ -167,7 +167,8 @@ impl Steps {
     pub(crate) fn resume(&mut self, state: State) {
         let State { threads, lanes, last_at, session, version, parent, taken: _ } = state;
         self.threader = Threader::resume(threads);
-        self.lanes = lanes.into_iter().map(|state| Lane { state, is_resumed: true, ..Lane::default() }).collect();
+        self.lanes =
+            lanes.into_iter().map(|state| LaneChain { state, is_resumed: true, ..LaneChain::default() }).collect();
         self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
         self.session = session;
@@ -280,7 +281,7 @@ impl Steps {
     }
 
     /// Takes out what was made so far.
-    pub(crate) fn batch(&mut self) -> Batch {
+    pub(crate) fn batch(&mut self) -> StepBatch {
         let mut notes = Vec::new();
         let lanes = &self.lanes;
         self.spawned.retain(|(first, lane, turn)| {
@@ -290,7 +291,7 @@ impl Steps {
             notes.extend(said.map(|said| (*first, said)));
             spawning.is_none()
         });
-        Batch {
+        StepBatch {
             notes,
             commits: std::mem::take(&mut self.made),
             asides: std::mem::take(&mut self.asides),

@@ -17,7 +17,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 
 use crate::{
     Capture, Error, Result,
-    input::{Input, TAIL_BYTES},
+    input::{SessionInput, TAIL_BYTES},
     lines::Lines,
     steps::State,
 };
@@ -39,7 +39,7 @@ pub enum Depth {
 /// Counts what an import would take in after the first bytes of a session, without a last line that is still being
 /// written.
 pub fn unread_after(path: &Path, format: &Format, start: u64) -> io::Result<UnreadTail> {
-    let mut input = Input::open(path)?;
+    let mut input = SessionInput::open(path)?;
     let mut unread = UnreadTail::default();
     if input.skip_to(start)?.is_none() {
         return Ok(unread);
@@ -95,7 +95,7 @@ impl Capture<'_> {
             return Ok(Verified::Unknown);
         };
         let reading = |source| Error::Io { attempt: "read the session", source };
-        let mut file = Input::open(path).map_err(reading)?;
+        let mut file = SessionInput::open(path).map_err(reading)?;
         if is_document(&known) {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).map_err(reading)?;
@@ -120,8 +120,8 @@ impl Capture<'_> {
             return Ok(Verified::Unknown);
         };
         let reading = |source| Error::Io { attempt: "read the session", source };
-        let mut file = Input::open(path).map_err(reading)?;
-        let mut stored = Stored::of(self, &known, 0);
+        let mut file = SessionInput::open(path).map_err(reading)?;
+        let mut stored = StoredBytes::of(self, &known, 0);
         let mut theirs = Vec::new();
         while let Some(ours) = stored.next().await? {
             theirs.resize(ours.bytes.len(), 0);
@@ -137,7 +137,7 @@ impl Capture<'_> {
 
     /// Tells whether the store holds some bytes as what a file has at a place.
     pub(crate) async fn holds(self, known: &TranscriptSource, start: u64, bytes: &[u8]) -> Result<bool> {
-        let mut stored = Stored::of(self, known, start);
+        let mut stored = StoredBytes::of(self, known, start);
         let mut left = bytes;
         while !left.is_empty() {
             let Some(ours) = stored.next().await? else { return Ok(false) };
@@ -161,7 +161,7 @@ impl Capture<'_> {
 }
 
 /// What the store holds of a file, stretch by stretch and without a gap, from a place on.
-struct Stored<'s> {
+struct StoredBytes<'s> {
     capture: Capture<'s>,
     source: &'s TranscriptSource,
     /// Where the next stretch starts.
@@ -172,17 +172,17 @@ struct Stored<'s> {
 }
 
 /// A stretch of a file as the store holds it.
-struct Stretch<'s> {
+struct VerifiedStretch<'s> {
     start: u64,
     bytes: &'s [u8],
 }
 
-impl<'s> Stored<'s> {
+impl<'s> StoredBytes<'s> {
     fn of(capture: Capture<'s>, source: &'s TranscriptSource, at: u64) -> Self {
         Self { capture, source, at, page: VecDeque::new(), held: None }
     }
 
-    async fn next(&mut self) -> Result<Option<Stretch<'_>>> {
+    async fn next(&mut self) -> Result<Option<VerifiedStretch<'_>>> {
         if self.at >= self.source.size {
             return Ok(None);
         }
@@ -208,7 +208,7 @@ impl<'s> Stored<'s> {
         let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
         let stretch = range.and_then(|(offset, end)| bytes.get(offset..end));
         self.at = segment.start + segment.length;
-        Ok(stretch.map(|bytes| Stretch { start, bytes }))
+        Ok(stretch.map(|bytes| VerifiedStretch { start, bytes }))
     }
 }
 
@@ -220,7 +220,7 @@ fn is_document(known: &TranscriptSource) -> bool {
 }
 
 /// Counts the bytes that are left.
-fn rest(input: &mut Input) -> io::Result<u64> {
+fn rest(input: &mut SessionInput) -> io::Result<u64> {
     let is_compressed = input.is_compressed();
     let mut left = 0;
     loop {

@@ -22,7 +22,7 @@ use contexture::{
     },
 };
 
-use self::speaker::{Speaker, Voice};
+use self::speaker::{Speaker, SpeakerVoice};
 pub(crate) use self::{
     gist::gist,
     words::{clean, clip, wrap},
@@ -38,7 +38,7 @@ const META_LINES: usize = 3;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum ShownDetail {
     /// What is long is folded to its first lines.
     Folded,
     /// Everything.
@@ -49,7 +49,7 @@ pub(crate) enum Detail {
 pub(crate) struct Conversation {
     palette: Palette,
     columns: usize,
-    detail: Detail,
+    detail: ShownDetail,
     /// Who speaks, and in which commit.
     speaker: Option<(CommitId, Speaker)>,
     /// The calls that wait for their results, in one line each.
@@ -75,7 +75,7 @@ enum Paragraph {
 }
 
 impl Conversation {
-    pub(crate) fn new(palette: Palette, columns: usize, detail: Detail) -> Self {
+    pub(crate) fn new(palette: Palette, columns: usize, detail: ShownDetail) -> Self {
         Self {
             palette,
             columns,
@@ -149,7 +149,7 @@ impl Conversation {
         if entry.id.as_ref().is_some_and(|id| !self.seen.insert(id.clone())) {
             return;
         }
-        let is_shown = |part: &&EntryPart| self.detail == Detail::Full || !is_inner(part);
+        let is_shown = |part: &&EntryPart| self.detail == ShownDetail::Full || !is_inner(part);
         let (results, rest): (Vec<&EntryPart>, Vec<&EntryPart>) =
             entry.parts.iter().filter(is_shown).partition(|part| matches!(part, EntryPart::ToolResult { .. }));
         // What tools answer belongs to the turn that called them, so it comes before what a user says beside it.
@@ -187,9 +187,9 @@ impl Conversation {
             }
             EntryPart::Thinking { text, .. } => {
                 // A folded thought leaves room for how much more there is.
-                let columns = if self.detail == Detail::Full { self.columns - 2 } else { self.columns - 20 };
+                let columns = if self.detail == ShownDetail::Full { self.columns - 2 } else { self.columns - 20 };
                 let mut lines = wrap(&format!("(thinking) {}", clean(text.trim())), columns);
-                if self.detail == Detail::Folded && lines.len() > 1 {
+                if self.detail == ShownDetail::Folded && lines.len() > 1 {
                     let more = output::counted(lines.len() as u64 - 1, "more line");
                     lines.truncate(1);
                     lines[0] = format!("{} … {more}", lines[0]);
@@ -217,7 +217,7 @@ impl Conversation {
         if !edits.is_empty() {
             let change: Vec<Line> = edits.into_iter().flat_map(|Edit { lines, .. }| lines).collect();
             self.change(&change);
-        } else if self.detail == Detail::Full {
+        } else if self.detail == ShownDetail::Full {
             let lines = wrap(&clean(&call::all(input)), self.columns - 6);
             self.barred(lines, RESULT_LINES);
         }
@@ -256,7 +256,7 @@ impl Conversation {
     fn result(&mut self, content: &[EntryPart], is_error: bool) {
         if is_error {
             self.paragraph(Paragraph::Tool, vec!["failed:".to_owned()], 4, self.palette.error);
-        } else if self.detail == Detail::Full {
+        } else if self.detail == ShownDetail::Full {
             self.paragraph(Paragraph::Tool, vec!["answered:".to_owned()], 4, self.palette.faint);
         }
         let mut text = String::new();
@@ -278,7 +278,7 @@ impl Conversation {
             return self.change(&change);
         }
         // Codex puts what it measured before what the command wrote, which is what one wants to see first.
-        if self.detail == Detail::Folded
+        if self.detail == ShownDetail::Folded
             && text.starts_with("Chunk ID: ")
             && let Some((_, written)) = text.split_once("\nOutput:")
         {
@@ -286,8 +286,8 @@ impl Conversation {
         }
         let lines = match self.detail {
             _ if text.trim().is_empty() => vec!["(no output)".to_owned()],
-            Detail::Full => wrap(text, self.columns - 6),
-            Detail::Folded => text.lines().map(|line| clip(line, self.columns - 6)).collect(),
+            ShownDetail::Full => wrap(text, self.columns - 6),
+            ShownDetail::Folded => text.lines().map(|line| clip(line, self.columns - 6)).collect(),
         };
         self.barred(lines, RESULT_LINES);
     }
@@ -303,7 +303,7 @@ impl Conversation {
                 Line::Place(text) => (hint, "", text),
             };
             let text = clean(text).replace('\n', " ");
-            let text = if self.detail == Detail::Full { text } else { clip(&text, columns) };
+            let text = if self.detail == ShownDetail::Full { text } else { clip(&text, columns) };
             format!("{faint}│{faint:#} {style}{sign}{text}{style:#}")
         };
         let lines = change.iter().map(show).collect();
@@ -342,9 +342,9 @@ impl Conversation {
         self.end_turn();
         let Palette { strong, user, compaction, faint, id, .. } = self.palette;
         let style = match speaker.voice {
-            Voice::User => user,
-            Voice::Summary => compaction,
-            Voice::Assistant | Voice::Other => strong,
+            SpeakerVoice::User => user,
+            SpeakerVoice::Summary => compaction,
+            SpeakerVoice::Assistant | SpeakerVoice::Other => strong,
         };
         let name = clip(&clean(&speaker.name).replace('\n', " "), self.columns / 2);
         let when = to_the_second(at.unwrap_or(commit.commit.created_at));
@@ -373,7 +373,7 @@ impl Conversation {
     /// Leaves out the lines after the first few, and says how many.
     fn folded(&self, mut lines: Vec<String>, keep: usize) -> Vec<String> {
         // One line is not worth a line that says it is missing.
-        if self.detail == Detail::Folded && lines.len() > keep + 1 {
+        if self.detail == ShownDetail::Folded && lines.len() > keep + 1 {
             let left_out = (lines.len() - keep) as u64;
             lines.truncate(keep);
             lines.push(format!("… {}", output::counted(left_out, "more line")));

@@ -25,7 +25,7 @@ pub(crate) enum Destination {
 }
 
 /// A file that appears under its name once it is whole.
-pub(crate) enum Draft {
+pub(crate) enum DraftFile {
     /// A file beside the one it will replace.
     Beside { file: DurableFile, path: PathBuf },
     /// A device or pipe, which cannot be replaced.
@@ -56,8 +56,8 @@ impl Destination {
     }
 }
 
-impl Draft {
-    /// Starts a file. Nothing appears under the name until [`Draft::publish`].
+impl DraftFile {
+    /// Starts a file. Nothing appears under the name until [`DraftFile::publish`].
     pub(crate) fn start(path: &Path) -> Result<Self> {
         let unwritable = |source| Error::Write { path: path.to_owned(), source };
         match fs::metadata(path) {

@@ -14,7 +14,7 @@ use contexture::{
 use contexture_capture::{OriginStory, RecordingCommit};
 
 use crate::{
-    conversation::{self, Conversation, Detail, clean, clip, wrap},
+    conversation::{self, Conversation, ShownDetail, clean, clip, wrap},
     output::{self, Output, Palette},
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct Teller {
     pub(crate) palette: Palette,
     pub(crate) columns: usize,
     pub(crate) now: Timestamp,
-    pub(crate) detail: Detail,
+    pub(crate) detail: ShownDetail,
 }
 
 /// Tells how a context is known.
@@ -46,7 +46,7 @@ fn reason(story: &OriginStory) -> &'static str {
 }
 
 impl Teller {
-    pub(crate) fn new(output: &Output, now: Timestamp, detail: Detail) -> Self {
+    pub(crate) fn new(output: &Output, now: Timestamp, detail: ShownDetail) -> Self {
         Self { palette: output.palette, columns: output.columns(), now, detail }
     }
 
@@ -54,7 +54,7 @@ impl Teller {
     pub(crate) fn file_lines(&self, first: u64, texts: &[&str]) -> Vec<String> {
         let faint = self.palette.faint;
         let width = (first + texts.len() as u64).to_string().len();
-        let keep = if self.detail == Detail::Full { texts.len() } else { kept(texts.len(), MAX_FILE_LINES) };
+        let keep = if self.detail == ShownDetail::Full { texts.len() } else { kept(texts.len(), MAX_FILE_LINES) };
         let mut lines: Vec<String> = (first..)
             .zip(&texts[..keep])
             .map(|(number, text)| {
@@ -139,7 +139,7 @@ impl Teller {
 
     fn prose(&self, name: &str, text: &str, style: Style) -> Vec<String> {
         let lines = wrap(clean(text).trim_matches('\n'), self.columns - INDENT);
-        let keep = if self.detail == Detail::Full { lines.len() } else { kept(lines.len(), MAX_PROSE_LINES) };
+        let keep = if self.detail == ShownDetail::Full { lines.len() } else { kept(lines.len(), MAX_PROSE_LINES) };
         let more = self.more(lines.len() - keep);
         let shown = lines.into_iter().take(keep).map(|line| format!("{style}{line}{style:#}"));
         self.field(name, shown.chain(more).collect())
@@ -147,8 +147,8 @@ impl Teller {
 
     fn edit(&self, found: &FoundEdit, texts: &[&str]) -> Vec<String> {
         let lines = match self.detail {
-            Detail::Full => found.edit.lines.clone(),
-            Detail::Folded => near(&found.edit.lines, texts),
+            ShownDetail::Full => found.edit.lines.clone(),
+            ShownDetail::Folded => near(&found.edit.lines, texts),
         };
         let conversation = Conversation::new(self.palette, self.columns - INDENT, self.detail);
         let told = conversation.tell_edit(&found.tool, found.edit.path.as_deref().unwrap_or_default(), &lines);

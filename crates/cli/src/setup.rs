@@ -20,13 +20,13 @@ use contexture_capture::{Homes, HookRegistration, Runtime, RuntimeHooks};
 
 use crate::error::{Error, Result, Unprepared};
 use change::FileKind;
-pub(crate) use change::{Plan, Step, Target};
+pub(crate) use change::{ChangePlan, ChangeStep, ChangeTarget};
 pub(crate) use hooks::Misfit;
 pub(crate) use program::Program;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum SetupScope {
     /// The user's, for all projects.
     User,
     /// A project's.
@@ -35,9 +35,9 @@ pub(crate) enum Scope {
 
 /// Where a runtime reads its hooks from.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct HookPlace {
     pub(crate) runtime: Runtime,
-    pub(crate) scope: Scope,
+    pub(crate) scope: SetupScope,
     pub(crate) path: PathBuf,
     /// The directory that stays, even if nothing is left in it.
     root: PathBuf,
@@ -47,7 +47,7 @@ pub(crate) struct Place {
 /// Hooks that are there.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    pub(crate) place: Place,
+    pub(crate) place: HookPlace,
     pub(crate) state: State,
 }
 
@@ -62,19 +62,19 @@ pub(crate) enum State {
     OtherProgram { path: PathBuf },
 }
 
-impl Place {
+impl HookPlace {
     /// Returns where a runtime reads its hooks from; nothing, if it has no home.
-    pub(crate) fn of(runtime: Runtime, scope: Scope, homes: &Homes, project: &Path) -> Option<Self> {
+    pub(crate) fn of(runtime: Runtime, scope: SetupScope, homes: &Homes, project: &Path) -> Option<Self> {
         let hooks = runtime.hooks()?;
         let (root, path) = match scope {
-            Scope::User => (homes.of(runtime)?, hooks.in_home),
-            Scope::Project => (project, hooks.in_project),
+            SetupScope::User => (homes.of(runtime)?, hooks.in_home),
+            SetupScope::Project => (project, hooks.in_project),
         };
         Some(Self { runtime, scope, path: root.join(path), root: root.to_owned(), hooks })
     }
 
     /// Plans to have the program told of all that happens.
-    pub(crate) fn register(&self, program: &Program) -> Result<Plan> {
+    pub(crate) fn register(&self, program: &Program) -> Result<ChangePlan> {
         let before = change::read(&self.path)?;
         let after = match (&self.hooks.registration, before.as_deref().map(str::trim)) {
             (HookRegistration::Extension(extension), Some(text)) if !text.is_empty() && !(extension.is_ours)(text) => {
@@ -92,7 +92,7 @@ impl Place {
     }
 
     /// Plans to have no program of ours told of anything.
-    pub(crate) fn unregister(&self) -> Result<Plan> {
+    pub(crate) fn unregister(&self) -> Result<ChangePlan> {
         let Some(before) = change::read(&self.path)? else { return Ok(self.plan(None)) };
         let after = match &self.hooks.registration {
             HookRegistration::Extension(extension) => (!(extension.is_ours)(&before)).then(|| before.clone()),
@@ -112,7 +112,7 @@ impl Place {
             None if is_link && matches!(self.hooks.registration, HookRegistration::Settings(_)) => {
                 self.write(Some(before), "{}\n".to_owned())
             }
-            None => Some(Step::Delete { path: self.path.clone(), before, root: self.root.clone() }),
+            None => Some(ChangeStep::Delete { path: self.path.clone(), before, root: self.root.clone() }),
         };
         Ok(self.plan(step))
     }
@@ -120,8 +120,8 @@ impl Place {
     /// Returns what a person has to do before the runtime reads its hooks there.
     pub(crate) fn caution(&self) -> Option<&'static str> {
         match self.scope {
-            Scope::User => self.hooks.caution,
-            Scope::Project => self.hooks.project_caution,
+            SetupScope::User => self.hooks.caution,
+            SetupScope::Project => self.hooks.project_caution,
         }
     }
 
@@ -133,13 +133,17 @@ impl Place {
         }
     }
 
-    fn plan(&self, step: Option<Step>) -> Plan {
-        Plan { target: Target::Runtime(self.runtime), place: self.path.clone(), steps: step.into_iter().collect() }
+    fn plan(&self, step: Option<ChangeStep>) -> ChangePlan {
+        ChangePlan {
+            target: ChangeTarget::Runtime(self.runtime),
+            place: self.path.clone(),
+            steps: step.into_iter().collect(),
+        }
     }
 
-    fn write(&self, before: Option<String>, after: String) -> Option<Step> {
+    fn write(&self, before: Option<String>, after: String) -> Option<ChangeStep> {
         let is_new = before.as_ref() != Some(&after);
-        is_new.then(|| Step::Write { path: self.path.clone(), before, after, kind: FileKind::Text })
+        is_new.then(|| ChangeStep::Write { path: self.path.clone(), before, after, kind: FileKind::Text })
     }
 
     fn misfit(&self, source: Misfit) -> Error {
@@ -175,9 +179,11 @@ impl Place {
 /// Returns the hooks that are there, for the user and in a project.
 pub(crate) fn installed(homes: &Homes, project: &Path, program: &Program) -> Vec<Installed> {
     let places = Runtime::hooked().flat_map(|runtime| {
-        [Scope::User, Scope::Project].into_iter().filter_map(move |scope| Place::of(runtime, scope, homes, project))
+        [SetupScope::User, SetupScope::Project]
+            .into_iter()
+            .filter_map(move |scope| HookPlace::of(runtime, scope, homes, project))
     });
-    let state = |place: Place| Some(Installed { state: place.state(program)?, place });
+    let state = |place: HookPlace| Some(Installed { state: place.state(program)?, place });
     places.filter_map(state).collect()
 }
 

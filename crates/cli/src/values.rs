@@ -19,7 +19,7 @@ const NONE: &str = "none";
 
 /// A commit, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Start {
+pub(crate) enum StartPoint {
     /// None: a fresh start.
     Nothing,
     /// This one.
@@ -48,7 +48,7 @@ pub(crate) enum At {
 
 /// A `KEY=VALUE` label.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Label {
+pub(crate) struct LabelValue {
     key: LabelKey,
     value: SummaryText,
 }
@@ -122,7 +122,7 @@ impl FromStr for Correlation {
     }
 }
 
-impl FromStr for Start {
+impl FromStr for StartPoint {
     type Err = contexture::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -130,7 +130,7 @@ impl FromStr for Start {
     }
 }
 
-impl Start {
+impl StartPoint {
     /// Takes this as where a head must be.
     pub(crate) async fn expect(&self, engine: &Contexture) -> Result<Expect> {
         match self {
@@ -171,7 +171,7 @@ impl StopAt {
     }
 }
 
-impl FromStr for Label {
+impl FromStr for LabelValue {
     type Err = LabelError;
 
     fn from_str(text: &str) -> Result<Self, LabelError> {
@@ -180,15 +180,15 @@ impl FromStr for Label {
     }
 }
 
-impl Label {
+impl LabelValue {
     /// Returns the key and the value.
     pub(crate) fn into_parts(self) -> (LabelKey, SummaryText) {
         (self.key, self.value)
     }
 }
 
-impl From<Label> for Annotation {
-    fn from(label: Label) -> Self {
+impl From<LabelValue> for Annotation {
+    fn from(label: LabelValue) -> Self {
         Self::Label { key: label.key, value: label.value }
     }
 }
@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn a_label_needs_a_key_and_may_hold_further_equals_signs() {
-        let label: Label = "query=a=b".parse().unwrap();
+        let label: LabelValue = "query=a=b".parse().unwrap();
         assert_eq!((label.key.as_str(), label.value.as_str()), ("query", "a=b"));
-        assert!("query".parse::<Label>().is_err() && "=b".parse::<Label>().is_err());
+        assert!("query".parse::<LabelValue>().is_err() && "=b".parse::<LabelValue>().is_err());
     }
 }

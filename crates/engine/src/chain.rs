@@ -53,8 +53,8 @@ impl Contexture {
     }
 
     /// Starts to read the parts of a route.
-    pub(crate) fn parts(&self, route: &Route, detail: Detail) -> Parts {
-        let mut parts = Parts::new(self.store.clone(), self.scope(), route.segments.clone(), detail);
+    pub(crate) fn parts(&self, route: &Route, detail: Detail) -> CommitParts {
+        let mut parts = CommitParts::new(self.store.clone(), self.scope(), route.segments.clone(), detail);
         parts.at_start = !route.begins_inside;
         parts
     }
@@ -97,7 +97,7 @@ async fn route(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Route> {
     Ok(Route { segments: segments.into(), commits, begins_inside: false })
 }
 
-/// Where a compaction or snapshot counts is decided here and in [`Parts`]: only where the walk begins, because what comes
+/// Where a compaction or snapshot counts is decided here and in [`CommitParts`]: only where the walk begins, because what comes
 /// after it in the walk is the history that it would repeat.
 async fn plan(tx: &mut Tx<'_>, id: CommitId, stop: Stop) -> Result<Plan> {
     let route = route(tx, id, stop).await?;
@@ -156,23 +156,23 @@ pub(crate) enum Detail {
     Commits,
 }
 
-type Page = JoinHandle<contexture_store::Result<Vec<(CommitArtifact, Option<StoredCommit>)>>>;
+type ChainPage = JoinHandle<contexture_store::Result<Vec<(CommitArtifact, Option<StoredCommit>)>>>;
 
 /// The parts of a route, page by page: the next page is located while the bytes of one are read and joined.
-pub(crate) struct Parts {
+pub(crate) struct CommitParts {
     store: Store,
     scope: Scope,
     whole: VecDeque<LineSegment>,
     left: VecDeque<LineSegment>,
     detail: Detail,
     ready: std::vec::IntoIter<(CommitArtifact, Option<StoredCommit>)>,
-    coming: Option<Page>,
+    coming: Option<ChainPage>,
     at_start: bool,
     /// Whether compactions and snapshots in the middle are parts too.
     with_resets: bool,
 }
 
-impl Parts {
+impl CommitParts {
     fn new(store: Store, scope: Scope, segments: VecDeque<LineSegment>, detail: Detail) -> Self {
         Self {
             store,
@@ -243,7 +243,7 @@ impl Parts {
     }
 
     /// Starts to read the next page, if there is one.
-    fn fetch(&mut self) -> Option<Page> {
+    fn fetch(&mut self) -> Option<ChainPage> {
         let segment = self.left.front_mut()?;
         let page = *segment;
         segment.first += i64::from(COMMITS_PER_PAGE);
@@ -277,7 +277,7 @@ impl Parts {
     }
 }
 
-impl Drop for Parts {
+impl Drop for CommitParts {
     fn drop(&mut self) {
         if let Some(page) = &self.coming {
             page.abort();

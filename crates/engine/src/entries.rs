@@ -6,7 +6,7 @@ use contexture_store::{Error as StoreError, commit::StoredCommit};
 
 use crate::{
     Contexture, Result, Stop,
-    chain::{Body, ChainPart, Detail, Parts, Route},
+    chain::{Body, ChainPart, CommitParts, Detail, Route},
     excerpt::Excerpt,
 };
 
@@ -15,7 +15,7 @@ pub(crate) const MAX_TEXT_CHARS: usize = 64 * 1024;
 
 /// What the commits of a chain say, oldest first, one commit at a time.
 pub struct Entries {
-    parts: Parts,
+    parts: CommitParts,
 }
 
 /// What one commit says.

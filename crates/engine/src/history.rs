@@ -58,7 +58,7 @@ impl Contexture {
     pub async fn walk(&self, start: LogStart) -> Result<Walk> {
         let scope = self.scope();
         let route = match start {
-            LogStart::Everything => Route::Journal { before: u64::MAX },
+            LogStart::Everything => HistoryRoute::Journal { before: u64::MAX },
             LogStart::Commits(ids) => {
                 let planning = self.store.read(scope.clone(), ids, |tx, ids| {
                     async move {
@@ -68,7 +68,7 @@ impl Contexture {
                     .boxed()
                 });
                 let (lines, reach) = planning.await?;
-                Route::Lines(lines, reach)
+                HistoryRoute::Lines(lines, reach)
             }
         };
         Ok(Walk { store: self.store.clone(), scope, route })
@@ -79,10 +79,10 @@ impl Contexture {
 pub struct Walk {
     store: Store,
     scope: Scope,
-    route: Route,
+    route: HistoryRoute,
 }
 
-enum Route {
+enum HistoryRoute {
     /// Back through the journal, which knows every commit.
     Journal { before: u64 },
     /// Back through the lines that the start descends from, each up to where it does.
@@ -93,15 +93,17 @@ impl Walk {
     /// Tells whether the whole walk, from its start, comes by a commit of the space.
     pub fn reaches(&self, commit: &StoredCommit) -> bool {
         match &self.route {
-            Route::Journal { .. } => true,
-            Route::Lines(_, reach) => reach.get(&commit.place.line).is_some_and(|last| commit.place.position <= *last),
+            HistoryRoute::Journal { .. } => true,
+            HistoryRoute::Lines(_, reach) => {
+                reach.get(&commit.place.line).is_some_and(|last| commit.place.position <= *last)
+            }
         }
     }
 
     /// Returns up to `limit` further commits; none at the end.
     pub async fn next(&mut self, limit: u32) -> Result<Vec<StoredCommit>> {
         match &mut self.route {
-            Route::Journal { before } => {
+            HistoryRoute::Journal { before } => {
                 let mut page = Vec::new();
                 while page.is_empty() && *before > 1 {
                     let from = *before;
@@ -112,7 +114,7 @@ impl Walk {
                 }
                 Ok(page)
             }
-            Route::Lines(lines, _) => {
+            HistoryRoute::Lines(lines, _) => {
                 let mut page = Vec::new();
                 while page.len() < limit as usize {
                     let Some(commit) = lines.next(&self.store, &self.scope).await? else {

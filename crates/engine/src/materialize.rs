@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Contexture, Error, Result,
-    chain::{Body, ChainPart, Detail, Parts, Plan},
+    chain::{Body, ChainPart, CommitParts, Detail, Plan},
     translate::Translation,
 };
 
@@ -90,18 +90,18 @@ pub struct TranslationLoss {
 pub struct Materialization(ContentOrigin);
 
 enum ContentOrigin {
-    Stored(Box<Stored>),
+    Stored(Box<StoredStretch>),
     /// Taken once it was returned.
     Translated(Option<Translation>),
 }
 
 /// The stored bytes of a chain on their way out.
-struct Stored {
+struct StoredStretch {
     format: Option<Format>,
     commits: u64,
     stretches: Vec<Stretch>,
     joiner: Option<Joiner>,
-    parts: Parts,
+    parts: CommitParts,
     /// The artifact that is being read and the commit it belongs to.
     open: Option<(CommitId, ArtifactReader)>,
 }
@@ -186,7 +186,7 @@ impl Contexture {
     }
 
     /// Starts to join the stored bytes of a chain that is in one format.
-    async fn stored(&self, plan: Plan, format: Option<Format>) -> Result<Stored> {
+    async fn stored(&self, plan: Plan, format: Option<Format>) -> Result<StoredStretch> {
         let rule = format.as_ref().map_or(Concatenation::Bytes, Concatenation::of);
         let parts = self.parts(&plan.route, Detail::Ids);
         let join = match rule {
@@ -200,7 +200,7 @@ impl Contexture {
         let stretch = |format: &Format| Stretch { format: format.clone(), commits: plan.parts, tier: Tier::Native };
         let stretches = format.as_ref().filter(|_| plan.parts > 0).map(stretch).into_iter().collect();
         let joiner = Some(Joiner::new(join));
-        Ok(Stored { format, commits: plan.route.commits, stretches, joiner, parts, open: None })
+        Ok(StoredStretch { format, commits: plan.route.commits, stretches, joiner, parts, open: None })
     }
 
     /// Returns the stored bytes of a chain that is in one format, whole.
@@ -257,7 +257,7 @@ impl Materialization {
     }
 }
 
-impl Stored {
+impl StoredStretch {
     async fn next(&mut self) -> Result<MaterializedPiece> {
         loop {
             if let Some((commit, reader)) = &mut self.open {

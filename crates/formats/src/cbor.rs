@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct CborArray {
     state: State,
     /// The items that hold others and are open, the array itself first; never more than [`MAX_DEPTH`].
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     elements: u64,
     offset: u64,
 }
@@ -52,7 +52,7 @@ enum State {
 
 /// An item that holds others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenContainer {
     /// An array, a map or a tag that still lacks that many items; twice a `u64` does not fit in one.
     Counted { left: u128 },
     /// An array that a break ends.
@@ -157,7 +157,7 @@ impl CborArray {
             return Err(FormatError::NotAnArray { place: ContentPosition::Byte { offset: head_at } });
         }
         let detail = byte & 0x1F;
-        if let Some(Open::Chunks(kind)) = self.open.last()
+        if let Some(OpenContainer::Chunks(kind)) = self.open.last()
             && (major != *kind || detail == 31)
         {
             return Err(not_cbor(head_at, "a string in pieces holds only strings of its own kind and known length"));
@@ -188,9 +188,9 @@ impl CborArray {
     /// Begins an item that a break will end.
     fn begin_open(&mut self, major: Major, head_at: u64) -> Result<(), FormatError> {
         let open = match major {
-            Major::Bytes | Major::Text => Open::Chunks(major),
-            Major::Array => Open::Array,
-            Major::Map => Open::Map { lacks_value: false },
+            Major::Bytes | Major::Text => OpenContainer::Chunks(major),
+            Major::Array => OpenContainer::Array,
+            Major::Map => OpenContainer::Map { lacks_value: false },
             Major::Unsigned | Major::Negative | Major::Tag | Major::Simple => {
                 return Err(not_cbor(head_at, "only strings, arrays and maps may have an open length"));
             }
@@ -199,7 +199,7 @@ impl CborArray {
     }
 
     fn enter_counted(&mut self, left: u128, head_at: u64) -> Result<(), FormatError> {
-        self.enter(Open::Counted { left }, head_at)?;
+        self.enter(OpenContainer::Counted { left }, head_at)?;
         if left == 0 {
             self.open.pop();
             self.end_item();
@@ -207,7 +207,7 @@ impl CborArray {
         Ok(())
     }
 
-    fn enter(&mut self, open: Open, head_at: u64) -> Result<(), FormatError> {
+    fn enter(&mut self, open: OpenContainer, head_at: u64) -> Result<(), FormatError> {
         if self.open.len() == MAX_DEPTH {
             return Err(FormatError::TooDeep { place: ContentPosition::Byte { offset: head_at } });
         }
@@ -227,13 +227,15 @@ impl CborArray {
     /// Ends the innermost open item by a break.
     fn end_open(&mut self, break_at: u64) -> Result<(), FormatError> {
         match self.open.last() {
-            Some(Open::Array | Open::Chunks(_) | Open::Map { lacks_value: false }) => {
+            Some(OpenContainer::Array | OpenContainer::Chunks(_) | OpenContainer::Map { lacks_value: false }) => {
                 self.open.pop();
                 self.end_item();
                 Ok(())
             }
-            Some(Open::Map { lacks_value: true }) => Err(not_cbor(break_at, "a map ends between a key and its value")),
-            Some(Open::Counted { .. }) | None => Err(not_cbor(break_at, "a break where an item is missing")),
+            Some(OpenContainer::Map { lacks_value: true }) => {
+                Err(not_cbor(break_at, "a map ends between a key and its value"))
+            }
+            Some(OpenContainer::Counted { .. }) | None => Err(not_cbor(break_at, "a break where an item is missing")),
         }
     }
 
@@ -243,12 +245,12 @@ impl CborArray {
         loop {
             self.elements += u64::from(self.open.len() == 1);
             match self.open.last_mut() {
-                Some(Open::Counted { left: 1 }) => {
+                Some(OpenContainer::Counted { left: 1 }) => {
                     self.open.pop();
                 }
-                Some(Open::Counted { left }) => return *left -= 1,
-                Some(Open::Map { lacks_value }) => return *lacks_value = !*lacks_value,
-                Some(Open::Array | Open::Chunks(_)) => return,
+                Some(OpenContainer::Counted { left }) => return *left -= 1,
+                Some(OpenContainer::Map { lacks_value }) => return *lacks_value = !*lacks_value,
+                Some(OpenContainer::Array | OpenContainer::Chunks(_)) => return,
                 None => return self.state = State::After,
             }
         }

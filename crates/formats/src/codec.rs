@@ -249,7 +249,7 @@ pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
         "claude-code-v1" => &claude::ClaudeCode,
         "codex-v1" => &codex::CODEC,
         "codex-exec-v1" => &codex_exec::CODEC,
-        "events-v1" => &events::Events,
+        "events-v1" => &events::EventsCodec,
         "gemini-v1" => &gemini::CODEC,
         "gemini-stream-v1" => &gemini_stream::CODEC,
         "pi-v1" => &pi::CODEC,

@@ -78,14 +78,14 @@ pub trait Appender: Send + Sync {
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     Some(match format.as_str() {
-        "claude-code-v1" => &claude::ClaudeCode,
+        "claude-code-v1" => &claude::ClaudeCodeEncoder,
         "codex-v1" => &codex::Codex,
         "gemini-v1" => &gemini::Gemini,
         "pi-v1" => &pi::Pi,
-        "anthropic-messages-v1" => &anthropic::Anthropic,
-        "openai-chat-v1" => &openai_chat::OpenaiChat,
-        "openai-responses-v1" => &openai_responses::OpenaiResponses,
-        "atif-v1" => &atif::Atif,
+        "anthropic-messages-v1" => &anthropic::AnthropicEncoder,
+        "openai-chat-v1" => &openai_chat::OpenaiChatEncoder,
+        "openai-responses-v1" => &openai_responses::OpenaiResponsesEncoder,
+        "atif-v1" => &atif::AtifEncoder,
         "text" => &text::Text,
         _ => return None,
     })
@@ -94,7 +94,7 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
 /// Returns what writes a format after records that are there, if anything does.
 pub fn appender(format: &Format) -> Option<&'static dyn Appender> {
     Some(match format.as_str() {
-        "claude-code-v1" => &claude::ClaudeCode,
+        "claude-code-v1" => &claude::ClaudeCodeEncoder,
         "codex-v1" => &codex::Codex,
         "gemini-v1" => &gemini::Gemini,
         "pi-v1" => &pi::Pi,

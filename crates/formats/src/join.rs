@@ -48,7 +48,7 @@ pub enum JoinPlan {
 /// a part that is not an array is an error; UTF-8 is not checked.
 #[derive(Debug)]
 pub struct Joiner {
-    rule: Rule,
+    rule: JoinRule,
     /// How many parts have ended.
     ended_parts: u64,
     bytes: u64,
@@ -106,7 +106,7 @@ pub enum JoinError {
 }
 
 #[derive(Debug)]
-enum Rule {
+enum JoinRule {
     Lines { count: LineCount, line_is_open: bool, part_is_new: bool },
     JsonArray { parts: u64, array: JsonArray, elements: u64, is_glued: bool },
     CborArray { parts: u64, planned: u64, array: CborArray, elements: u64, is_glued: bool },
@@ -117,14 +117,14 @@ impl Joiner {
     /// Begins a conversation without a part.
     pub fn new(plan: JoinPlan) -> Self {
         let rule = match plan {
-            JoinPlan::Lines => Rule::Lines { count: LineCount::default(), line_is_open: false, part_is_new: false },
+            JoinPlan::Lines => JoinRule::Lines { count: LineCount::default(), line_is_open: false, part_is_new: false },
             JoinPlan::JsonArray { parts } => {
-                Rule::JsonArray { parts, array: JsonArray::new(), elements: 0, is_glued: false }
+                JoinRule::JsonArray { parts, array: JsonArray::new(), elements: 0, is_glued: false }
             }
             JoinPlan::CborArray { parts, elements: planned } => {
-                Rule::CborArray { parts, planned, array: CborArray::new(), elements: 0, is_glued: false }
+                JoinRule::CborArray { parts, planned, array: CborArray::new(), elements: 0, is_glued: false }
             }
-            JoinPlan::Bytes => Rule::Bytes,
+            JoinPlan::Bytes => JoinRule::Bytes,
         };
         Self { rule, ended_parts: 0, bytes: 0, chars: 0 }
     }
@@ -133,7 +133,7 @@ impl Joiner {
     pub fn push<'s>(&mut self, bytes: &'s [u8]) -> Result<Joined<'s>, JoinError> {
         let in_part = |source| JoinError::Part { part: self.ended_parts + 1, source };
         let joined = match &mut self.rule {
-            Rule::Lines { count, line_is_open, part_is_new } => {
+            JoinRule::Lines { count, line_is_open, part_is_new } => {
                 let mut glue = Glue::NONE;
                 if let Some(last) = bytes.last() {
                     if *part_is_new && *line_is_open {
@@ -146,8 +146,8 @@ impl Joiner {
                 count.push(bytes);
                 Joined { glue, body: bytes }
             }
-            Rule::JsonArray { parts, array, elements, is_glued } => {
-                let turn = Turn::of(self.ended_parts, *parts)?;
+            JoinRule::JsonArray { parts, array, elements, is_glued } => {
+                let turn = JoinTurn::of(self.ended_parts, *parts)?;
                 let share = array.push(bytes).map_err(in_part)?;
                 let mut glue = Glue::NONE;
                 if !share.is_empty() && !*is_glued {
@@ -158,8 +158,8 @@ impl Joiner {
                 }
                 Joined { glue, body: &bytes[turn.widen(share, bytes.len())] }
             }
-            Rule::CborArray { parts, planned, array, is_glued, .. } => {
-                let turn = Turn::of(self.ended_parts, *parts)?;
+            JoinRule::CborArray { parts, planned, array, is_glued, .. } => {
+                let turn = JoinTurn::of(self.ended_parts, *parts)?;
                 let share = array.push(bytes).map_err(in_part)?;
                 if turn.is_first && turn.is_last {
                     Joined { glue: Glue::NONE, body: bytes }
@@ -169,7 +169,7 @@ impl Joiner {
                     Joined { glue, body: &bytes[share] }
                 }
             }
-            Rule::Bytes => Joined { glue: Glue::NONE, body: bytes },
+            JoinRule::Bytes => Joined { glue: Glue::NONE, body: bytes },
         };
         self.count(&joined.glue);
         self.count(joined.body);
@@ -180,17 +180,17 @@ impl Joiner {
     pub fn end_part(&mut self) -> Result<(), JoinError> {
         let in_part = |source| JoinError::Part { part: self.ended_parts + 1, source };
         match &mut self.rule {
-            Rule::Lines { part_is_new, .. } => *part_is_new = true,
-            Rule::JsonArray { array, elements, is_glued, .. } => {
+            JoinRule::Lines { part_is_new, .. } => *part_is_new = true,
+            JoinRule::JsonArray { array, elements, is_glued, .. } => {
                 *elements += array.finish().map_err(in_part)?;
                 *array = JsonArray::new();
                 *is_glued = false;
             }
-            Rule::CborArray { array, elements, .. } => {
+            JoinRule::CborArray { array, elements, .. } => {
                 *elements += array.finish().map_err(in_part)?;
                 *array = CborArray::new();
             }
-            Rule::Bytes => {}
+            JoinRule::Bytes => {}
         }
         self.ended_parts += 1;
         Ok(())
@@ -200,19 +200,19 @@ impl Joiner {
     pub fn finish(mut self) -> Result<Ending, JoinError> {
         let found = self.ended_parts;
         let (glue, messages) = match &self.rule {
-            Rule::Lines { count, .. } => (Glue::NONE, Some(count.count())),
-            Rule::JsonArray { parts, elements, .. } => {
+            JoinRule::Lines { count, .. } => (Glue::NONE, Some(count.count())),
+            JoinRule::JsonArray { parts, elements, .. } => {
                 expect_parts(*parts, found)?;
                 (if found == 0 { Glue::new(b"[]") } else { Glue::NONE }, Some(*elements))
             }
-            Rule::CborArray { parts, planned, elements, .. } => {
+            JoinRule::CborArray { parts, planned, elements, .. } => {
                 expect_parts(*parts, found)?;
                 if found > 1 && planned != elements {
                     return Err(JoinError::Elements { planned: *planned, found: *elements });
                 }
                 (if found == 0 { cbor::head(Major::Array, 0) } else { Glue::NONE }, Some(*elements))
             }
-            Rule::Bytes => (Glue::NONE, None),
+            JoinRule::Bytes => (Glue::NONE, None),
         };
         self.count(&glue);
         Ok(Ending { glue, measure: Measure { messages, bytes: self.bytes, chars: self.chars } })
@@ -221,19 +221,19 @@ impl Joiner {
     fn count(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.chars += match self.rule {
-            Rule::CborArray { .. } => bytes.len() as u64,
-            Rule::Lines { .. } | Rule::JsonArray { .. } | Rule::Bytes => scan::utf16_units(bytes),
+            JoinRule::CborArray { .. } => bytes.len() as u64,
+            JoinRule::Lines { .. } | JoinRule::JsonArray { .. } | JoinRule::Bytes => scan::utf16_units(bytes),
         };
     }
 }
 
 /// Where a part stands among the planned ones.
-struct Turn {
+struct JoinTurn {
     is_first: bool,
     is_last: bool,
 }
 
-impl Turn {
+impl JoinTurn {
     const fn of(ended_parts: u64, planned: u64) -> Result<Self, JoinError> {
         if ended_parts >= planned {
             return Err(JoinError::Parts { planned, found: ended_parts + 1 });

@@ -12,13 +12,13 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct JsonArray {
     scanner: Scanner,
-    phase: Phase,
+    phase: ArrayPhase,
     has_elements: bool,
     offset: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ArrayPhase {
     Before,
     Opened,
     InElements,
@@ -27,7 +27,7 @@ enum Phase {
 
 impl JsonArray {
     pub(crate) const fn new() -> Self {
-        Self { scanner: Scanner::new(), phase: Phase::Before, has_elements: false, offset: 0 }
+        Self { scanner: Scanner::new(), phase: ArrayPhase::Before, has_elements: false, offset: 0 }
     }
 
     /// Takes a slice and returns its share of the elements: from the first one to the closing bracket, exclusive.
@@ -39,35 +39,35 @@ impl JsonArray {
         self.offset += bytes.len() as u64;
         let place = |at: usize| ContentPosition::Byte { offset: start + at as u64 };
         let mut at = 0;
-        if self.phase == Phase::Before {
+        if self.phase == ArrayPhase::Before {
             at = scan::space(bytes);
             match bytes.get(at) {
                 None => return Ok(at..at),
-                Some(b'[') => self.phase = Phase::Opened,
+                Some(b'[') => self.phase = ArrayPhase::Opened,
                 Some(_) => return Err(FormatError::NotAnArray { place: place(at) }),
             }
             self.scanner.push(b"[").expect("an opening bracket is a value's beginning");
             at += 1;
         }
-        if self.phase == Phase::Opened {
+        if self.phase == ArrayPhase::Opened {
             at += scan::space(&bytes[at..]);
             match bytes.get(at) {
                 None => return Ok(at..at),
                 Some(b']') => {}
                 Some(_) => self.has_elements = true,
             }
-            self.phase = Phase::InElements;
+            self.phase = ArrayPhase::InElements;
         }
         let mut elements = at..at;
-        if self.phase == Phase::InElements {
+        if self.phase == ArrayPhase::InElements {
             at += self.scanner.push(&bytes[at..]).map_err(|fault| fault.kind.at(place(at + fault.at)))?;
             elements.end = at;
             if self.scanner.is_complete() {
-                self.phase = Phase::After;
+                self.phase = ArrayPhase::After;
                 elements.end -= 1;
             }
         }
-        if self.phase == Phase::After {
+        if self.phase == ArrayPhase::After {
             at += scan::space(&bytes[at..]);
             if at < bytes.len() {
                 return Err(FormatError::TrailingBytes { place: place(at), after: "the array" });
@@ -79,9 +79,9 @@ impl JsonArray {
     /// Returns how many elements the array has.
     pub(crate) fn finish(&self) -> Result<u64, FormatError> {
         let ended = match self.phase {
-            Phase::After => return Ok(self.scanner.commas() + u64::from(self.has_elements)),
-            Phase::Before => "before the array",
-            Phase::Opened | Phase::InElements => self.scanner.unfinished().unwrap_or("inside an array"),
+            ArrayPhase::After => return Ok(self.scanner.commas() + u64::from(self.has_elements)),
+            ArrayPhase::Before => "before the array",
+            ArrayPhase::Opened | ArrayPhase::InElements => self.scanner.unfinished().unwrap_or("inside an array"),
         };
         Err(FormatError::Truncated { place: ContentPosition::Byte { offset: self.offset }, ended })
     }

@@ -17,7 +17,7 @@ use crate::{
 /// be found: after a byte that cannot be there, every call returns that problem.
 #[derive(Debug)]
 pub struct Splitter {
-    rule: Rule,
+    rule: SplitRule,
     /// What is there of a record that is not whole yet.
     open: Vec<u8>,
     /// Where the open record begins.
@@ -43,16 +43,16 @@ pub struct RawRecord<'b> {
 }
 
 #[derive(Debug)]
-enum Rule {
+enum SplitRule {
     Lines,
-    JsonArray { scanner: Box<Scanner>, phase: Phase },
+    JsonArray { scanner: Box<Scanner>, phase: SplitPhase },
     CborArray(CborArray),
     Document { max_bytes: u64 },
 }
 
 /// Where in a JSON array the bytes so far end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum SplitPhase {
     Before,
     /// An element or the closing bracket comes next.
     Opened,
@@ -77,10 +77,10 @@ impl Splitter {
     /// A session that is one document must be held whole to be read, hence the bound; the others have none.
     pub fn new(framing: Framing, max_document_bytes: u64) -> Self {
         let rule = match framing {
-            Framing::Lines => Rule::Lines,
-            Framing::JsonArray => Rule::JsonArray { scanner: Box::new(Scanner::new()), phase: Phase::Before },
-            Framing::CborArray => Rule::CborArray(CborArray::new()),
-            Framing::Document => Rule::Document { max_bytes: max_document_bytes },
+            Framing::Lines => SplitRule::Lines,
+            Framing::JsonArray => SplitRule::JsonArray { scanner: Box::new(Scanner::new()), phase: SplitPhase::Before },
+            Framing::CborArray => SplitRule::CborArray(CborArray::new()),
+            Framing::Document => SplitRule::Document { max_bytes: max_document_bytes },
         };
         Self { rule, open: Vec::new(), open_at: 0, records: 0, taken: 0, failure: None }
     }
@@ -90,15 +90,15 @@ impl Splitter {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let mut rule = std::mem::replace(&mut self.rule, Rule::Lines);
+        let mut rule = std::mem::replace(&mut self.rule, SplitRule::Lines);
         let pushed = match &mut rule {
-            Rule::Lines => {
+            SplitRule::Lines => {
                 self.push_lines(bytes, sink);
                 Ok(())
             }
-            Rule::JsonArray { scanner, phase } => self.push_json(scanner, phase, bytes, sink),
-            Rule::CborArray(array) => self.push_cbor(array, bytes, sink),
-            Rule::Document { max_bytes } => self.push_document(bytes, *max_bytes),
+            SplitRule::JsonArray { scanner, phase } => self.push_json(scanner, phase, bytes, sink),
+            SplitRule::CborArray(array) => self.push_cbor(array, bytes, sink),
+            SplitRule::Document { max_bytes } => self.push_document(bytes, *max_bytes),
         };
         self.rule = rule;
         self.taken += bytes.len() as u64;
@@ -114,22 +114,22 @@ impl Splitter {
             return Err(failure);
         }
         match &self.rule {
-            Rule::Lines if self.open.is_empty() => {}
-            Rule::Lines => self.emit(&[], true, sink),
-            Rule::JsonArray { phase: Phase::After, .. } => {}
-            Rule::JsonArray { scanner, phase } => {
+            SplitRule::Lines if self.open.is_empty() => {}
+            SplitRule::Lines => self.emit(&[], true, sink),
+            SplitRule::JsonArray { phase: SplitPhase::After, .. } => {}
+            SplitRule::JsonArray { scanner, phase } => {
                 let ended = match phase {
-                    Phase::Before => "before the array",
-                    Phase::Element => scanner.unfinished().unwrap_or("inside an array"),
-                    Phase::Opened | Phase::Next | Phase::Ended | Phase::After => "inside an array",
+                    SplitPhase::Before => "before the array",
+                    SplitPhase::Element => scanner.unfinished().unwrap_or("inside an array"),
+                    SplitPhase::Opened | SplitPhase::Next | SplitPhase::Ended | SplitPhase::After => "inside an array",
                 };
                 let place = ContentPosition::Byte { offset: self.taken };
                 return Err(RecordProblem::format(&FormatError::Truncated { place, ended }));
             }
-            Rule::CborArray(array) => {
+            SplitRule::CborArray(array) => {
                 array.finish().map_err(|error| RecordProblem::format(&error))?;
             }
-            Rule::Document { .. } => self.emit(&[], false, sink),
+            SplitRule::Document { .. } => self.emit(&[], false, sink),
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Splitter {
     fn push_json(
         &mut self,
         scanner: &mut Scanner,
-        phase: &mut Phase,
+        phase: &mut SplitPhase,
         bytes: &[u8],
         sink: &mut impl FnMut(RawRecord<'_>),
     ) -> Result<(), RecordProblem> {
@@ -155,12 +155,12 @@ impl Splitter {
         let place = |at: usize| ContentPosition::Byte { offset: start + at as u64 };
         let mut at = 0;
         while at < bytes.len() {
-            if *phase == Phase::Element {
+            if *phase == SplitPhase::Element {
                 let begin = at;
                 let scanned = scanner.push(&bytes[at..]);
                 at += scanned.map_err(|fault| RecordProblem::format(&fault.kind.at(place(at + fault.at))))?;
                 if scanner.is_complete() {
-                    *phase = Phase::Ended;
+                    *phase = SplitPhase::Ended;
                     self.emit(&bytes[begin..at], false, sink);
                 } else {
                     self.open.extend_from_slice(&bytes[begin..]);
@@ -170,16 +170,16 @@ impl Splitter {
             at += scan::space(&bytes[at..]);
             let Some(&byte) = bytes.get(at) else { break };
             *phase = match (*phase, byte) {
-                (Phase::Before, b'[') => Phase::Opened,
-                (Phase::Ended, b',') => Phase::Next,
-                (Phase::Opened | Phase::Ended, b']') => Phase::After,
-                (Phase::Opened | Phase::Next | Phase::Element, _) => {
+                (SplitPhase::Before, b'[') => SplitPhase::Opened,
+                (SplitPhase::Ended, b',') => SplitPhase::Next,
+                (SplitPhase::Opened | SplitPhase::Ended, b']') => SplitPhase::After,
+                (SplitPhase::Opened | SplitPhase::Next | SplitPhase::Element, _) => {
                     scanner.restart();
                     self.open_at = start + at as u64;
-                    *phase = Phase::Element;
+                    *phase = SplitPhase::Element;
                     continue;
                 }
-                (Phase::Before | Phase::Ended | Phase::After, _) => {
+                (SplitPhase::Before | SplitPhase::Ended | SplitPhase::After, _) => {
                     return Err(RecordProblem::format(&misplaced(*phase, place(at))));
                 }
             };
@@ -235,11 +235,11 @@ impl Splitter {
     }
 }
 
-const fn misplaced(phase: Phase, place: ContentPosition) -> FormatError {
+const fn misplaced(phase: SplitPhase, place: ContentPosition) -> FormatError {
     match phase {
-        Phase::Before => FormatError::NotAnArray { place },
-        Phase::After => FormatError::TrailingBytes { place, after: "the array" },
-        Phase::Opened | Phase::Next | Phase::Element | Phase::Ended => {
+        SplitPhase::Before => FormatError::NotAnArray { place },
+        SplitPhase::After => FormatError::TrailingBytes { place, after: "the array" },
+        SplitPhase::Opened | SplitPhase::Next | SplitPhase::Element | SplitPhase::Ended => {
             FormatError::NotJson { place, reason: "expected ',' or ']'" }
         }
     }

@@ -15,14 +15,14 @@ pub struct Replay {
     /// Where the entries with ids are.
     places: HashMap<String, usize>,
     /// What a boundary keeps, until the summary has come.
-    held: Vec<Kept>,
+    held: Vec<KeptEntries>,
     /// The ids of what comes before and is not here; nothing when all is here.
     before: Option<HashSet<String>>,
     reaches_back: bool,
 }
 
 /// An entry and where it came from first.
-type Kept = (Entry, usize);
+type KeptEntries = (Entry, usize);
 
 impl Replay {
     /// Starts with nothing, after entries with these ids that stay as they are.
@@ -77,14 +77,14 @@ impl Replay {
         self.origins.into_iter().zip(self.entries)
     }
 
-    fn append_all(&mut self, entries: impl IntoIterator<Item = Kept>) {
+    fn append_all(&mut self, entries: impl IntoIterator<Item = KeptEntries>) {
         for entry in entries {
             self.append(entry);
         }
     }
 
     /// Adds an entry, unless one with its id is there: runtimes write some lines twice.
-    fn append(&mut self, (entry, origin): Kept) {
+    fn append(&mut self, (entry, origin): KeptEntries) {
         if let Some(id) = &entry.id {
             if self.places.contains_key(id) || self.is_before(id) {
                 return;
@@ -99,7 +99,7 @@ impl Replay {
         }
     }
 
-    fn go_on(&mut self, (entry, origin): Kept) {
+    fn go_on(&mut self, (entry, origin): KeptEntries) {
         match self.entries.last_mut() {
             Some(last) if last.role == entry.role => {
                 let mut parts = entry.parts.into_iter();
@@ -113,7 +113,7 @@ impl Replay {
         }
     }
 
-    fn upsert(&mut self, (entry, origin): Kept) {
+    fn upsert(&mut self, (entry, origin): KeptEntries) {
         self.reaches_back |= entry.id.as_deref().is_some_and(|id| self.is_before(id));
         match entry.id.as_ref().and_then(|id| self.places.get(id)) {
             Some(&place) => self.entries[place] = entry,
@@ -126,7 +126,7 @@ impl Replay {
     }
 
     /// Empties the conversation and returns what is kept of it.
-    fn cut(&mut self, keep: &Keep) -> Vec<Kept> {
+    fn cut(&mut self, keep: &Keep) -> Vec<KeptEntries> {
         self.reaches_back |= self.before.is_some();
         let before = std::mem::take(&mut self.entries).into_iter().zip(std::mem::take(&mut self.origins));
         self.places.clear();

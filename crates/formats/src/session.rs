@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 /// Writes another session id into the records of a session and changes nothing else.
 #[derive(Debug)]
 pub struct Renamer<'s> {
-    rule: Option<Rule>,
+    rule: Option<RenameRule>,
     session: &'s str,
     is_head_done: bool,
 }
 
 /// Which records carry the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum RenameRule {
     /// Every line.
     Claude,
     /// The first of the lines that describe a session; later ones are those of the sessions it was forked from.
@@ -30,10 +30,10 @@ impl<'s> Renamer<'s> {
     /// Prepares to write an id into records of a format. Records of a format without such ids stay as they are.
     pub fn new(format: &Format, session: &'s str) -> Self {
         let rule = match format.as_str() {
-            "claude-code-v1" => Some(Rule::Claude),
-            "codex-v1" => Some(Rule::Codex),
-            "gemini-v1" => Some(Rule::Gemini),
-            "pi-v1" => Some(Rule::Pi),
+            "claude-code-v1" => Some(RenameRule::Claude),
+            "codex-v1" => Some(RenameRule::Codex),
+            "gemini-v1" => Some(RenameRule::Gemini),
+            "pi-v1" => Some(RenameRule::Pi),
             _ => None,
         };
         Self { rule, session, is_head_done: false }
@@ -41,7 +41,8 @@ impl<'s> Renamer<'s> {
 
     /// Returns a record with the id. What is no record stays as it is.
     pub fn rename<'r>(&mut self, record: &'r [u8]) -> Cow<'r, [u8]> {
-        let Some(rule) = self.rule.filter(|rule| !self.is_head_done || matches!(rule, Rule::Claude | Rule::Gemini))
+        let Some(rule) =
+            self.rule.filter(|rule| !self.is_head_done || matches!(rule, RenameRule::Claude | RenameRule::Gemini))
         else {
             return Cow::Borrowed(record);
         };
@@ -66,15 +67,15 @@ impl<'s> Renamer<'s> {
 
     /// Tells whether the description of the session, without which a runtime does not know it, has passed.
     pub fn has_head(&self) -> bool {
-        self.is_head_done || matches!(self.rule, Some(Rule::Claude))
+        self.is_head_done || matches!(self.rule, Some(RenameRule::Claude))
     }
 }
 
-type Object<'r> = HashMap<Cow<'r, str>, &'r RawValue>;
+type RenamedObject<'r> = HashMap<Cow<'r, str>, &'r RawValue>;
 
 /// Returns where in a record the id of its session stands.
-fn places(rule: Rule, record: &[u8]) -> Option<Vec<Range<usize>>> {
-    let object: Object<'_> = serde_json::from_slice(record).ok()?;
+fn places(rule: RenameRule, record: &[u8]) -> Option<Vec<Range<usize>>> {
+    let object: RenamedObject<'_> = serde_json::from_slice(record).ok()?;
     let is = |name: &str, word: &str| object.get(name).is_some_and(|value| value.get().trim_matches('"') == word);
     let place = |value: &RawValue| {
         let text = value.get();
@@ -83,20 +84,20 @@ fn places(rule: Rule, record: &[u8]) -> Option<Vec<Range<usize>>> {
     };
     let own = |name: &str| object.get(name).copied().and_then(place).into_iter().collect();
     Some(match rule {
-        Rule::Claude => own("sessionId"),
-        Rule::Gemini if object.contains_key("projectHash") => own("sessionId"),
-        Rule::Gemini if object.contains_key("$set") => {
-            let update: Object<'_> = serde_json::from_str(object.get("$set")?.get()).ok()?;
+        RenameRule::Claude => own("sessionId"),
+        RenameRule::Gemini if object.contains_key("projectHash") => own("sessionId"),
+        RenameRule::Gemini if object.contains_key("$set") => {
+            let update: RenamedObject<'_> = serde_json::from_str(object.get("$set")?.get()).ok()?;
             update.get("sessionId").copied().and_then(place).into_iter().collect()
         }
-        Rule::Pi if is("type", "session") => own("id"),
-        Rule::Codex if is("type", "session_meta") => {
-            let payload: Object<'_> = serde_json::from_str(object.get("payload")?.get()).ok()?;
+        RenameRule::Pi if is("type", "session") => own("id"),
+        RenameRule::Codex if is("type", "session_meta") => {
+            let payload: RenamedObject<'_> = serde_json::from_str(object.get("payload")?.get()).ok()?;
             ["id", "session_id"].iter().filter_map(|name| payload.get(*name).copied().and_then(place)).collect()
         }
         // The head of an older one.
-        Rule::Codex if object.contains_key("instructions") && !object.contains_key("type") => own("id"),
-        Rule::Codex | Rule::Gemini | Rule::Pi => Vec::new(),
+        RenameRule::Codex if object.contains_key("instructions") && !object.contains_key("type") => own("id"),
+        RenameRule::Codex | RenameRule::Gemini | RenameRule::Pi => Vec::new(),
     })
 }
 

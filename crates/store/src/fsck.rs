@@ -37,7 +37,7 @@ pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
 
 use crate::{Result, Scope, Store, event::EventRow, injection::StoredInjection, missing::StoredMissing};
-use checker::Checker;
+use checker::StoreChecker;
 use record::RecordScan;
 
 /// Checks a space completely, and with it the database that holds all spaces.
@@ -45,7 +45,7 @@ use record::RecordScan;
 /// Fails only when the store cannot be read at all. Takes time in proportion to what is stored and, for artifacts in
 /// parts, to their whole size, because only the whole bytes can show that they have the whole digest.
 pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<FsckReport> {
-    let mut checker = Checker::new(store, scope, progress);
+    let mut checker = StoreChecker::new(store, scope, progress);
     checker.engine().await?;
     checker.run(journal::Scan::default()).await?;
     checker.artifacts().await?;

@@ -10,7 +10,7 @@ const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "bu
 const MAX_ANCESTORS: usize = 64;
 
 /// What the machine knows of a process.
-struct Known {
+struct KnownProcess {
     process: Process,
     parent: u32,
     name: String,
@@ -23,7 +23,7 @@ pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
 
 /// Returns the process that this one works for: the nearest that is no shell.
 pub fn nearest_agent() -> Option<Process> {
-    let is_shell = |known: &Known| SHELLS.contains(&known.name.trim_start_matches('-'));
+    let is_shell = |known: &KnownProcess| SHELLS.contains(&known.name.trim_start_matches('-'));
     lineage().find(|known| !is_shell(known)).map(|known| known.process)
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn is_alive(process: &Process) -> bool {
     look_up(process.pid).is_some_and(|known| known.process == *process)
 }
 
-fn lineage() -> impl Iterator<Item = Known> {
+fn lineage() -> impl Iterator<Item = KnownProcess> {
     let parent = look_up(process::id()).map(|own| own.parent);
     let first = parent.and_then(look_up);
     std::iter::successors(first, |known| look_up(known.parent)).take(MAX_ANCESTORS)
@@ -48,7 +48,7 @@ fn lineage() -> impl Iterator<Item = Known> {
 static BOOT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
 
 #[cfg(target_os = "linux")]
-fn look_up(pid: u32) -> Option<Known> {
+fn look_up(pid: u32) -> Option<KnownProcess> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name is in brackets and may hold some itself; the fields after it are numbers.
     let (head, rest) = stat.rsplit_once(')')?;
@@ -62,11 +62,11 @@ fn look_up(pid: u32) -> Option<Known> {
     }
     let boot = BOOT.get_or_init(|| std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default());
     let started = format!("{ticks}@{}", boot.trim());
-    Some(Known { process: Process { pid, started }, parent, name: name.to_owned() })
+    Some(KnownProcess { process: Process { pid, started }, parent, name: name.to_owned() })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn look_up(pid: u32) -> Option<Known> {
+fn look_up(pid: u32) -> Option<KnownProcess> {
     let asked =
         process::Command::new("ps").args(["-o", "ppid=,lstart=,comm=", "-p", &pid.to_string()]).output().ok()?;
     let line = String::from_utf8(asked.stdout).ok()?;
@@ -75,7 +75,7 @@ fn look_up(pid: u32) -> Option<Known> {
     let started: Vec<&str> = words.by_ref().take(5).collect();
     let name = words.collect::<Vec<_>>().join(" ");
     let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-    Some(Known { process: Process { pid, started: started.join(" ") }, parent, name })
+    Some(KnownProcess { process: Process { pid, started: started.join(" ") }, parent, name })
 }
 
 #[cfg(test)]

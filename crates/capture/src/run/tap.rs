@@ -26,7 +26,7 @@ pub struct Tap {
     clock: Clock,
     /// What the program was asked, for a session of plain text.
     command: String,
-    shape: Shape,
+    shape: TapShape,
     file: Keeping,
     /// The id of the session that the program says it is in.
     session: Option<GivenSessionId>,
@@ -35,7 +35,7 @@ pub struct Tap {
 }
 
 /// How the bytes are read.
-enum Shape {
+enum TapShape {
     /// Nobody knows yet; what has come of the first line.
     Unknown(Vec<u8>),
     /// As events, with what has come of the next one.
@@ -56,14 +56,14 @@ enum Keeping {
 impl Tap {
     /// Keeps what is printed in a file, which is made when there is something. Without a dialect, the first line decides.
     pub fn new(path: PathBuf, clock: Clock, command: String, dialect: Option<Dialect>) -> Self {
-        let shape = dialect.map_or(Shape::Unknown(Vec::new()), |dialect| Shape::Events(dialect, Vec::new()));
+        let shape = dialect.map_or(TapShape::Unknown(Vec::new()), |dialect| TapShape::Events(dialect, Vec::new()));
         Self { path, clock, command, shape, file: Keeping::Not, session: None, awaited: None }
     }
 
     /// Takes what is printed for text.
     #[must_use]
     pub fn of_text(self) -> Self {
-        Self { shape: Shape::Text(Vec::new()), ..self }
+        Self { shape: TapShape::Text(Vec::new()), ..self }
     }
 
     /// Keeps nothing, because nothing can be heard.
@@ -75,8 +75,8 @@ impl Tap {
     /// Returns how the program tells what happens, if it does.
     pub fn dialect(&self) -> Option<Dialect> {
         match self.shape {
-            Shape::Events(dialect, _) => Some(dialect),
-            Shape::Unknown(_) | Shape::Text(_) => None,
+            TapShape::Events(dialect, _) => Some(dialect),
+            TapShape::Unknown(_) | TapShape::Text(_) => None,
         }
     }
 
@@ -113,7 +113,7 @@ impl Tap {
     /// Takes what was printed and returns what has happened by it, the last if several things have.
     pub fn take(&mut self, bytes: &[u8]) -> Option<Happened> {
         match &mut self.shape {
-            Shape::Unknown(line) => {
+            TapShape::Unknown(line) => {
                 line.extend_from_slice(bytes);
                 let end = line.iter().position(|byte| *byte == b'\n');
                 if end.is_none() && line.len() < MAX_FIRST_LINE {
@@ -122,17 +122,17 @@ impl Tap {
                 let line = std::mem::take(line);
                 let first = &line[..end.unwrap_or(line.len())];
                 self.shape = Dialect::of_first_line(first)
-                    .map_or_else(|| Shape::Text(Vec::new()), |dialect| Shape::Events(dialect, Vec::new()));
+                    .map_or_else(|| TapShape::Text(Vec::new()), |dialect| TapShape::Events(dialect, Vec::new()));
                 self.take(&line)
             }
-            Shape::Text(held) => {
+            TapShape::Text(held) => {
                 held.extend_from_slice(bytes);
                 if held.len() > MAX_HELD {
                     self.write_lines();
                 }
                 None
             }
-            Shape::Events(dialect, held) => {
+            TapShape::Events(dialect, held) => {
                 let dialect = *dialect;
                 held.extend_from_slice(bytes);
                 let end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
@@ -154,12 +154,12 @@ impl Tap {
 
     /// Tells whether there is text that is not written down.
     pub fn holds_text(&self) -> bool {
-        matches!(&self.shape, Shape::Text(held) if !held.is_empty())
+        matches!(&self.shape, TapShape::Text(held) if !held.is_empty())
     }
 
     /// Writes down the lines of text that are whole, so that little is lost if the machine stops.
     pub fn write_lines(&mut self) {
-        let Shape::Text(held) = &mut self.shape else { return };
+        let TapShape::Text(held) = &mut self.shape else { return };
         let end = held.iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
         let end = end.unwrap_or(if held.len() > MAX_HELD { held.len() } else { 0 });
         let text = held.drain(..end).collect::<Vec<_>>();
@@ -168,10 +168,10 @@ impl Tap {
 
     /// Writes down everything that was printed, and what was asked.
     pub fn write_all(&mut self) {
-        if let Shape::Unknown(line) = &mut self.shape {
-            self.shape = Shape::Text(std::mem::take(line));
+        if let TapShape::Unknown(line) = &mut self.shape {
+            self.shape = TapShape::Text(std::mem::take(line));
         }
-        let Shape::Text(held) = &mut self.shape else { return };
+        let TapShape::Text(held) = &mut self.shape else { return };
         let text: Vec<u8> = held.drain(..whole_letters(held)).collect();
         self.write_question();
         self.write_text(&text);
@@ -180,11 +180,11 @@ impl Tap {
     /// Writes down the rest when nothing more will come.
     pub fn finish(&mut self) {
         self.write_all();
-        if let Shape::Text(held) = &mut self.shape {
+        if let TapShape::Text(held) = &mut self.shape {
             let rest = std::mem::take(held);
             self.write_text(&rest);
         }
-        if matches!(&self.shape, Shape::Events(_, held) if !held.is_empty()) {
+        if matches!(&self.shape, TapShape::Events(_, held) if !held.is_empty()) {
             // Only what ends a line counts as written.
             self.append(b"\n");
         }

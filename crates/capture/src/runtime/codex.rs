@@ -92,13 +92,13 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
 /// The first line of a session.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct FirstLine {
-    payload: Meta,
+struct RolloutStart {
+    payload: RolloutStartMeta,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Meta {
+struct RolloutStartMeta {
     cwd: PathBuf,
 }
 
@@ -115,7 +115,7 @@ fn is_session(path: &Path) -> bool {
 }
 
 fn working_directory(path: &Path) -> PathBuf {
-    first_line::<FirstLine>(path).payload.cwd
+    first_line::<RolloutStart>(path).payload.cwd
 }
 
 fn moment(event: &str) -> Option<HookMoment> {

@@ -10,7 +10,7 @@ use crate::fork::says_nothing;
 const MAX_NOTES: u64 = 64;
 
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct LaneChain {
     pub(super) state: LaneState,
     pub(super) step: Option<OpenStep>,
     /// Whether it lies beside the conversation that started it.
@@ -37,7 +37,7 @@ impl Steps {
     /// Opens a lane and returns the bytes that it shares with the turn it leaves.
     pub(super) fn begin_lane(&mut self, start: &Start) -> Vec<u8> {
         let number = self.lanes.len();
-        let mut lane = Lane::default();
+        let mut lane = LaneChain::default();
         let mut prefix = Vec::new();
         if let Start::Branch { lane: left, turn, with_prompt } = start {
             if *with_prompt && self.framing == Framing::Lines {

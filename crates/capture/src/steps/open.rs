@@ -15,7 +15,7 @@ pub(super) struct OpenStep {
     pub(super) kind: CommitKind,
     pub(super) turn: u32,
     pub(super) bytes: Vec<u8>,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<OpenRun>,
     pub(super) lines: u64,
     /// Bytes up to the end of the prompt.
     pub(super) prompt_end: usize,
@@ -25,7 +25,7 @@ pub(super) struct OpenStep {
 }
 
 /// A stretch of the file that lies in a step.
-pub(super) struct Run {
+pub(super) struct OpenRun {
     pub(super) start: u64,
     pub(super) length: u64,
     pub(super) offset: u64,
@@ -82,12 +82,12 @@ impl OpenStep {
         let Some(start) = start else { return };
         match self.runs.last_mut() {
             Some(run) if run.start + run.length == start && run.offset + run.length == offset => run.length += length,
-            _ => self.runs.push(Run { start, length, offset }),
+            _ => self.runs.push(OpenRun { start, length, offset }),
         }
     }
 }
 
-impl Run {
+impl OpenRun {
     /// Returns where the stretch lies in the stored step.
     pub(super) fn segment(&self, artifact: ArtifactId, opening: u64) -> SourceSegment {
         SourceSegment { start: self.start, length: self.length, artifact, part_start: opening + self.offset }

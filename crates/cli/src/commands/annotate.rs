@@ -12,7 +12,7 @@ use crate::{
     input::Input,
     invocation::Invocation,
     output::{self, Output, Shape},
-    values::Label,
+    values::LabelValue,
 };
 
 const EXAMPLES: &str = "\
@@ -44,7 +44,7 @@ pub(crate) struct Annotate {
     untags: Vec<Tag>,
     /// A label to set
     #[arg(long = "label", value_name = "K=V")]
-    labels: Vec<Label>,
+    labels: Vec<LabelValue>,
 }
 
 impl Annotate {

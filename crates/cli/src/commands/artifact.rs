@@ -8,7 +8,7 @@ use contexture::{
 };
 
 use crate::{
-    destination::{Destination, Draft},
+    destination::{Destination, DraftFile},
     error::{Error, Result},
     input::{Input, OpenInput},
     invocation::Invocation,
@@ -91,7 +91,7 @@ async fn get(engine: &Contexture, id: ArtifactId, destination: &Destination, out
         return engine.get_artifact(id, output.data()).await.map(drop).map_err(failed);
     };
     let total = engine.stat_artifact(id).await?.size;
-    let mut draft = Draft::start(path)?;
+    let mut draft = DraftFile::start(path)?;
     let size = {
         let mut sink = output.progress("Writing", Some(total)).track(draft.file());
         engine.get_artifact(id, &mut sink).await.map_err(failed)?

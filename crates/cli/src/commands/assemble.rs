@@ -18,7 +18,7 @@ use contexture_assembly::{TokenCounter, counter, counters};
 
 use crate::{
     commands::envelope::render,
-    destination::{Destination, Draft},
+    destination::{Destination, DraftFile},
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
@@ -211,7 +211,7 @@ fn publish(assembled: &AssembledContext, destination: Option<&Destination>, outp
                 1 => path.clone(),
                 _ => PathBuf::from(format!("{}.{}-{}", path.display(), target.audience, target.rendering)),
             };
-            let mut draft = Draft::start(&path)?;
+            let mut draft = DraftFile::start(&path)?;
             draft.write_all(bytes)?;
             draft.publish()?;
         }

@@ -9,7 +9,7 @@ use contexture_capture::{
 
 use super::search;
 use crate::{
-    conversation::{self, Detail},
+    conversation::{self, ShownDetail},
     error::Result,
     invocation::Invocation,
     origin::{Teller, told_range},
@@ -61,7 +61,7 @@ impl Blame {
         let mut finder = OriginFinder::new(&engine, &user, subject.repository().cloned())?;
         let blamed = finder.blame(&subject, &asked, &mut search::progress(output)).await?;
         output.page(invocation.environment.pager().as_ref());
-        let detail = if self.full { Detail::Full } else { Detail::Folded };
+        let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
         match output.shape() {
             Shape::Json => {
                 for run in &blamed.runs {

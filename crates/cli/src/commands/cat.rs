@@ -6,7 +6,7 @@ use clap::Args;
 use contexture::{Entries, Reference, wire::EntryDocument};
 
 use crate::{
-    conversation::{Conversation, Detail},
+    conversation::{Conversation, ShownDetail},
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
@@ -51,28 +51,28 @@ impl Cat {
         let stop = self.stop.resolve(&engine).await?;
         let entries = engine.entries(Some(commit), stop).await?;
         output.page(invocation.environment.pager().as_ref());
-        let detail = if self.full { Detail::Full } else { Detail::Folded };
-        read(entries, Reading { detail, last: self.last }, output).await
+        let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
+        read(entries, CatReading { detail, last: self.last }, output).await
     }
 }
 
 /// What to show of a conversation.
-pub(crate) struct Reading {
-    pub(crate) detail: Detail,
+pub(crate) struct CatReading {
+    pub(crate) detail: ShownDetail,
     /// How much of its end; all of it when nothing is said.
     pub(crate) last: Option<usize>,
 }
 
 /// Shows the entries of a chain as they are read.
-pub(crate) async fn read(entries: Entries, reading: Reading, output: &mut Output) -> Result<()> {
+pub(crate) async fn read(entries: Entries, reading: CatReading, output: &mut Output) -> Result<()> {
     match output.shape() {
         Shape::Json => read_documents(entries, reading.last, output).await,
         Shape::Text => read_turns(entries, reading, output).await,
     }
 }
 
-async fn read_turns(mut entries: Entries, reading: Reading, output: &mut Output) -> Result<()> {
-    let mut tail = Tail::new(reading.last);
+async fn read_turns(mut entries: Entries, reading: CatReading, output: &mut Output) -> Result<()> {
+    let mut tail = LastEntries::new(reading.last);
     let mut conversation = Conversation::new(output.palette, output.columns(), reading.detail);
     let mut is_first = true;
     let mut show = |turn: String, output: &mut Output| {
@@ -94,7 +94,7 @@ async fn read_turns(mut entries: Entries, reading: Reading, output: &mut Output)
 }
 
 async fn read_documents(mut entries: Entries, last: Option<usize>, output: &mut Output) -> Result<()> {
-    let mut tail = Tail::new(last);
+    let mut tail = LastEntries::new(last);
     while let Some(content) = entries.next().await? {
         for document in EntryDocument::all_of(content).into_iter().filter_map(|document| tail.take(document)) {
             output.document(document)?;
@@ -107,12 +107,12 @@ async fn read_documents(mut entries: Entries, last: Option<usize>, output: &mut 
 }
 
 /// Holds back what may not be among the last.
-struct Tail<T> {
+struct LastEntries<T> {
     last: Option<usize>,
     held: VecDeque<T>,
 }
 
-impl<T> Tail<T> {
+impl<T> LastEntries<T> {
     fn new(last: Option<usize>) -> Self {
         Self { last, held: VecDeque::new() }
     }

@@ -19,7 +19,7 @@ use crate::{
     output::{Output, Shape},
     provenance::ProvenanceArgs,
     time::When,
-    values::{self, Label, Start},
+    values::{self, LabelValue, StartPoint},
 };
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ pub(crate) struct Checkpoint {
     head: Option<HeadName>,
     /// Where the head must be now, or `none` if it must not exist; elsewhere is a conflict (exit code 3)
     #[arg(long, value_name = "ID|none", requires = "head")]
-    expect: Option<Start>,
+    expect: Option<StartPoint>,
     /// What caused the checkpoint
     #[arg(long, value_name = "T", default_value = "explicit", value_parser = values::trigger())]
     trigger: Trigger,
@@ -100,7 +100,7 @@ struct Statements {
     tags: Vec<Tag>,
     /// A label to set
     #[arg(long = "label", value_name = "K=V")]
-    labels: Vec<Label>,
+    labels: Vec<LabelValue>,
 }
 
 impl Checkpoint {

@@ -16,7 +16,7 @@ use contexture::{
 };
 
 use crate::{
-    destination::{Destination, Draft},
+    destination::{Destination, DraftFile},
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
@@ -250,7 +250,7 @@ impl Envelope {
                         output.flush()
                     }
                     Destination::File(path) => {
-                        let mut draft = Draft::start(path)?;
+                        let mut draft = DraftFile::start(path)?;
                         draft.write_all(&export.bytes)?;
                         draft.publish()?;
                         let records = output::counted(export.records, "record");

@@ -9,7 +9,7 @@ use contexture::{
 };
 
 use crate::{
-    destination::{Destination, Draft},
+    destination::{Destination, DraftFile},
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
@@ -51,7 +51,7 @@ impl Export {
             output.remark(summary_text(&summary, &self.output));
             return Ok(());
         };
-        let mut draft = Draft::start(path)?;
+        let mut draft = DraftFile::start(path)?;
         let sink = output.progress("Exporting", None).track(draft.file());
         let summary = chosen.export(&engine, sink).await.map_err(failed)?;
         draft.publish()?;

@@ -11,7 +11,7 @@ use crate::{
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
-    values::Start,
+    values::StartPoint,
 };
 
 /// Heads or moves that are read at once.
@@ -53,7 +53,7 @@ enum Action {
         commit: Reference,
         /// Where it must be now, or `none` if it must not exist; elsewhere is a conflict (exit code 3)
         #[arg(long, value_name = "ID|none")]
-        expect: Option<Start>,
+        expect: Option<StartPoint>,
     },
     /// Points a head that exists to another commit
     Move {

@@ -17,7 +17,7 @@ use crate::{
     input::Input,
     invocation::Invocation,
     output::{Output, Shape},
-    setup::{self, Installed, Place, Plan, Program, Scope, State, Step, Target, git},
+    setup::{self, ChangePlan, ChangeStep, ChangeTarget, HookPlace, Installed, Program, SetupScope, State, git},
     values,
 };
 
@@ -95,10 +95,10 @@ impl Init {
         }
         for plan in &plans {
             if !self.consent.dry_run {
-                plan.steps.iter().try_for_each(Step::make)?;
+                plan.steps.iter().try_for_each(ChangeStep::make)?;
             }
             if output.shape() == Shape::Json {
-                let Plan { target, place, .. } = plan;
+                let ChangePlan { target, place, .. } = plan;
                 output.document(SetUpPlace {
                     target: target.as_str().to_owned(),
                     path: place.clone(),
@@ -124,7 +124,7 @@ impl Init {
         here: &Path,
         project: &Path,
         output: &mut Output,
-    ) -> Result<Vec<Plan>> {
+    ) -> Result<Vec<ChangePlan>> {
         let mut plans = Vec::new();
         for place in self.places(invocation, project)? {
             if self.remove {
@@ -146,10 +146,10 @@ impl Init {
     }
 
     /// Returns the settings to change.
-    fn places(&self, invocation: &Invocation, project: &Path) -> Result<Vec<Place>> {
+    fn places(&self, invocation: &Invocation, project: &Path) -> Result<Vec<HookPlace>> {
         let homes = &invocation.environment.homes;
-        let scope = if self.project { Scope::Project } else { Scope::User };
-        let place = |runtime: Runtime| Place::of(runtime, scope, homes, project);
+        let scope = if self.project { SetupScope::Project } else { SetupScope::User };
+        let place = |runtime: Runtime| HookPlace::of(runtime, scope, homes, project);
         if !self.runtimes.is_empty() {
             let named = |runtime: &Runtime| place(*runtime).ok_or(Unprepared::NoSettings { runtime: *runtime }.into());
             return self.runtimes.iter().map(named).collect();
@@ -162,7 +162,7 @@ impl Init {
     }
 
     /// Tells what the settings say now, as they are read.
-    fn report(&self, plans: &[Plan], installed: &[Installed], output: &mut Output) {
+    fn report(&self, plans: &[ChangePlan], installed: &[Installed], output: &mut Output) {
         if self.remove {
             for plan in plans.iter().filter(|plan| !plan.steps.is_empty()) {
                 output.status(format_args!("{}: hooks taken out of {}.", plan.target.title(), plan.place.display()));
@@ -178,7 +178,7 @@ impl Init {
                 State::OtherProgram { path: other } => format!("{title}: hooks in {path} for {}.", other.display()),
             });
             if self.remove {
-                let project = if place.scope == Scope::Project { " --project" } else { "" };
+                let project = if place.scope == SetupScope::Project { " --project" } else { "" };
                 let runtime = place.runtime.as_str();
                 output.status(format_args!("  `ctx init --remove{project} --runtime {runtime}` takes them out."));
             } else if let Some(caution) = place.caution() {
@@ -188,7 +188,7 @@ impl Init {
         if self.remove {
             return;
         }
-        for plan in plans.iter().filter(|plan| plan.target == Target::Git) {
+        for plan in plans.iter().filter(|plan| plan.target == ChangeTarget::Git) {
             output.status(format_args!("git: calls {}.", plan.place.display()));
         }
         if !installed.is_empty() {

@@ -6,11 +6,11 @@ use clap::Args;
 use contexture::{Materialized, Stretch, Tier, core::Format, wire::Versioned};
 
 use crate::{
-    destination::{Destination, Draft},
+    destination::{Destination, DraftFile},
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
-    values::{self, Start, StopAt},
+    values::{self, StartPoint, StopAt},
 };
 
 const EXAMPLES: &str = "\
@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Materialize {
     /// The commit, or `none` for an empty conversation
     #[arg(value_name = "ID|HEAD|none")]
-    commit: Start,
+    commit: StartPoint,
     /// How far back to go: to the nearest `compaction` or snapshot, to the `root`, or to an ancestor, each included
     #[arg(long, value_name = "compaction|root|ID", default_value = "compaction")]
     stop: StopAt,
@@ -59,8 +59,8 @@ impl Materialize {
         self.output.check(output, "conversation")?;
         let engine = invocation.open().await?;
         let commit = match &self.commit {
-            Start::Nothing => None,
-            Start::At(reference) => Some(engine.find(reference).await?),
+            StartPoint::Nothing => None,
+            StartPoint::At(reference) => Some(engine.find(reference).await?),
         };
         let stop = self.stop.resolve(&engine).await?;
         let materialization = match self.tier {
@@ -68,7 +68,7 @@ impl Materialize {
             Some(best) => engine.materialize_as(commit, stop, self.format, best).await?,
         };
         // A report that cannot be written is refused before anything else is.
-        let report = self.report.as_deref().map(Draft::start).transpose()?;
+        let report = self.report.as_deref().map(DraftFile::start).transpose()?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
             let counted = materialization.write_to(output.data()).await.map_err(failed)?;
@@ -77,7 +77,7 @@ impl Materialize {
             output.remark(told(&counted));
             return Ok(());
         };
-        let mut draft = Draft::start(path)?;
+        let mut draft = DraftFile::start(path)?;
         let counted = {
             let mut sink = output.progress("Writing", None).track(draft.file());
             materialization.write_to(&mut sink).await.map_err(failed)?
@@ -92,7 +92,7 @@ impl Materialize {
     }
 }
 
-fn publish_report(draft: Option<Draft>, counted: &Materialized) -> Result<()> {
+fn publish_report(draft: Option<DraftFile>, counted: &Materialized) -> Result<()> {
     let Some(mut draft) = draft else { return Ok(()) };
     let mut report = serde_json::to_vec(&Versioned::new(counted)).expect("a report has a JSON form");
     report.push(b'\n');

@@ -17,7 +17,7 @@ use crate::{
     invocation::Invocation,
     output::{self, Output, Palette, Shape},
     time::When,
-    values::Label,
+    values::LabelValue,
 };
 
 /// Fewer journal records than this are taken in before anybody could look.
@@ -74,7 +74,7 @@ pub(crate) struct Search {
     session: Option<RuntimeSessionId>,
     /// Only commits with this label, and those after them until it is set anew
     #[arg(long, value_name = "KEY=VALUE")]
-    label: Option<Label>,
+    label: Option<LabelValue>,
     /// Only commits made at or after this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<When>,
@@ -128,7 +128,7 @@ impl Search {
             runtime: self.runtime,
             principal: self.principal,
             session: self.session,
-            label: self.label.map(Label::into_parts),
+            label: self.label.map(LabelValue::into_parts),
             since: self.since.map(|since| since.resolve(now)).transpose()?,
             until: self.until.map(|until| until.resolve(now)).transpose()?,
         };

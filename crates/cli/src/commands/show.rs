@@ -8,8 +8,8 @@ use contexture::{
 };
 
 use crate::{
-    commands::cat::{self, Reading},
-    conversation::Detail,
+    commands::cat::{self, CatReading},
+    conversation::ShownDetail,
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
@@ -44,8 +44,8 @@ impl Show {
         if self.entries {
             let entries = engine.entries(Some(id), Stop::At(id)).await?;
             output.page(invocation.environment.pager().as_ref());
-            let detail = if self.full { Detail::Full } else { Detail::Folded };
-            return cat::read(entries, Reading { detail, last: None }, output).await;
+            let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
+            return cat::read(entries, CatReading { detail, last: None }, output).await;
         }
         let shown = ShownCommit::load(&engine, id).await?;
         if output.shape() == Shape::Json {

@@ -7,7 +7,7 @@ use contexture_capture::{CommitContexts, CommitSubject, ContextContribution, Fil
 
 use super::search;
 use crate::{
-    conversation::{self, Detail},
+    conversation::{self, ShownDetail},
     error::Result,
     invocation::Invocation,
     origin::Teller,
@@ -57,7 +57,7 @@ impl WhyCommit {
         match output.shape() {
             Shape::Json => output.document(finder.commit_document(&found).await?)?,
             Shape::Text => {
-                let detail = if self.full { Detail::Full } else { Detail::Folded };
+                let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
                 let teller = Teller::new(output, engine.now(), detail);
                 tell_person(&finder, &found, (&teller, output)).await?;
             }
@@ -82,7 +82,7 @@ async fn tell_person(
     let CommitContexts { git, changes, contributions } = found;
     let mut lines = teller.git(git, None);
     lines.extend(told_files(changes, contributions, teller));
-    let shown = if teller.detail == Detail::Full { contributions.len() } else { MAX_STORIES };
+    let shown = if teller.detail == ShownDetail::Full { contributions.len() } else { MAX_STORIES };
     for ContextContribution { origin, texts, .. } in contributions.iter().take(shown) {
         lines.push(String::new());
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -98,7 +98,7 @@ async fn tell_person(
 /// Tells the files of a commit, each with the contexts of its lines.
 fn told_files(changes: &[FileChange], contributions: &[ContextContribution], teller: &Teller) -> Vec<String> {
     let Palette { id, added, removed, faint, .. } = teller.palette;
-    let shown = if teller.detail == Detail::Full { changes.len() } else { MAX_FILES_SHOWN };
+    let shown = if teller.detail == ShownDetail::Full { changes.len() } else { MAX_FILES_SHOWN };
     let name = |change: &FileChange| conversation::clip(&conversation::clean(&change.path).replace('\n', " "), 48);
     let width = changes.iter().take(shown).map(|change| name(change).chars().count()).max().unwrap_or(0);
     let told = |(number, change): (usize, &FileChange)| {

@@ -9,12 +9,12 @@ use contexture::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Speaker {
     pub(super) name: String,
-    pub(super) voice: Voice,
+    pub(super) voice: SpeakerVoice,
 }
 
 /// What kind of speaker it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum SpeakerVoice {
     User,
     Assistant,
     Summary,
@@ -28,11 +28,11 @@ impl Speaker {
         let author = entry.author.as_deref();
         let is_runtime = entry.flags.synthetic || (entry.flags.meta && entry.role == Role::User);
         let (voice, word, name) = match entry.role {
-            Role::User | Role::Assistant if is_runtime => (Voice::Other, "Runtime", None),
-            Role::User => (Voice::User, "User", author.or(principal)),
-            Role::Assistant => (Voice::Assistant, "Assistant", author.or(entry.model.as_deref())),
-            Role::System => (Voice::Other, "Instructions", None),
-            Role::Tool => (Voice::Other, "Tool", author),
+            Role::User | Role::Assistant if is_runtime => (SpeakerVoice::Other, "Runtime", None),
+            Role::User => (SpeakerVoice::User, "User", author.or(principal)),
+            Role::Assistant => (SpeakerVoice::Assistant, "Assistant", author.or(entry.model.as_deref())),
+            Role::System => (SpeakerVoice::Other, "Instructions", None),
+            Role::Tool => (SpeakerVoice::Other, "Tool", author),
         };
         let side = entry.flags.side_chain.then_some("side chain");
         let details: Vec<&str> = name.into_iter().chain(side).collect();
@@ -41,15 +41,15 @@ impl Speaker {
     }
 
     pub(super) fn tool() -> Self {
-        Self { name: "Tool".to_owned(), voice: Voice::Other }
+        Self { name: "Tool".to_owned(), voice: SpeakerVoice::Other }
     }
 
     pub(super) fn summary() -> Self {
-        Self { name: "Summary of what came before".to_owned(), voice: Voice::Summary }
+        Self { name: "Summary of what came before".to_owned(), voice: SpeakerVoice::Summary }
     }
 
     /// What speaks where nobody is known to.
     pub(super) fn content_of(commit: &StoredCommit) -> Self {
-        Self { name: format!("Content in the format {}", commit.commit.format), voice: Voice::Other }
+        Self { name: format!("Content in the format {}", commit.commit.format), voice: SpeakerVoice::Other }
     }
 }

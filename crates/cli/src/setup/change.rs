@@ -10,7 +10,7 @@ use contexture_capture::Runtime;
 
 use super::diff;
 use crate::{
-    destination::Draft,
+    destination::DraftFile,
     error::{Error, Result, Unprepared},
     input::Input,
     output::Palette,
@@ -18,23 +18,23 @@ use crate::{
 
 /// What is to be done at one place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) target: Target,
+pub(crate) struct ChangePlan {
+    pub(crate) target: ChangeTarget,
     pub(crate) place: PathBuf,
     /// Nothing, if all is as it should be.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ChangeStep>,
 }
 
 /// Who reads a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ChangeTarget {
     Runtime(Runtime),
     Git,
 }
 
 /// A change of one file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ChangeStep {
     /// Gives it a content.
     Write { path: PathBuf, before: Option<String>, after: String, kind: FileKind },
     /// Deletes it, and the directories above it that are empty then, but not `root`.
@@ -50,18 +50,18 @@ pub(crate) enum FileKind {
     Script,
 }
 
-impl Plan {
+impl ChangePlan {
     pub(crate) fn effect(&self) -> SetupEffect {
         match &*self.steps {
             [] => SetupEffect::Unchanged,
-            [Step::Write { before: None, .. }] => SetupEffect::Created,
-            [Step::Delete { .. }, ..] => SetupEffect::Removed,
-            [Step::Write { .. } | Step::Move { .. }, ..] => SetupEffect::Changed,
+            [ChangeStep::Write { before: None, .. }] => SetupEffect::Created,
+            [ChangeStep::Delete { .. }, ..] => SetupEffect::Removed,
+            [ChangeStep::Write { .. } | ChangeStep::Move { .. }, ..] => SetupEffect::Changed,
         }
     }
 }
 
-impl Target {
+impl ChangeTarget {
     /// Returns its name on the command line.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Target {
     }
 }
 
-impl Step {
+impl ChangeStep {
     /// Returns the lines that show a person what will be done.
     pub(crate) fn shown(&self, palette: &Palette) -> Vec<String> {
         let strong = palette.strong;
@@ -146,7 +146,7 @@ fn check(path: &Path, expected: Option<&str>) -> Result<()> {
 fn write(path: &Path, content: &str, kind: FileKind) -> Result<()> {
     let unwritable = |source| Error::Write { path: path.to_owned(), source };
     fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
-    let mut draft = Draft::start(path)?;
+    let mut draft = DraftFile::start(path)?;
     draft.write_all(content.as_bytes())?;
     match (fs::metadata(path), kind) {
         (Ok(there), _) => draft.file().set_permissions(there.permissions()).map_err(unwritable)?,

@@ -8,7 +8,7 @@ use std::{
 use contexture_capture::Untraced;
 
 use super::{
-    change::{FileKind, Plan, Step, Target},
+    change::{ChangePlan, ChangeStep, ChangeTarget, FileKind},
     program::Program,
 };
 use crate::{
@@ -30,12 +30,13 @@ enum There {
 }
 
 /// Plans to have the program called by the repository around a directory.
-pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>> {
+pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<ChangePlan>> {
     let hooks = Invocation::git().repository(directory)?.ok_or(Untraced::NoRepository)?.hooks()?;
     let plan = |(name, arguments): (&str, &str)| {
         let place = hooks.join(name);
         let after = script(name, arguments, program);
-        let write = |before| Step::Write { path: place.clone(), before, after: after.clone(), kind: FileKind::Script };
+        let write =
+            |before| ChangeStep::Write { path: place.clone(), before, after: after.clone(), kind: FileKind::Script };
         let steps = match there(&place)? {
             There::Nothing => vec![write(None)],
             There::Ours(text) if text == after => Vec::new(),
@@ -45,30 +46,30 @@ pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<Plan>>
                 if fs::symlink_metadata(&aside).is_ok() {
                     return Err(Unprepared::Occupied { path: place, aside }.into());
                 }
-                vec![Step::Move { from: place.clone(), to: aside }, write(None)]
+                vec![ChangeStep::Move { from: place.clone(), to: aside }, write(None)]
             }
         };
-        Ok(Plan { target: Target::Git, place, steps })
+        Ok(ChangePlan { target: ChangeTarget::Git, place, steps })
     };
     HOOKS.into_iter().map(plan).collect()
 }
 
 /// Plans to put the hooks of the repository around a directory back as they were; nothing outside of repositories, or
 /// without git.
-pub(crate) fn unregister(directory: &Path) -> Result<Vec<Plan>> {
+pub(crate) fn unregister(directory: &Path) -> Result<Vec<ChangePlan>> {
     let Ok(Some(repository)) = Invocation::git().repository(directory) else { return Ok(Vec::new()) };
     let hooks = repository.hooks()?;
     let plan = |(name, _): (&str, &str)| {
         let place = hooks.join(name);
         let mut steps = Vec::new();
         if let There::Ours(before) = there(&place)? {
-            steps.push(Step::Delete { path: place.clone(), before, root: hooks.clone() });
+            steps.push(ChangeStep::Delete { path: place.clone(), before, root: hooks.clone() });
             let aside = aside(&place);
             if fs::symlink_metadata(&aside).is_ok() {
-                steps.push(Step::Move { from: aside, to: place.clone() });
+                steps.push(ChangeStep::Move { from: aside, to: place.clone() });
             }
         }
-        Ok(Plan { target: Target::Git, place, steps })
+        Ok(ChangePlan { target: ChangeTarget::Git, place, steps })
     };
     HOOKS.into_iter().map(plan).collect()
 }

@@ -8,7 +8,7 @@ use contexture_capture::{HookEvent, HookRegistration, Runtime};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    json::{self, Node},
+    json::{self, JsonNode},
     program::{self, Program},
 };
 use crate::shell;
@@ -27,7 +27,7 @@ pub(crate) enum Misfit {
 /// Hooks of an event that belong together.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Group {
+struct HookGroup {
     #[serde(skip_serializing_if = "Option::is_none")]
     matcher: Option<String>,
     hooks: Vec<Hook>,
@@ -42,11 +42,11 @@ struct Hook {
 }
 
 /// Where a hook of ours stands.
-struct Found<'n> {
+struct FoundHook<'n> {
     /// The place of the event among the hooks, of the group among those of the event, and of the hook in the group.
     place: (usize, usize, usize),
     event: &'n str,
-    group: &'n Node,
+    group: &'n JsonNode,
     program: PathBuf,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn add(text: &str, runtime: Runtime, program: &Program) -> Result<Str
 pub(super) fn remove(text: &str, runtime: Runtime) -> Result<Option<String>, Misfit> {
     let mut text = text.to_owned();
     while let Some(less) = without_one(&text, runtime, |_| true)? {
-        if Node::parse(&less)?.members().is_some_and(<[_]>::is_empty) {
+        if JsonNode::parse(&less)?.members().is_some_and(<[_]>::is_empty) {
             return Ok(None);
         }
         text = less;
@@ -92,22 +92,22 @@ pub(super) fn remove(text: &str, runtime: Runtime) -> Result<Option<String>, Mis
 
 /// Returns the events that our hooks are there for, each with the program that is called.
 pub(super) fn present(text: &str, runtime: Runtime) -> Result<Vec<(String, PathBuf)>, Misfit> {
-    let root = Node::parse(text)?;
+    let root = JsonNode::parse(text)?;
     Ok(found(&root, runtime).into_iter().map(|it| (it.event.to_owned(), it.program)).collect())
 }
 
 fn with_event(text: String, runtime: Runtime, event: &HookEvent, command: &str) -> Result<String, Misfit> {
     let hook = Hook { r#type: "command".to_owned(), command: command.to_owned(), timeout: event.timeout };
-    let wanted = Group { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] };
-    let root = Node::parse(&text)?;
+    let wanted = HookGroup { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] };
+    let root = JsonNode::parse(&text)?;
     let mut ours = found(&root, runtime);
     ours.retain(|it| it.event == event.name);
     if let [only] = &*ours {
         let group = &text[only.group.span.clone()];
-        if serde_json::from_str::<Group>(group).is_ok_and(|group| group == wanted) {
+        if serde_json::from_str::<HookGroup>(group).is_ok_and(|group| group == wanted) {
             return Ok(text);
         }
-        let is_alone = only.group.member("hooks").and_then(Node::elements).is_some_and(|hooks| hooks.len() == 1);
+        let is_alone = only.group.member("hooks").and_then(JsonNode::elements).is_some_and(|hooks| hooks.len() == 1);
         if is_alone {
             return Ok(json::replace(&text, only.group, &wanted));
         }
@@ -139,7 +139,7 @@ struct Empty {}
 
 /// Takes one of our hooks out, with all that is empty then; returns nothing if there is none.
 fn without_one(text: &str, runtime: Runtime, is_meant: impl Fn(&str) -> bool) -> Result<Option<String>, Misfit> {
-    let root = Node::parse(text)?;
+    let root = JsonNode::parse(text)?;
     let Some(it) = found(&root, runtime).into_iter().find(|it| is_meant(it.event)) else { return Ok(None) };
     let (event, group, hook) = it.place;
     let hooks = root.member("hooks").expect("one was found there");
@@ -147,7 +147,7 @@ fn without_one(text: &str, runtime: Runtime, is_meant: impl Fn(&str) -> bool) ->
     let events = hooks.members().expect("one was found there");
     let groups = &events[event].value;
     let handlers = it.group.member("hooks").expect("one was found there");
-    let len = |node: &Node| node.elements().map_or(0, <[_]>::len);
+    let len = |node: &JsonNode| node.elements().map_or(0, <[_]>::len);
     Ok(Some(if len(handlers) > 1 {
         json::remove(text, handlers, hook)
     } else if len(groups) > 1 {
@@ -160,17 +160,17 @@ fn without_one(text: &str, runtime: Runtime, is_meant: impl Fn(&str) -> bool) ->
     }))
 }
 
-fn found(root: &Node, runtime: Runtime) -> Vec<Found<'_>> {
+fn found(root: &JsonNode, runtime: Runtime) -> Vec<FoundHook<'_>> {
     let mut found = Vec::new();
-    let events = root.member("hooks").and_then(Node::members).unwrap_or_default();
+    let events = root.member("hooks").and_then(JsonNode::members).unwrap_or_default();
     for (event_place, event) in events.iter().enumerate() {
         for (group_place, group) in event.value.elements().unwrap_or_default().iter().enumerate() {
-            let hooks = group.member("hooks").and_then(Node::elements).unwrap_or_default();
+            let hooks = group.member("hooks").and_then(JsonNode::elements).unwrap_or_default();
             for (hook_place, hook) in hooks.iter().enumerate() {
-                let command = hook.member("command").and_then(Node::as_str).unwrap_or_default();
+                let command = hook.member("command").and_then(JsonNode::as_str).unwrap_or_default();
                 if let Some(program) = program::called_for(runtime, &shell::words(command)) {
                     let place = (event_place, group_place, hook_place);
-                    found.push(Found { place, event: &event.name, group, program });
+                    found.push(FoundHook { place, event: &event.name, group, program });
                 }
             }
         }

@@ -7,7 +7,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 /// A value and where it stands in its text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct JsonNode {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
 }
@@ -16,7 +16,7 @@ pub(super) struct Node {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Object(Vec<Member>),
-    Array(Vec<Node>),
+    Array(Vec<JsonNode>),
     String(String),
     /// A number, `true`, `false` or `null`.
     Other,
@@ -27,15 +27,15 @@ pub(super) enum Kind {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) start: usize,
-    pub(super) value: Node,
+    pub(super) value: JsonNode,
 }
 
-impl Node {
+impl JsonNode {
     /// Reads a text that holds one value.
     pub(super) fn parse(text: &str) -> serde_json::Result<Self> {
         // From here on the text is known to be well formed, and not to be nested too deeply.
         serde_json::from_str::<IgnoredAny>(text)?;
-        Reader { text, at: 0 }.value()
+        JsonReader { text, at: 0 }.value()
     }
 
     /// Returns the members, if this is an object.
@@ -78,7 +78,7 @@ impl Node {
 }
 
 /// Puts a member at the end of an object of a text.
-pub(super) fn add_member(text: &str, object: &Node, name: &str, value: &impl Serialize) -> String {
+pub(super) fn add_member(text: &str, object: &JsonNode, name: &str, value: &impl Serialize) -> String {
     let name = written(&name, None);
     append(text, object, |indent| match indent {
         Some(_) => format!("{name}: {}", written(value, indent)),
@@ -87,19 +87,19 @@ pub(super) fn add_member(text: &str, object: &Node, name: &str, value: &impl Ser
 }
 
 /// Puts an element at the end of an array of a text.
-pub(super) fn add_element(text: &str, array: &Node, value: &impl Serialize) -> String {
+pub(super) fn add_element(text: &str, array: &JsonNode, value: &impl Serialize) -> String {
     append(text, array, |indent| written(value, indent))
 }
 
 /// Puts another value in the place of one.
-pub(super) fn replace(text: &str, node: &Node, value: &impl Serialize) -> String {
-    let layout = Layout::of(text);
+pub(super) fn replace(text: &str, node: &JsonNode, value: &impl Serialize) -> String {
+    let layout = JsonLayout::of(text);
     let indent = leading(text, node.span.start).map(|lead| layout.indent(lead));
     spliced(text, node.span.clone(), &written(value, indent.as_ref()))
 }
 
 /// Takes the member or element at a place out of an object or array.
-pub(super) fn remove(text: &str, container: &Node, index: usize) -> String {
+pub(super) fn remove(text: &str, container: &JsonNode, index: usize) -> String {
     let children = container.children();
     let child = &children[index];
     let span = match (children.get(index + 1), index.checked_sub(1)) {
@@ -118,12 +118,12 @@ struct Indent<'t> {
 }
 
 /// How a text is laid out.
-struct Layout<'t> {
+struct JsonLayout<'t> {
     newline: &'static str,
     unit: &'t str,
 }
 
-impl<'t> Layout<'t> {
+impl<'t> JsonLayout<'t> {
     fn of(text: &'t str) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut lines = text.lines().skip(1).map(|line| &line[..line.len() - line.trim_start().len()]);
@@ -136,8 +136,8 @@ impl<'t> Layout<'t> {
 }
 
 /// Puts something at the end of an object or array, in the layout of what is there.
-fn append(text: &str, container: &Node, write: impl Fn(Option<&Indent<'_>>) -> String) -> String {
-    let layout = Layout::of(text);
+fn append(text: &str, container: &JsonNode, write: impl Fn(Option<&Indent<'_>>) -> String) -> String {
+    let layout = JsonLayout::of(text);
     let Some(last) = container.children().pop() else {
         let inner = container.span.start + 1..container.span.end - 1;
         let is_first = container.span.len() == text.trim().len();
@@ -188,13 +188,13 @@ fn spliced(text: &str, span: Range<usize>, with: &str) -> String {
 }
 
 /// Reads a text that is known to be well formed.
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
-    fn value(&mut self) -> serde_json::Result<Node> {
+impl JsonReader<'_> {
+    fn value(&mut self) -> serde_json::Result<JsonNode> {
         self.skip_blank();
         let start = self.at;
         let kind = match self.peek() {
@@ -215,7 +215,7 @@ impl Reader<'_> {
                 Kind::Other
             }
         };
-        Ok(Node { span: start..self.at, kind })
+        Ok(JsonNode { span: start..self.at, kind })
     }
 
     fn list<T>(&mut self, end: u8, read: impl Fn(&mut Self) -> serde_json::Result<T>) -> serde_json::Result<Vec<T>> {
@@ -265,7 +265,7 @@ mod tests {
     const SETTINGS: &str = "{\n    \"model\": \"opus\", \"n\": 1.0e2,\n    \"env\": {\"A\": \"\\u00e4\"},\n    \"list\": [\n        1,\n        {}\n    ]\n}\n";
 
     fn grown(text: &str, name: &str) -> String {
-        add_member(text, &Node::parse(text).unwrap(), name, &["a", "b"])
+        add_member(text, &JsonNode::parse(text).unwrap(), name, &["a", "b"])
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
     fn what_was_added_is_taken_out_without_a_trace() {
         for text in [SETTINGS, "{\"a\":1}", "{}\n"] {
             let grown = grown(text, "new");
-            let root = Node::parse(&grown).unwrap();
+            let root = JsonNode::parse(&grown).unwrap();
             assert_eq!(remove(&grown, &root, root.members().unwrap().len() - 1), text);
         }
     }
@@ -292,10 +292,10 @@ mod tests {
     #[test]
     fn an_empty_list_in_the_middle_is_filled_and_emptied() {
         let text = "{\n  \"a\": [],\n  \"b\": 2\n}\n";
-        let root = Node::parse(text).unwrap();
+        let root = JsonNode::parse(text).unwrap();
         let filled = add_element(text, root.member("a").unwrap(), &1);
         assert_eq!(filled, "{\n  \"a\": [\n    1\n  ],\n  \"b\": 2\n}\n");
-        let root = Node::parse(&filled).unwrap();
+        let root = JsonNode::parse(&filled).unwrap();
         assert_eq!(remove(&filled, root.member("a").unwrap(), 0), text);
         assert_eq!(remove(&filled, &root, 0), "{\n  \"b\": 2\n}\n");
         let first = &root.member("a").unwrap().elements().unwrap()[0];
@@ -304,8 +304,8 @@ mod tests {
 
     #[test]
     fn a_text_with_comments_is_refused() {
-        assert!(Node::parse("{\n  // why\n  \"a\": 1\n}").is_err());
-        assert!(Node::parse("{\"a\": 1,}").is_err());
-        assert!(Node::parse("").is_err());
+        assert!(JsonNode::parse("{\n  // why\n  \"a\": 1\n}").is_err());
+        assert!(JsonNode::parse("{\"a\": 1,}").is_err());
+        assert!(JsonNode::parse("").is_err());
     }
 }

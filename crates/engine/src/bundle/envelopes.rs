@@ -30,7 +30,7 @@ pub(super) enum Loose {
 
 /// Which envelopes go along: those of commits that do, and, if wanted, those of none.
 #[derive(Debug, Clone)]
-pub(super) struct Coverage {
+pub(super) struct BundledCoverage {
     reach: Reach,
     loose: Loose,
     /// The last journal record there was when the bundle was begun. What came later does not go along, because whether
@@ -38,7 +38,7 @@ pub(super) struct Coverage {
     tip: u64,
 }
 
-impl Coverage {
+impl BundledCoverage {
     pub(super) async fn new(tx: &mut Tx<'_>, reach: Reach, loose: Loose) -> Result<Self, StoreError> {
         let tip = journal::tip(tx).await?.map_or(0, |(seq, _)| seq);
         Ok(Self { reach, loose, tip })
@@ -77,7 +77,7 @@ impl Contexture {
     pub(super) async fn export_envelopes<W: Write + Send>(
         &self,
         scope: &Scope,
-        coverage: &Coverage,
+        coverage: &BundledCoverage,
         bundle: &mut Writing<W>,
     ) -> Result<()> {
         let mut after = 0;

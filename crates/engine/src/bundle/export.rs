@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{Instrument as _, debug_span};
 
 use super::{
-    envelopes::{Coverage, Loose},
+    envelopes::{BundledCoverage, Loose},
     frame::{AnnotationFrame, FrameWriter, HeadFrame, Holds},
 };
 use crate::{
@@ -76,7 +76,7 @@ impl Contexture {
     async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {
         let scope = self.scope();
         let planning = self.store.read(scope.clone(), starts, |tx, starts| plan(tx, starts).boxed());
-        let Plan { mut lines, heads, coverage, holds } = planning.await?;
+        let ExportPlan { mut lines, heads, coverage, holds } = planning.await?;
         let mut bundle = Writing {
             frames: FrameWriter::start(sink, holds)?,
             summary: ExportSummary::default(),
@@ -156,10 +156,10 @@ struct Starts {
     loose: Loose,
 }
 
-struct Plan {
+struct ExportPlan {
     lines: Lines,
     heads: Vec<HeadFrame>,
-    coverage: Coverage,
+    coverage: BundledCoverage,
     holds: Holds,
 }
 
@@ -184,7 +184,7 @@ impl<W: Write> Writing<W> {
 }
 
 /// Finds the lines that the bundle covers, where its heads point, and whether there are envelopes to go along.
-async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<Plan, StoreError> {
+async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<ExportPlan, StoreError> {
     let mut commits = starts.commits.clone();
     let mut heads = Vec::new();
     for name in &starts.heads {
@@ -194,9 +194,9 @@ async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<Plan, StoreError> {
     }
     let reach = with_merged(tx, commits).await?;
     let lines = Lines::merge(tx, &reach, Direction::OldestFirst).await?;
-    let coverage = Coverage::new(tx, reach, starts.loose).await?;
+    let coverage = BundledCoverage::new(tx, reach, starts.loose).await?;
     let holds = if coverage.is_empty(tx).await? { Holds::Chains } else { Holds::Envelopes };
-    Ok(Plan { lines, heads, coverage, holds })
+    Ok(ExportPlan { lines, heads, coverage, holds })
 }
 
 /// Returns how far the histories of some commits reach, those of the commits they merge included.

@@ -65,7 +65,7 @@ impl Contexture {
     async fn store_frames(&self, waiting: &mut mpsc::Receiver<Frame>) -> Result<ImportSummary> {
         let scope = self.scope();
         let mut summary = ImportSummary::default();
-        let mut batch = Batch::default();
+        let mut batch = ImportBatch::default();
         while let Some(frame) = waiting.recv().await {
             // The annotations of a commit stay together, and so do the events of an envelope: only then can those already
             // here be told from repetitions.
@@ -126,7 +126,7 @@ impl Contexture {
         if stored?.id == id { Ok(()) } else { Err(FrameProblem::OtherBytes(id).into()) }
     }
 
-    async fn store_batch(&self, scope: &Scope, batch: Batch, summary: &mut ImportSummary) -> Result<()> {
+    async fn store_batch(&self, scope: &Scope, batch: ImportBatch, summary: &mut ImportSummary) -> Result<()> {
         let writing = self.store.write(scope.clone(), batch.records, |tx, records| write(tx, records).boxed());
         let part = writing.await?;
         summary.commits += part.commits;
@@ -141,7 +141,7 @@ impl Contexture {
 }
 
 #[derive(Default)]
-struct Batch {
+struct ImportBatch {
     records: Vec<Record>,
     bytes: u64,
 }
@@ -164,7 +164,7 @@ fn follows_another(frame: &Frame) -> bool {
     }
 }
 
-impl Batch {
+impl ImportBatch {
     fn is_full(&self) -> bool {
         self.bytes >= BATCH_BYTES || self.records.len() >= BATCH_RECORDS
     }
@@ -283,7 +283,7 @@ mod tests {
             artifacts: Vec::new(),
         };
         let id = EnvelopeId::of(b"one");
-        let mut batch = Batch::default();
+        let mut batch = ImportBatch::default();
         assert!(batch.kept(Some(id)).is_err(), "nothing came before");
         batch.records.push(Record::Envelope(Box::new(Kept::new(envelope(b"one")))));
         assert_eq!(batch.kept(Some(id)).unwrap().id(), id);

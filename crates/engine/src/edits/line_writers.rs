@@ -36,7 +36,7 @@ enum State {
 }
 
 /// What an edit says of a line.
-enum Verdict {
+enum LineVerdict {
     Wrote,
     Repeated,
     /// It was not there afterwards.
@@ -71,7 +71,7 @@ impl<'t> LineWriters<'t> {
         let is_near = self.is_near(found);
         self.lines.iter().any(|line| {
             let state = if is_near { line.same } else { line.alike };
-            !state.is_final() && !matches!(line.verdict(found, &added, &removed), Verdict::Nothing)
+            !state.is_final() && !matches!(line.verdict(found, &added, &removed), LineVerdict::Nothing)
         })
     }
 
@@ -83,12 +83,12 @@ impl<'t> LineWriters<'t> {
             let verdict = line.verdict(&found, &added, &removed);
             let state = if is_near { &mut line.same } else { &mut line.alike };
             *state = match (*state, verdict) {
-                (State::Open | State::Held(_), Verdict::Wrote) => State::Settled(number),
-                (State::Open | State::Held(_), Verdict::Repeated) => State::Held(number),
-                (State::Held(writer), Verdict::Absent) => State::Settled(writer),
+                (State::Open | State::Held(_), LineVerdict::Wrote) => State::Settled(number),
+                (State::Open | State::Held(_), LineVerdict::Repeated) => State::Held(number),
+                (State::Held(writer), LineVerdict::Absent) => State::Settled(writer),
                 // It was taken out and has come back by something that is not known: an older edit may have written it
                 // all the same, unless the whole file was written without it.
-                (State::Open, Verdict::Absent) if found.edit.extent == Extent::Whole => State::Unknown,
+                (State::Open, LineVerdict::Absent) if found.edit.extent == Extent::Whole => State::Unknown,
                 (state, _) => state,
             };
         }
@@ -127,17 +127,17 @@ impl Sought<'_> {
         self.text.contains(char::is_alphanumeric)
     }
 
-    fn verdict(&self, found: &FoundEdit, added: &HashSet<&str>, removed: &HashSet<&str>) -> Verdict {
+    fn verdict(&self, found: &FoundEdit, added: &HashSet<&str>, removed: &HashSet<&str>) -> LineVerdict {
         let is_later = self.line.until.is_some_and(|until| found.at >= until);
         if is_later || !self.is_telling() {
-            return Verdict::Nothing;
+            return LineVerdict::Nothing;
         }
         match (added.contains(self.text.as_str()), found.edit.extent) {
-            (true, Extent::Part) => Verdict::Wrote,
-            (true, Extent::Whole) => Verdict::Repeated,
-            (false, Extent::Whole) => Verdict::Absent,
-            (false, Extent::Part) if removed.contains(self.text.as_str()) => Verdict::Absent,
-            (false, Extent::Part) => Verdict::Nothing,
+            (true, Extent::Part) => LineVerdict::Wrote,
+            (true, Extent::Whole) => LineVerdict::Repeated,
+            (false, Extent::Whole) => LineVerdict::Absent,
+            (false, Extent::Part) if removed.contains(self.text.as_str()) => LineVerdict::Absent,
+            (false, Extent::Part) => LineVerdict::Nothing,
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct SearchDocument {
 ///
 /// The same content always gives the same documents: that is how a passage is found again.
 pub(super) struct Extractor {
-    reading: Reading,
+    reading: PassageReading,
     entries: u64,
     parts: u64,
     /// The last document, which the next record may go on with.
@@ -34,7 +34,7 @@ pub(super) struct Extractor {
     ready: Vec<SearchDocument>,
 }
 
-enum Reading {
+enum PassageReading {
     Records {
         codec: &'static dyn Codec,
         splitter: Box<Splitter>,
@@ -52,22 +52,22 @@ impl Extractor {
         let reading = match codec(format) {
             Some(codec) => {
                 let splitter = Splitter::new(codec.framing(), MAX_RECORD_BYTES as u64);
-                Reading::Records { codec, splitter: Box::new(splitter), held: 0 }
+                PassageReading::Records { codec, splitter: Box::new(splitter), held: 0 }
             }
-            None => Reading::Bytes(Vec::new()),
+            None => PassageReading::Bytes(Vec::new()),
         };
         Self { reading, entries: 0, parts: 0, open: None, ready: Vec::new() }
     }
 
     /// Takes the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        match std::mem::replace(&mut self.reading, Reading::Over) {
-            Reading::Over => {}
-            Reading::Bytes(mut text) => {
+        match std::mem::replace(&mut self.reading, PassageReading::Over) {
+            PassageReading::Over => {}
+            PassageReading::Bytes(mut text) => {
                 text.extend(&bytes[..bytes.len().min(MAX_DOCUMENT_BYTES - text.len())]);
-                self.reading = Reading::Bytes(text);
+                self.reading = PassageReading::Bytes(text);
             }
-            Reading::Records { codec, mut splitter, held } => {
+            PassageReading::Records { codec, mut splitter, held } => {
                 let mut is_whole = false;
                 let pushed = splitter.push(bytes, &mut |record| {
                     is_whole = true;
@@ -75,7 +75,7 @@ impl Extractor {
                 });
                 let held = if is_whole { bytes.len() } else { held + bytes.len() };
                 if pushed.is_ok() && held <= MAX_RECORD_BYTES {
-                    self.reading = Reading::Records { codec, splitter, held };
+                    self.reading = PassageReading::Records { codec, splitter, held };
                 }
             }
         }
@@ -83,10 +83,10 @@ impl Extractor {
 
     /// Takes the end of the content.
     pub(super) fn finish(&mut self) {
-        match std::mem::replace(&mut self.reading, Reading::Over) {
-            Reading::Over => {}
-            Reading::Bytes(bytes) => self.plain(&bytes),
-            Reading::Records { codec, splitter, .. } => {
+        match std::mem::replace(&mut self.reading, PassageReading::Over) {
+            PassageReading::Over => {}
+            PassageReading::Bytes(bytes) => self.plain(&bytes),
+            PassageReading::Records { codec, splitter, .. } => {
                 // What cannot be read is not searched.
                 let _read = splitter.finish(&mut |record| self.read(codec, record));
             }

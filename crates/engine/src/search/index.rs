@@ -155,14 +155,15 @@ impl Indexer<'_> {
         }
         let store = self.store.clone();
         let cutting = move || read.into_iter().map(|(seq, subject)| (seq, cut_news(&store, subject))).collect();
-        let page: Vec<(u64, Cut)> = tokio::task::spawn_blocking(cutting).await.map_err(|_| StoreError::Closed)?;
+        let page: Vec<(u64, PassageCut)> =
+            tokio::task::spawn_blocking(cutting).await.map_err(|_| StoreError::Closed)?;
         let mut skipped = usize::try_from(cursor.inside).unwrap_or(usize::MAX);
         let mut changes = Vec::new();
         for (seq, cut) in page {
             match cut {
-                Cut::Changes(found) => changes.extend(found.into_iter().skip(skipped)),
-                Cut::Unreadable => self.unreadable += 1,
-                Cut::Large { place, format, located } => {
+                PassageCut::Changes(found) => changes.extend(found.into_iter().skip(skipped)),
+                PassageCut::Unreadable => self.unreadable += 1,
+                PassageCut::Large { place, format, located } => {
                     let inside = if seq == cursor.seq + 1 { cursor.inside } else { 0 };
                     if !self.advance(&mut cursor, seq - 1, inside, &mut changes).await?
                         || !self.take_large(&mut cursor, place, &format, located).await?
@@ -265,7 +266,7 @@ impl Indexer<'_> {
 }
 
 /// What a record brings, ready to be written.
-enum Cut {
+enum PassageCut {
     Changes(Vec<IndexChange>),
     /// Content that is taken in piece by piece.
     Large {
@@ -276,16 +277,16 @@ enum Cut {
     Unreadable,
 }
 
-fn cut_news(store: &Store, subject: ReadSubject) -> Cut {
+fn cut_news(store: &Store, subject: ReadSubject) -> PassageCut {
     let mut changes = Vec::new();
     match subject {
         ReadSubject::Nothing => {}
-        ReadSubject::Unreadable => return Cut::Unreadable,
+        ReadSubject::Unreadable => return PassageCut::Unreadable,
         ReadSubject::Notes { place, documents } => {
             changes.push(IndexChange::ForgetNotes { place });
             cut(store, place, &documents, &mut changes);
         }
-        ReadSubject::Large { place, format, located } => return Cut::Large { place, format, located },
+        ReadSubject::Large { place, format, located } => return PassageCut::Large { place, format, located },
         ReadSubject::Content { place, format, bytes } => {
             let mut extractor = Extractor::new(&format);
             extractor.push(&bytes);
@@ -293,7 +294,7 @@ fn cut_news(store: &Store, subject: ReadSubject) -> Cut {
             cut(store, place, &extractor.take(), &mut changes);
         }
     }
-    Cut::Changes(changes)
+    PassageCut::Changes(changes)
 }
 
 /// Cuts documents into passages.

@@ -13,12 +13,12 @@ const MAX_NESTING: usize = 128;
 /// A byte string that holds JSON becomes that JSON, because Go programs write raw JSON so; another becomes an array of
 /// numbers. Tags are passed over. Keys that are no text become the JSON of the key; numbers that JSON has not become null.
 pub(crate) fn to_json(bytes: &[u8]) -> Result<Value, RecordProblem> {
-    let mut reader = Reader { rest: bytes };
+    let mut reader = ValueReader { rest: bytes };
     let value = reader.item(0)?;
     if reader.rest.is_empty() { Ok(value) } else { Err(RecordProblem::new("more bytes follow its CBOR item")) }
 }
 
-struct Reader<'b> {
+struct ValueReader<'b> {
     rest: &'b [u8],
 }
 
@@ -29,7 +29,7 @@ struct Head {
     argument: Option<u64>,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> ValueReader<'b> {
     fn item(&mut self, nesting: usize) -> Result<Value, RecordProblem> {
         if nesting > MAX_NESTING {
             return Err(RecordProblem::new(format!("its CBOR is nested deeper than {MAX_NESTING} levels")));

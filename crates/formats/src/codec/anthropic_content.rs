@@ -19,12 +19,12 @@ pub(super) struct Message {
     #[serde(default)]
     pub(super) content: Value,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    pub(super) usage: Option<Counted>,
+    pub(super) usage: Option<CountedBlocks>,
 }
 
 /// What the API counted. Tokens that the cache held are not among those of the input.
 #[derive(Deserialize)]
-pub(super) struct Counted {
+pub(super) struct CountedBlocks {
     #[serde(rename = "input_tokens", default, deserialize_with = "tolerant_json::maybe")]
     input: Option<u64>,
     #[serde(rename = "output_tokens", default, deserialize_with = "tolerant_json::maybe")]
@@ -35,8 +35,8 @@ pub(super) struct Counted {
     cache_creation: Option<u64>,
 }
 
-impl From<Counted> for Usage {
-    fn from(counted: Counted) -> Self {
+impl From<CountedBlocks> for Usage {
+    fn from(counted: CountedBlocks) -> Self {
         let cached = [counted.cache_read, counted.cache_creation];
         let add = |input: u64| cached.into_iter().flatten().fold(input, u64::saturating_add);
         Self {

@@ -89,11 +89,11 @@ struct ToolCall {
 
 #[derive(Deserialize)]
 struct Observation {
-    results: Vec<Observed>,
+    results: Vec<ObservedResult>,
 }
 
 #[derive(Deserialize)]
-struct Observed {
+struct ObservedResult {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     source_call_id: Option<String>,
     #[serde(default)]
@@ -140,14 +140,14 @@ enum MessagePart {
         text: String,
     },
     Image {
-        source: Image,
+        source: TrajectoryImage,
     },
     #[serde(other)]
     Other,
 }
 
 #[derive(Deserialize)]
-struct Image {
+struct TrajectoryImage {
     media_type: String,
     path: String,
 }
@@ -280,10 +280,10 @@ fn parts(content: Value) -> Vec<EntryPart> {
 fn part(piece: Value) -> EntryPart {
     match MessagePart::deserialize(&piece) {
         Ok(MessagePart::Text { text }) => EntryPart::Text { text },
-        Ok(MessagePart::Image { source: Image { media_type, path } }) if is_url(&path) => {
+        Ok(MessagePart::Image { source: TrajectoryImage { media_type, path } }) if is_url(&path) => {
             media::at_url(&path, &media_type)
         }
-        Ok(MessagePart::Image { source: Image { media_type, path } }) => {
+        Ok(MessagePart::Image { source: TrajectoryImage { media_type, path } }) => {
             EntryPart::Blob { media_type, source: BlobSource::File(path) }
         }
         Ok(MessagePart::Other) | Err(_) => content_blocks::native(piece),

@@ -24,18 +24,18 @@ pub(super) static CODEC: LineCodec = LineCodec { outline, step };
 /// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Envelope<'a> {
+struct RolloutEnvelope<'a> {
     #[serde(borrow)]
     timestamp: Field<'a>,
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
-    payload: Object<Label<'a>>,
+    payload: Object<RolloutLabel<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Label<'a> {
+struct RolloutLabel<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -67,12 +67,12 @@ struct SessionMeta<'a> {
     #[serde(borrow)]
     source: Object<SessionSource<'a>>,
     #[serde(borrow)]
-    git: Object<Git<'a>>,
+    git: Object<GitState<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Git<'a> {
+struct GitState<'a> {
     #[serde(borrow)]
     branch: Field<'a>,
 }
@@ -121,7 +121,7 @@ struct BareLine<'a> {
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(borrow)]
-    git: Object<Git<'a>>,
+    git: Object<GitState<'a>>,
     #[serde(borrow)]
     role: Field<'a>,
     #[serde(borrow)]
@@ -129,7 +129,7 @@ struct BareLine<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let line: Envelope<'_> = tolerant_json::object(record)?;
+    let line: RolloutEnvelope<'_> = tolerant_json::object(record)?;
     let mut outline = Outline { at: line.timestamp.instant(), ..Outline::default() };
     let Object(Some(label)) = line.payload else { return bare_outline(record, outline) };
     match (line.kind.text(), label.kind.text()) {

@@ -5,9 +5,9 @@ use contexture_core::{Entry, EntryPart, Role};
 use super::{Codec, Effect, Framing, Keep, Link, Outline, RecordMark, RecordStep};
 use crate::RecordProblem;
 
-pub(super) struct Events;
+pub(super) struct EventsCodec;
 
-impl Codec for Events {
+impl Codec for EventsCodec {
     fn framing(&self) -> Framing {
         Framing::Lines
     }

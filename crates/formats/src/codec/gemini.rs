@@ -45,7 +45,7 @@ struct OutlineRecord<'a> {
     #[serde(borrow)]
     summary: Field<'a>,
     #[serde(borrow)]
-    messages: First<Asked<'a>>,
+    messages: First<GeminiAsked<'a>>,
 }
 
 /// What changes in a session.
@@ -59,20 +59,20 @@ struct Update<'a> {
     #[serde(borrow)]
     summary: Field<'a>,
     #[serde(borrow)]
-    messages: First<Asked<'a>>,
+    messages: First<GeminiAsked<'a>>,
 }
 
 /// A user's message in a list of messages.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked<'a> {
+struct GeminiAsked<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 
-impl Wanted for Asked<'_> {
+impl Wanted for GeminiAsked<'_> {
     fn is_wanted(&self) -> bool {
         self.kind.text() == "user" && message::text(self.content).is_ok_and(|text| !is_skipped(&text))
     }
@@ -85,7 +85,7 @@ struct StepRecord<'a> {
     #[serde(borrow, rename = "$rewindTo")]
     rewind_to: Field<'a>,
     #[serde(borrow, rename = "$set")]
-    update: Object<Messages<'a>>,
+    update: Object<GeminiMessages<'a>>,
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(borrow, rename = "type")]
@@ -96,7 +96,7 @@ struct StepRecord<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Messages<'a> {
+struct GeminiMessages<'a> {
     #[serde(borrow)]
     messages: Option<&'a RawValue>,
 }

@@ -41,12 +41,12 @@ struct Event<'a> {
     #[serde(borrow)]
     output: Option<&'a RawValue>,
     #[serde(borrow)]
-    error: Object<Failure<'a>>,
+    error: Object<StreamFailure<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Failure<'a> {
+struct StreamFailure<'a> {
     #[serde(borrow)]
     message: Field<'a>,
 }

@@ -17,7 +17,7 @@ use crate::RecordProblem;
 pub(super) struct Opencode;
 
 #[derive(Deserialize)]
-struct Export {
+struct OpencodeExport {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     info: Option<OpenCodeSession>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
@@ -105,7 +105,7 @@ impl Codec for Opencode {
     }
 
     fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
-        let Export { info, messages } = tolerant_json::record(record)?;
+        let OpencodeExport { info, messages } = tolerant_json::record(record)?;
         let mut messages: Vec<Message> = messages.unwrap_or_default().into_iter().map(Message::read).collect();
         if let Some(Revert { message, part }) = info.and_then(|info| info.revert) {
             revert(&mut messages, &message, part.as_deref());

@@ -30,12 +30,12 @@ struct Line<'a> {
     #[serde(borrow)]
     timestamp: Field<'a>,
     #[serde(borrow)]
-    message: Object<Speaker<'a>>,
+    message: Object<PiSpeaker<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Speaker<'a> {
+struct PiSpeaker<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     #[serde(borrow)]
@@ -64,12 +64,12 @@ struct About<'a> {
 #[serde(default)]
 struct Spoken<'a> {
     #[serde(borrow)]
-    message: Object<Words<'a>>,
+    message: Object<PiWords<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Words<'a> {
+struct PiWords<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
@@ -139,7 +139,7 @@ fn words(record: &[u8]) -> serde_json::Result<Option<String>> {
 /// What a step needs of a line of any type.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct StepLine<'a> {
+struct PiStepLine<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -161,7 +161,7 @@ struct StepLine<'a> {
 }
 
 fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
-    let line: StepLine<'_> = tolerant_json::object(record)?;
+    let line: PiStepLine<'_> = tolerant_json::object(record)?;
     let mut tail = Vec::new();
     let mut effect = Effect::Append;
     let said = match line.kind.text() {

@@ -11,19 +11,19 @@ use crate::media;
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item {
     Message(Message),
-    Reasoning(Reasoning),
+    Reasoning(ReasoningItem),
     #[serde(alias = "custom_tool_call")]
-    FunctionCall(Invocation),
+    FunctionCall(ItemInvocation),
     #[serde(alias = "custom_tool_call_output", alias = "computer_call_output")]
     FunctionCallOutput {
         call_id: String,
         #[serde(default)]
         output: Value,
     },
-    LocalShellCall(BuiltIn),
+    LocalShellCall(BuiltInCall),
     #[serde(alias = "apply_patch_call_output")]
     LocalShellCallOutput(ToolOutcome),
-    ShellCall(BuiltIn),
+    ShellCall(BuiltInCall),
     ShellCallOutput {
         call_id: String,
         output: Vec<Printed>,
@@ -32,7 +32,7 @@ enum Item {
         call_id: String,
         operation: Value,
     },
-    ComputerCall(BuiltIn),
+    ComputerCall(BuiltInCall),
     McpCall(McpCall),
     ImageGenerationCall {
         result: String,
@@ -56,7 +56,7 @@ struct Message {
 }
 
 #[derive(Deserialize)]
-struct Reasoning {
+struct ReasoningItem {
     #[serde(default)]
     summary: Value,
     #[serde(default)]
@@ -67,7 +67,7 @@ struct Reasoning {
 
 /// A call of a function, with arguments, or of a custom tool, with free text.
 #[derive(Deserialize)]
-struct Invocation {
+struct ItemInvocation {
     call_id: String,
     name: String,
     /// The server that the tool belongs to.
@@ -81,7 +81,7 @@ struct Invocation {
 
 /// A call of a tool that OpenAI defines.
 #[derive(Deserialize)]
-struct BuiltIn {
+struct BuiltInCall {
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     id: Option<String>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
@@ -110,11 +110,11 @@ struct Printed {
     #[serde(default)]
     stderr: String,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    outcome: Option<Exit>,
+    outcome: Option<CommandExit>,
 }
 
 #[derive(Deserialize)]
-struct Exit {
+struct CommandExit {
     /// Absent when the time ran out.
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     exit_code: Option<i64>,
@@ -147,7 +147,7 @@ enum ItemPart {
     InputImage(Address),
     InputFile(Address),
     InputAudio {
-        input_audio: Audio,
+        input_audio: ItemAudio,
     },
     #[serde(other)]
     Other,
@@ -166,7 +166,7 @@ struct Address {
 }
 
 #[derive(Deserialize)]
-struct Audio {
+struct ItemAudio {
     data: String,
     format: String,
 }
@@ -192,7 +192,7 @@ fn entry(item: Item) -> Option<Entry> {
     match item {
         Item::Message(said) => message(said),
         Item::Reasoning(reasoning) => Some(Entry::new(Role::Assistant, thinking(reasoning))),
-        Item::FunctionCall(Invocation { call_id, name, namespace, arguments, input }) => {
+        Item::FunctionCall(ItemInvocation { call_id, name, namespace, arguments, input }) => {
             let name = match namespace {
                 Some(namespace) => format!("{namespace}__{name}"),
                 None => name,
@@ -201,9 +201,9 @@ fn entry(item: Item) -> Option<Entry> {
             Some(Entry::new(Role::Assistant, vec![EntryPart::ToolCall { id: call_id, name, input }]))
         }
         Item::FunctionCallOutput { call_id, output } => Some(answer(call_id, output)),
-        Item::LocalShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "local_shell", action),
-        Item::ShellCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "shell", action),
-        Item::ComputerCall(BuiltIn { id, call_id, action }) => called(call_id.or(id), "computer", action),
+        Item::LocalShellCall(BuiltInCall { id, call_id, action }) => called(call_id.or(id), "local_shell", action),
+        Item::ShellCall(BuiltInCall { id, call_id, action }) => called(call_id.or(id), "shell", action),
+        Item::ComputerCall(BuiltInCall { id, call_id, action }) => called(call_id.or(id), "computer", action),
         Item::ApplyPatchCall { call_id, operation } => called(Some(call_id), "apply_patch", operation),
         Item::LocalShellCallOutput(ToolOutcome { id, call_id, status, output }) => {
             let mut entry = answer(call_id.or(id)?, output);
@@ -247,7 +247,7 @@ fn message(Message { role, name, content }: Message) -> Option<Entry> {
 }
 
 /// The reasoning itself is rarely there; then its summary is.
-fn thinking(Reasoning { summary, content, encrypted_content }: Reasoning) -> Vec<EntryPart> {
+fn thinking(ReasoningItem { summary, content, encrypted_content }: ReasoningItem) -> Vec<EntryPart> {
     let texts = |value: Value| {
         let words = parts(value).into_iter().filter_map(|part| match part {
             EntryPart::Text { text } => Some(text),
@@ -283,7 +283,7 @@ fn part(piece: Value) -> EntryPart {
         Ok(ItemPart::Text { text } | ItemPart::Refusal { refusal: text }) => Some(EntryPart::Text { text }),
         Ok(ItemPart::InputImage(address)) => blob(address, media::SOME_IMAGE, media::SOME_IMAGE),
         Ok(ItemPart::InputFile(address)) => blob(address, media::PDF, media::SOME_BYTES),
-        Ok(ItemPart::InputAudio { input_audio: Audio { data, format } }) => {
+        Ok(ItemPart::InputAudio { input_audio: ItemAudio { data, format } }) => {
             Some(EntryPart::Blob { media_type: format!("audio/{format}"), source: BlobSource::Base64(data) })
         }
         Ok(ItemPart::Other) | Err(_) => None,

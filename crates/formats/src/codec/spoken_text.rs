@@ -102,10 +102,10 @@ impl<'de> Visitor<'de> for ContentVisitor {
 }
 
 #[derive(Deserialize)]
-struct Block<'r>(#[serde(borrow, deserialize_with = "tolerant_json::maybe")] Option<Fields<'r>>);
+struct Block<'r>(#[serde(borrow, deserialize_with = "tolerant_json::maybe")] Option<SpokenFields<'r>>);
 
 #[derive(Deserialize)]
-struct Fields<'r> {
+struct SpokenFields<'r> {
     #[serde(borrow, rename = "type", default, deserialize_with = "tolerant_json::maybe")]
     kind: Option<Cow<'r, str>>,
     #[serde(borrow, default, deserialize_with = "tolerant_json::maybe")]

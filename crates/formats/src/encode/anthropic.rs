@@ -25,18 +25,18 @@ const SYSTEM: &str = "[system instructions]";
 /// The images that the API reads.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-pub(super) struct Anthropic;
+pub(super) struct AnthropicEncoder;
 
 #[derive(Serialize)]
-struct Message<'d> {
+struct AnthropicMessage<'d> {
     role: &'static str,
-    content: Vec<Block<'d>>,
+    content: Vec<AnthropicBlock<'d>>,
 }
 
 /// A part of a message.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block<'d> {
+pub(super) enum AnthropicBlock<'d> {
     Text {
         text: Cow<'d, str>,
     },
@@ -61,7 +61,7 @@ pub(super) enum Block<'d> {
     ToolResult {
         tool_use_id: Cow<'d, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<Answer<'d>>,
+        content: Option<AnthropicAnswer<'d>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
@@ -77,26 +77,27 @@ pub(super) enum MediaSource<'d> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Answer<'d> {
+pub(super) enum AnthropicAnswer<'d> {
     /// One text, which may be blank here and nowhere else.
     Text(Cow<'d, str>),
-    Blocks(Vec<Block<'d>>),
+    Blocks(Vec<AnthropicBlock<'d>>),
 }
 
-impl Encoder for Anthropic {
+impl Encoder for AnthropicEncoder {
     fn framing(&self) -> Framing {
         Framing::JsonArray
     }
 
     fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
-        let mut messages: Vec<Message<'_>> = dialogue.turns.iter().map(|turn| message(turn, &mut losses)).collect();
+        let mut messages: Vec<AnthropicMessage<'_>> =
+            dialogue.turns.iter().map(|turn| message(turn, &mut losses)).collect();
         if !dialogue.system.is_empty() {
             losses.add_many(LossKind::SystemAsUser, dialogue.system.len() as u64);
             let instructions = dialogue.system.iter().map(|system| instructions(system));
             match messages.first_mut() {
                 Some(first) => drop(first.content.splice(..0, instructions)),
-                None => messages.push(Message { role: "user", content: instructions.collect() }),
+                None => messages.push(AnthropicMessage { role: "user", content: instructions.collect() }),
             }
         }
         let bytes = serde_json::to_vec(&messages).expect("messages have text keys");
@@ -105,11 +106,11 @@ impl Encoder for Anthropic {
 }
 
 /// Returns instructions as what a user says.
-fn instructions<'d>(system: &str) -> Block<'d> {
+fn instructions<'d>(system: &str) -> AnthropicBlock<'d> {
     text(format!("{SYSTEM}\n{system}"))
 }
 
-fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
+fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> AnthropicMessage<'d> {
     let role = match turn.speaker {
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
@@ -118,28 +119,31 @@ fn message<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
     if content.is_empty() {
         content.push(text(plain_text::NO_CONTENT));
     }
-    Message { role, content }
+    AnthropicMessage { role, content }
 }
 
 /// Returns what is said in a turn, as far as the API takes it.
-pub(super) fn content<'d>(turn: &'d Turn, losses: &mut Losses) -> Vec<Block<'d>> {
-    let mut content: Vec<Block<'d>> = match turn.speaker {
+pub(super) fn content<'d>(turn: &'d Turn, losses: &mut Losses) -> Vec<AnthropicBlock<'d>> {
+    let mut content: Vec<AnthropicBlock<'d>> = match turn.speaker {
         Speaker::User => turn.parts.iter().filter_map(|part| asked(part, losses)).collect(),
         Speaker::Assistant => turn.parts.iter().filter_map(|part| answered(part, losses)).collect(),
     };
     // The API refuses a message that ends with thinking.
-    while content.pop_if(|last| matches!(last, Block::Thinking { .. } | Block::RedactedThinking { .. })).is_some() {
+    while content
+        .pop_if(|last| matches!(last, AnthropicBlock::Thinking { .. } | AnthropicBlock::RedactedThinking { .. }))
+        .is_some()
+    {
         losses.add(LossKind::SealedThinking);
     }
     content
 }
 
 /// Returns a part as a block that a user or a tool says.
-pub(super) fn asked<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
+pub(super) fn asked<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<AnthropicBlock<'d>> {
     match part {
         EntryPart::ToolResult { call, content, is_error } => {
             let is_error = *is_error == Some(true);
-            Some(Block::ToolResult {
+            Some(AnthropicBlock::ToolResult {
                 tool_use_id: LIMITS.id(call),
                 content: answer(content, is_error, losses),
                 is_error,
@@ -149,44 +153,44 @@ pub(super) fn asked<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Bloc
     }
 }
 
-fn answered<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
+fn answered<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<AnthropicBlock<'d>> {
     match part {
         EntryPart::ToolCall { id, name, input } => Some(call(id, name, input, losses)),
         EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::AnthropicSignature, data }) } => {
-            Some(Block::Thinking { thinking: text, signature: data })
+            Some(AnthropicBlock::Thinking { thinking: text, signature: data })
         }
         EntryPart::Thinking { seal: Some(Seal { scheme: SealScheme::AnthropicRedacted, data }), .. } => {
-            Some(Block::RedactedThinking { data })
+            Some(AnthropicBlock::RedactedThinking { data })
         }
         // The API takes images from users only.
         part => plain_text::for_model(part, losses).map(text),
     }
 }
 
-fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losses) -> Block<'d> {
+fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losses) -> AnthropicBlock<'d> {
     let (id, name) = LIMITS.call(id, name, losses);
-    Block::ToolUse { id, name, input: calls::object_input(input, losses) }
+    AnthropicBlock::ToolUse { id, name, input: calls::object_input(input, losses) }
 }
 
-fn answer<'d>(content: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Option<Answer<'d>> {
+fn answer<'d>(content: &'d [EntryPart], is_error: bool, losses: &mut Losses) -> Option<AnthropicAnswer<'d>> {
     if let [EntryPart::Text { text }] = content
         && !text.is_empty()
     {
-        return Some(Answer::Text(Cow::Borrowed(text)));
+        return Some(AnthropicAnswer::Text(Cow::Borrowed(text)));
     }
     let show = |part: &'d EntryPart| {
         if is_error { plain_text::for_model(part, losses).map(text) } else { shown(part, losses) }
     };
-    let blocks: Vec<Block<'d>> = content.iter().filter_map(show).collect();
+    let blocks: Vec<AnthropicBlock<'d>> = content.iter().filter_map(show).collect();
     if blocks.is_empty() {
         // The API wants to know what went wrong.
-        return is_error.then_some(Answer::Text(Cow::Borrowed(plain_text::NO_CONTENT)));
+        return is_error.then_some(AnthropicAnswer::Text(Cow::Borrowed(plain_text::NO_CONTENT)));
     }
-    Some(Answer::Blocks(blocks))
+    Some(AnthropicAnswer::Blocks(blocks))
 }
 
 /// Returns a part as a block that a user may send.
-fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
+fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<AnthropicBlock<'d>> {
     if let EntryPart::Blob { media_type, source } = part
         && let Some(block) = blob(media_type, source)
     {
@@ -195,7 +199,7 @@ fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<Block<'d>> {
     plain_text::for_model(part, losses).map(text)
 }
 
-fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
+fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<AnthropicBlock<'d>> {
     let is_image = media_type.starts_with("image/");
     let is_pdf = media_type == media::PDF;
     let source = match source {
@@ -205,12 +209,12 @@ fn blob<'d>(media_type: &'d str, source: &'d BlobSource) -> Option<Block<'d>> {
         BlobSource::File(file_id) if file_id.starts_with("file_") => MediaSource::File { file_id },
         BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => return None,
     };
-    Some(if is_image { Block::Image { source } } else { Block::Document { source } })
+    Some(if is_image { AnthropicBlock::Image { source } } else { AnthropicBlock::Document { source } })
 }
 
 /// Returns words as a block.
-pub(super) fn text<'d>(text: impl Into<Cow<'d, str>>) -> Block<'d> {
-    Block::Text { text: text.into() }
+pub(super) fn text<'d>(text: impl Into<Cow<'d, str>>) -> AnthropicBlock<'d> {
+    AnthropicBlock::Text { text: text.into() }
 }
 
 #[cfg(test)]
@@ -222,7 +226,7 @@ mod tests {
     use crate::encode::samples::{self, assistant, call, result, user};
 
     fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
-        samples::encode(&Anthropic, entries)
+        samples::encode(&AnthropicEncoder, entries)
     }
 
     fn blob(media_type: &str, source: BlobSource) -> EntryPart {

@@ -17,18 +17,18 @@ use crate::{
 /// The images that the format allows.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-pub(super) struct Atif;
+pub(super) struct AtifEncoder;
 
 #[derive(Serialize)]
-struct Trajectory<'d> {
+struct AtifTrajectory<'d> {
     schema_version: &'static str,
     session_id: &'d str,
-    agent: Agent<'d>,
+    agent: AtifAgent<'d>,
     steps: Vec<WrittenStep<'d>>,
 }
 
 #[derive(Serialize)]
-struct Agent<'d> {
+struct AtifAgent<'d> {
     name: &'static str,
     version: &'d str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,11 +48,11 @@ struct WrittenStep<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<ToolCall<'d>>,
+    tool_calls: Vec<AtifToolCall<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    observation: Option<Observation<'d>>,
+    observation: Option<AtifObservation<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<StepExtra>,
+    extra: Option<AtifStepExtra>,
 }
 
 #[derive(Serialize)]
@@ -74,17 +74,17 @@ enum WrittenContent<'d> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WrittenPart<'d> {
     Text { text: Cow<'d, str> },
-    Image { source: Image<'d> },
+    Image { source: AtifImage<'d> },
 }
 
 #[derive(Serialize)]
-struct Image<'d> {
+struct AtifImage<'d> {
     media_type: &'d str,
     path: &'d str,
 }
 
 #[derive(Serialize)]
-struct ToolCall<'d> {
+struct AtifToolCall<'d> {
     #[serde(rename = "tool_call_id")]
     id: &'d str,
     #[serde(rename = "function_name")]
@@ -93,38 +93,38 @@ struct ToolCall<'d> {
 }
 
 #[derive(Serialize)]
-struct Observation<'d> {
-    results: Vec<Observed<'d>>,
+struct AtifObservation<'d> {
+    results: Vec<AtifObserved<'d>>,
 }
 
 #[derive(Serialize)]
-struct Observed<'d> {
+struct AtifObserved<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     source_call_id: Option<&'d str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<WrittenContent<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<ObservedExtra>,
+    extra: Option<AtifObservedExtra>,
 }
 
 #[derive(Serialize)]
-struct ObservedExtra {
+struct AtifObservedExtra {
     is_error: bool,
 }
 
 #[derive(Serialize)]
-struct StepExtra {
-    context_management: ContextManagement,
+struct AtifStepExtra {
+    context_management: AtifContextManagement,
 }
 
 #[derive(Serialize)]
-struct ContextManagement {
+struct AtifContextManagement {
     #[serde(rename = "type")]
     kind: &'static str,
     boundary: &'static str,
 }
 
-impl Encoder for Atif {
+impl Encoder for AtifEncoder {
     fn framing(&self) -> Framing {
         Framing::Document
     }
@@ -154,10 +154,10 @@ impl Encoder for Atif {
         }
         let model = dialogue.turns.iter().rev().find_map(|turn| turn.model.as_deref()).or(target.model.as_deref());
         let version = target.version.as_deref().unwrap_or("unknown");
-        let trajectory = Trajectory {
+        let trajectory = AtifTrajectory {
             schema_version: "ATIF-v1.7",
             session_id: &target.session,
-            agent: Agent { name: "contexture", version, model_name: model },
+            agent: AtifAgent { name: "contexture", version, model_name: model },
             steps,
         };
         let bytes = serde_json::to_vec(&trajectory).expect("steps have text keys");
@@ -186,11 +186,11 @@ impl<'d> WrittenStep<'d> {
 /// Anywhere else such a step would take away more than the summary stands for.
 fn compaction(part: &EntryPart, at: Option<Timestamp>) -> Option<WrittenStep<'_>> {
     let EntryPart::Summary { text } = part else { return None };
-    let result = Observed { source_call_id: None, content: Some(said(text)), extra: None };
-    let context_management = ContextManagement { kind: "compaction", boundary: "replace" };
+    let result = AtifObserved { source_call_id: None, content: Some(said(text)), extra: None };
+    let context_management = AtifContextManagement { kind: "compaction", boundary: "replace" };
     Some(WrittenStep {
-        observation: Some(Observation { results: vec![result] }),
-        extra: Some(StepExtra { context_management }),
+        observation: Some(AtifObservation { results: vec![result] }),
+        extra: Some(AtifStepExtra { context_management }),
         ..WrittenStep::new(WrittenSource::System, at, said("Context compaction"))
     })
 }
@@ -215,7 +215,7 @@ fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> 
     for part in &turn.parts {
         match part {
             EntryPart::ToolCall { id, name, input } => {
-                tool_calls.push(ToolCall { id, name, arguments: calls::object_input(input, losses) });
+                tool_calls.push(AtifToolCall { id, name, arguments: calls::object_input(input, losses) });
             }
             EntryPart::Thinking { text, seal } => {
                 plain_text::note_seal(text, seal.as_ref(), losses);
@@ -224,20 +224,20 @@ fn answered<'d>(turn: &'d Turn, next: Option<&'d Turn>, losses: &mut Losses) -> 
             part => pieces.extend(shown(part, losses)),
         }
     }
-    let results: Vec<Observed<'d>> = observed(&tool_calls, next, losses);
+    let results: Vec<AtifObserved<'d>> = observed(&tool_calls, next, losses);
     WrittenStep {
         model_name: turn.model.as_deref(),
         reasoning_content: (!thoughts.is_empty()).then(|| thoughts.join("\n\n")),
         tool_calls,
-        observation: (!results.is_empty()).then_some(Observation { results }),
+        observation: (!results.is_empty()).then_some(AtifObservation { results }),
         ..WrittenStep::new(WrittenSource::Agent, turn.at, content(pieces))
     }
 }
 
 /// Returns the results of these calls, which the next turn begins with.
-fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Losses) -> Vec<Observed<'d>> {
+fn observed<'d>(called: &[AtifToolCall<'d>], next: Option<&'d Turn>, losses: &mut Losses) -> Vec<AtifObserved<'d>> {
     let answers = calls::answers(next);
-    let observe = |call: &ToolCall<'d>| {
+    let observe = |call: &AtifToolCall<'d>| {
         let answer = answers.get(call.id)?;
         let shown = |part: &'d EntryPart| match part {
             // Blank output is output.
@@ -245,10 +245,10 @@ fn observed<'d>(called: &[ToolCall<'d>], next: Option<&'d Turn>, losses: &mut Lo
             part => shown(part, losses),
         };
         let pieces: Vec<WrittenPart<'d>> = answer.content.iter().filter_map(shown).collect();
-        Some(Observed {
+        Some(AtifObserved {
             source_call_id: Some(call.id),
             content: (!pieces.is_empty()).then(|| content(pieces)),
-            extra: answer.is_error.then_some(ObservedExtra { is_error: true }),
+            extra: answer.is_error.then_some(AtifObservedExtra { is_error: true }),
         })
     };
     called.iter().filter_map(observe).collect()
@@ -258,7 +258,7 @@ fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<WrittenPart<'d>
     if let EntryPart::Blob { media_type, source: BlobSource::Url(path) | BlobSource::File(path) } = part
         && IMAGES.contains(&media_type.as_str())
     {
-        return Some(WrittenPart::Image { source: Image { media_type, path } });
+        return Some(WrittenPart::Image { source: AtifImage { media_type, path } });
     }
     plain_text::for_model(part, losses).map(|text| WrittenPart::Text { text: Cow::Owned(text) })
 }
@@ -287,7 +287,7 @@ mod tests {
     };
 
     fn steps(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
-        let (mut trajectory, losses) = samples::encode(&Atif, entries);
+        let (mut trajectory, losses) = samples::encode(&AtifEncoder, entries);
         let steps = trajectory["steps"].take();
         let expected = json!({"schema_version": "ATIF-v1.7", "session_id": "0193c5a0-0000-7000-8000-000000000001",
             "agent": {"name": "contexture", "version": "unknown"}, "steps": null});

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::{
     Appender, EncodedDialogue, Encoder, Target,
-    anthropic::{self, Block},
+    anthropic::{self, AnthropicBlock},
     ids::Ids,
-    lines::Lines,
+    lines::WrittenLines,
     plain_text, times,
 };
 use crate::{
@@ -20,12 +20,12 @@ const VERSION: &str = "2.1.0";
 /// The model that spoke, where another vendor's did: Claude Code knows no other names.
 const MODEL: &str = "claude-sonnet-4-5";
 
-pub(super) struct ClaudeCode;
+pub(super) struct ClaudeCodeEncoder;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the runtime's lines have them")]
-struct Line<'d> {
+struct ClaudeLine<'d> {
     parent_uuid: Option<&'d str>,
     is_sidechain: bool,
     user_type: &'static str,
@@ -36,7 +36,7 @@ struct Line<'d> {
     git_branch: Option<&'d str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    message: Message<'d>,
+    message: ClaudeMessage<'d>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_meta: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -56,27 +56,27 @@ struct Mood {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Message<'d> {
-    User { role: &'static str, content: Vec<Block<'d>> },
-    Assistant(Answer<'d>),
+enum ClaudeMessage<'d> {
+    User { role: &'static str, content: Vec<AnthropicBlock<'d>> },
+    Assistant(ClaudeAnswer<'d>),
 }
 
 /// A message as the API returns it. Without all of these fields the client does not load the line.
 #[derive(Serialize)]
-struct Answer<'d> {
+struct ClaudeAnswer<'d> {
     id: String,
     #[serde(rename = "type")]
     kind: &'static str,
     role: &'static str,
     model: &'d str,
-    content: Vec<Block<'d>>,
+    content: Vec<AnthropicBlock<'d>>,
     stop_reason: &'static str,
     stop_sequence: Option<String>,
-    usage: Usage,
+    usage: ClaudeUsage,
 }
 
 #[derive(Serialize)]
-struct Usage {
+struct ClaudeUsage {
     input_tokens: u64,
     output_tokens: u64,
 }
@@ -91,13 +91,13 @@ struct Title<'d> {
     session_id: &'d str,
 }
 
-impl Encoder for ClaudeCode {
+impl Encoder for ClaudeCodeEncoder {
     fn framing(&self) -> Framing {
         Framing::Lines
     }
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
-        let mut writer = Writer::new(target, Ids::new(&target.session));
+        let mut writer = ClaudeWriter::new(target, Ids::new(&target.session));
         if let Some(title) = &target.title {
             writer.lines.push(&Title { kind: "custom-title", text: title, session_id: &target.session });
         }
@@ -105,27 +105,27 @@ impl Encoder for ClaudeCode {
     }
 }
 
-impl Appender for ClaudeCode {
+impl Appender for ClaudeCodeEncoder {
     fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
-        let mut writer = Writer::new(target, Ids::after(&target.session, prefix));
+        let mut writer = ClaudeWriter::new(target, Ids::after(&target.session, prefix));
         writer.last = prefix.last().map(str::to_owned);
         writer.write(dialogue)
     }
 }
 
 /// A session as far as it is written.
-struct Writer<'d> {
+struct ClaudeWriter<'d> {
     target: &'d Target,
-    lines: Lines,
+    lines: WrittenLines,
     losses: Losses,
     ids: Ids<'d>,
     /// The line that the next one follows.
     last: Option<String>,
 }
 
-impl<'d> Writer<'d> {
+impl<'d> ClaudeWriter<'d> {
     fn new(target: &'d Target, ids: Ids<'d>) -> Self {
-        Self { target, lines: Lines::default(), losses: Losses::default(), ids, last: None }
+        Self { target, lines: WrittenLines::default(), losses: Losses::default(), ids, last: None }
     }
 
     fn write(mut self, dialogue: &'d Dialogue) -> EncodedDialogue {
@@ -137,7 +137,7 @@ impl<'d> Writer<'d> {
             let content = dialogue.system.iter().map(anthropic::text).collect();
             self.push(
                 "user",
-                Message::User { role: "user", content },
+                ClaudeMessage::User { role: "user", content },
                 Mood { is_meta: true, is_summary: false },
                 start,
             );
@@ -156,9 +156,9 @@ impl<'d> Writer<'d> {
                 if content.is_empty() {
                     return;
                 }
-                let calls_tools = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+                let calls_tools = content.iter().any(|block| matches!(block, AnthropicBlock::ToolUse { .. }));
                 let model = turn.model.as_deref().filter(|model| model.starts_with("claude"));
-                let answer = Answer {
+                let answer = ClaudeAnswer {
                     id: format!("msg_{}", self.ids.uuid().replace('-', "")),
                     kind: "message",
                     role: "assistant",
@@ -166,9 +166,9 @@ impl<'d> Writer<'d> {
                     content,
                     stop_reason: if calls_tools { "tool_use" } else { "end_turn" },
                     stop_sequence: None,
-                    usage: Usage { input_tokens: 0, output_tokens: 0 },
+                    usage: ClaudeUsage { input_tokens: 0, output_tokens: 0 },
                 };
-                self.push("assistant", Message::Assistant(answer), Mood::default(), at);
+                self.push("assistant", ClaudeMessage::Assistant(answer), Mood::default(), at);
             }
         }
     }
@@ -190,16 +190,16 @@ impl<'d> Writer<'d> {
         self.ask(&mut content, Mood { is_meta: turn.is_meta, is_summary: false }, at);
     }
 
-    fn ask(&mut self, content: &mut Vec<Block<'_>>, mood: Mood, at: Timestamp) {
+    fn ask(&mut self, content: &mut Vec<AnthropicBlock<'_>>, mood: Mood, at: Timestamp) {
         let content = std::mem::take(content);
         if !content.is_empty() {
-            self.push("user", Message::User { role: "user", content }, mood, at);
+            self.push("user", ClaudeMessage::User { role: "user", content }, mood, at);
         }
     }
 
-    fn push(&mut self, kind: &'static str, message: Message<'_>, mood: Mood, at: Timestamp) {
+    fn push(&mut self, kind: &'static str, message: ClaudeMessage<'_>, mood: Mood, at: Timestamp) {
         let uuid = self.ids.uuid();
-        self.lines.push(&Line {
+        self.lines.push(&ClaudeLine {
             parent_uuid: self.last.as_deref(),
             is_sidechain: false,
             user_type: "external",

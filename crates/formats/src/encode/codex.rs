@@ -10,8 +10,10 @@ use std::collections::HashSet;
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp, ToolInput};
 use serde::Serialize;
 
-use self::record::{CodexContent, Event, Git, Item, Line, Output, SessionMeta, SummaryText};
-use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::Lines, plain_text, times};
+use self::record::{
+    CodexContent, RolloutEvent, RolloutGit, RolloutItem, RolloutLine, RolloutMeta, RolloutOutput, RolloutSummaryText,
+};
+use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::WrittenLines, plain_text, times};
 use crate::{
     Framing, NativePrefix,
     codec::codex::{FAILED, NATIVE_KINDS, has_failed, is_injected},
@@ -46,7 +48,7 @@ impl Appender for Codex {
         rollout.ordinal = prefix.next_ordinal();
         // A prefix in which nobody typed anything does not go on.
         rollout.is_asked = true;
-        rollout.task = prefix.open_task().map(|id| Task { id: id.to_owned(), last_message: None });
+        rollout.task = prefix.open_task().map(|id| RolloutTask { id: id.to_owned(), last_message: None });
         rollout.write(dialogue, target, times::of_turns(&dialogue.turns, target.now))
     }
 }
@@ -61,14 +63,14 @@ fn is_typed(turn: &Turn, part: &EntryPart) -> bool {
 
 /// A rollout as far as it is written.
 struct Rollout<'a> {
-    lines: Lines,
+    lines: WrittenLines,
     losses: Losses,
     ids: Ids<'a>,
     /// The number of what is written next, where records are numbered.
     ordinal: Option<u64>,
     /// The time of what is written next.
     now: String,
-    task: Option<Task>,
+    task: Option<RolloutTask>,
     /// Whether somebody types something; if nobody does, what runtimes say in a user's name counts as typed.
     is_asked: bool,
     /// Calls whose results have a type of their own, because their input is free text.
@@ -76,7 +78,7 @@ struct Rollout<'a> {
 }
 
 /// What Codex calls a turn: from what a user typed to the last answer to it.
-struct Task {
+struct RolloutTask {
     id: String,
     last_message: Option<String>,
 }
@@ -84,7 +86,7 @@ struct Task {
 impl<'a> Rollout<'a> {
     fn new(ids: Ids<'a>) -> Self {
         Self {
-            lines: Lines::default(),
+            lines: WrittenLines::default(),
             losses: Losses::default(),
             ids,
             ordinal: None,
@@ -110,7 +112,7 @@ impl<'a> Rollout<'a> {
 
     fn session(&mut self, target: &Target) {
         let timestamp = self.now.clone();
-        let meta = SessionMeta {
+        let meta = RolloutMeta {
             id: &target.session,
             session_id: &target.session,
             timestamp: &timestamp,
@@ -118,7 +120,7 @@ impl<'a> Rollout<'a> {
             originator: "contexture",
             cli_version: target.version.as_deref().unwrap_or("0.0.0"),
             source: "cli",
-            git: target.branch.as_deref().map(|branch| Git { branch }),
+            git: target.branch.as_deref().map(|branch| RolloutGit { branch }),
         };
         self.push("session_meta", meta);
     }
@@ -126,7 +128,7 @@ impl<'a> Rollout<'a> {
     fn system(&mut self, texts: &[String]) {
         let content: Vec<_> = texts.iter().map(|text| CodexContent::InputText { text: text.clone() }).collect();
         if !content.is_empty() {
-            self.item(&Item::Message { role: "developer", content });
+            self.item(&RolloutItem::Message { role: "developer", content });
         }
     }
 
@@ -168,7 +170,7 @@ impl<'a> Rollout<'a> {
 
     fn user_message(&mut self, content: Vec<CodexContent>) {
         if !content.is_empty() {
-            self.item(&Item::Message { role: "user", content });
+            self.item(&RolloutItem::Message { role: "user", content });
         }
     }
 
@@ -177,8 +179,9 @@ impl<'a> Rollout<'a> {
             match part {
                 EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
                     let summary = Some(text).filter(|text| !text.is_empty());
-                    let summary = summary.map(|text| SummaryText { kind: "summary_text", text }).into_iter().collect();
-                    self.item(&Item::Reasoning { summary, encrypted_content: data });
+                    let summary =
+                        summary.map(|text| RolloutSummaryText { kind: "summary_text", text }).into_iter().collect();
+                    self.item(&RolloutItem::Reasoning { summary, encrypted_content: data });
                 }
                 EntryPart::ToolCall { id, name, input } => self.call(id, name, input),
                 EntryPart::Native { .. } => {
@@ -194,8 +197,11 @@ impl<'a> Rollout<'a> {
     }
 
     fn say(&mut self, text: String) {
-        self.event(&Event::AgentMessage { message: &text, phase: None, memory_citation: None });
-        self.item(&Item::Message { role: "assistant", content: vec![CodexContent::OutputText { text: text.clone() }] });
+        self.event(&RolloutEvent::AgentMessage { message: &text, phase: None, memory_citation: None });
+        self.item(&RolloutItem::Message {
+            role: "assistant",
+            content: vec![CodexContent::OutputText { text: text.clone() }],
+        });
         if let Some(task) = &mut self.task {
             task.last_message = Some(text);
         }
@@ -206,11 +212,11 @@ impl<'a> Rollout<'a> {
         match input {
             ToolInput::Json(value) => {
                 let arguments = value.to_string();
-                self.item(&Item::FunctionCall { name: &name, arguments, call_id: &call_id });
+                self.item(&RolloutItem::FunctionCall { name: &name, arguments, call_id: &call_id });
             }
             ToolInput::Text(input) => {
                 self.free_text_calls.insert(id.to_owned());
-                self.item(&Item::CustomToolCall { status: "completed", call_id: &call_id, name: &name, input });
+                self.item(&RolloutItem::CustomToolCall { status: "completed", call_id: &call_id, name: &name, input });
             }
         }
     }
@@ -225,15 +231,15 @@ impl<'a> Rollout<'a> {
             }
         }
         let output = match content.as_slice() {
-            [] => Output::Text(""),
-            [CodexContent::InputText { text }] => Output::Text(text),
-            _ => Output::Content(&content),
+            [] => RolloutOutput::Text(""),
+            [CodexContent::InputText { text }] => RolloutOutput::Text(text),
+            _ => RolloutOutput::Content(&content),
         };
         let call_id = &*calls::SESSION.id(call);
         if self.free_text_calls.contains(call) {
-            self.item(&Item::CustomToolCallOutput { call_id, output });
+            self.item(&RolloutItem::CustomToolCallOutput { call_id, output });
         } else {
-            self.item(&Item::FunctionCallOutput { call_id, output });
+            self.item(&RolloutItem::FunctionCallOutput { call_id, output });
         }
     }
 
@@ -276,7 +282,7 @@ impl<'a> Rollout<'a> {
     fn begin_task(&mut self, content: &[CodexContent]) {
         self.end_task();
         let turn_id = self.ids.uuid();
-        self.event(&Event::TaskStarted {
+        self.event(&RolloutEvent::TaskStarted {
             turn_id: &turn_id,
             model_context_window: None,
             collaboration_mode_kind: "default",
@@ -288,26 +294,31 @@ impl<'a> Rollout<'a> {
                 CodexContent::InputImage { .. } | CodexContent::OutputText { .. } => None,
             })
             .collect();
-        self.event(&Event::UserMessage { message: &texts.join("\n"), images: [], local_images: [], text_elements: [] });
-        self.task = Some(Task { id: turn_id, last_message: None });
+        self.event(&RolloutEvent::UserMessage {
+            message: &texts.join("\n"),
+            images: [],
+            local_images: [],
+            text_elements: [],
+        });
+        self.task = Some(RolloutTask { id: turn_id, last_message: None });
     }
 
     fn end_task(&mut self) {
-        if let Some(Task { id, last_message }) = self.task.take() {
-            self.event(&Event::TaskComplete { turn_id: &id, last_agent_message: last_message.as_deref() });
+        if let Some(RolloutTask { id, last_message }) = self.task.take() {
+            self.event(&RolloutEvent::TaskComplete { turn_id: &id, last_agent_message: last_message.as_deref() });
         }
     }
 
-    fn item(&mut self, item: &Item<'_>) {
+    fn item(&mut self, item: &RolloutItem<'_>) {
         self.push("response_item", item);
     }
 
-    fn event(&mut self, event: &Event<'_>) {
+    fn event(&mut self, event: &RolloutEvent<'_>) {
         self.push("event_msg", event);
     }
 
     fn push(&mut self, kind: &'static str, payload: impl Serialize) {
-        self.lines.push(&Line { timestamp: &self.now, ordinal: self.ordinal, kind, payload });
+        self.lines.push(&RolloutLine { timestamp: &self.now, ordinal: self.ordinal, kind, payload });
         self.ordinal = self.ordinal.map(|ordinal| ordinal.saturating_add(1));
     }
 }

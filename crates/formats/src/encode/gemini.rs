@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use contexture_core::{ArtifactId, BlobSource, EntryPart, Timestamp, ToolInput};
 
 use self::record::{
-    ApiPart, Call, FunctionResponse, GeminiContent, InlineData, ModelMessage, Response, SessionRecord, Thought,
-    UserMessage,
+    GeminiApiPart, GeminiCall, GeminiContent, GeminiFunctionResponse, GeminiResponse, GeminiThought, InlineData,
+    ModelMessage, SessionRecord, UserMessage,
 };
 use super::{
     Appender, EncodedDialogue, Encoder, Target,
     calls::{self, CallAnswer},
     ids::Ids,
-    lines::Lines,
+    lines::WrittenLines,
     plain_text, times,
 };
 use crate::{
@@ -38,7 +38,7 @@ impl Encoder for Gemini {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, target.now);
-        let mut session = Writer::new(target, Ids::new(&target.session));
+        let mut session = GeminiWriter::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
         session.write(dialogue, times)
     }
@@ -46,14 +46,14 @@ impl Encoder for Gemini {
 
 impl Appender for Gemini {
     fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
-        let session = Writer::new(target, Ids::after(&target.session, prefix));
+        let session = GeminiWriter::new(target, Ids::after(&target.session, prefix));
         session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
 /// A session as far as it is written.
-struct Writer<'a> {
-    lines: Lines,
+struct GeminiWriter<'a> {
+    lines: WrittenLines,
     losses: Losses,
     ids: Ids<'a>,
     model: Option<&'a str>,
@@ -61,15 +61,15 @@ struct Writer<'a> {
 
 /// What a model says up to where it waits for its tools.
 #[derive(Default)]
-struct Message {
-    thoughts: Vec<Thought>,
+struct GeminiMessage {
+    thoughts: Vec<GeminiThought>,
     texts: Vec<String>,
-    calls: Vec<Call>,
+    calls: Vec<GeminiCall>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> GeminiWriter<'a> {
     fn new(target: &'a Target, ids: Ids<'a>) -> Self {
-        Self { lines: Lines::default(), losses: Losses::default(), ids, model: target.model.as_deref() }
+        Self { lines: WrittenLines::default(), losses: Losses::default(), ids, model: target.model.as_deref() }
     }
 
     fn write(mut self, dialogue: &Dialogue, times: Vec<Timestamp>) -> EncodedDialogue {
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
         let mut content = Vec::with_capacity(parts.len());
         for text in system {
             self.losses.add(LossKind::SystemAsUser);
-            content.push(ApiPart::Text(text.clone()));
+            content.push(GeminiApiPart::Text(text.clone()));
         }
         let is_result = |part: &EntryPart| matches!(part, EntryPart::ToolResult { .. });
         for part in parts.iter().filter(|part| !is_result(part)) {
@@ -114,17 +114,17 @@ impl<'a> Writer<'a> {
             if parts.iter().any(is_result) {
                 return;
             }
-            content.push(ApiPart::Text(plain_text::note(parts)));
+            content.push(GeminiApiPart::Text(plain_text::note(parts)));
         }
-        let texts: Vec<&str> = content.iter().filter_map(ApiPart::text).collect();
+        let texts: Vec<&str> = content.iter().filter_map(GeminiApiPart::text).collect();
         if !texts.is_empty() && is_skipped(&texts.concat()) {
-            content.insert(0, ApiPart::Text(GUARD.to_owned()));
+            content.insert(0, GeminiApiPart::Text(GUARD.to_owned()));
         }
         self.lines.push(&UserMessage { id: &self.ids.uuid(), timestamp: at, kind: "user", content: &content });
     }
 
     fn model(&mut self, turn: &Turn, results: &HashMap<&str, CallAnswer<'_>>, at: &str) {
-        let mut message = Message::default();
+        let mut message = GeminiMessage::default();
         for part in &turn.parts {
             if !matches!(part, EntryPart::ToolCall { .. }) && !message.calls.is_empty() {
                 self.push(std::mem::take(&mut message), turn, at);
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
                     // Gemini CLI keeps signatures in another place and does without those that are missing.
                     self.losses.add_many(LossKind::SealedThinking, u64::from(seal.is_some() && text.is_empty()));
                     if !text.is_empty() {
-                        message.thoughts.push(Thought {
+                        message.thoughts.push(GeminiThought {
                             subject: "",
                             description: text.clone(),
                             timestamp: at.to_owned(),
@@ -148,13 +148,13 @@ impl<'a> Writer<'a> {
         self.push(message, turn, at);
     }
 
-    fn push(&mut self, message: Message, turn: &Turn, at: &str) {
-        let Message { thoughts, mut texts, calls } = message;
+    fn push(&mut self, message: GeminiMessage, turn: &Turn, at: &str) {
+        let GeminiMessage { thoughts, mut texts, calls } = message;
         let content = match texts.len() {
             0 if calls.is_empty() && thoughts.is_empty() => return,
             0 => GeminiContent::Text(String::new()),
             1 => GeminiContent::Text(texts.remove(0)),
-            _ => GeminiContent::Parts(texts.into_iter().map(ApiPart::Text).collect()),
+            _ => GeminiContent::Parts(texts.into_iter().map(GeminiApiPart::Text).collect()),
         };
         self.lines.push(&ModelMessage {
             id: &self.ids.uuid(),
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
         input: &ToolInput,
         results: &HashMap<&str, CallAnswer<'_>>,
         at: &str,
-    ) -> Call {
+    ) -> GeminiCall {
         let (call_id, plain_name) = calls::SESSION.call(id, name, &mut self.losses);
         let mut name = plain_name.into_owned();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
@@ -193,11 +193,11 @@ impl<'a> Writer<'a> {
             }
             None => (String::new(), Vec::new(), false),
         };
-        let response = if is_error { Response::Error(output) } else { Response::Output(output) };
-        let response = FunctionResponse { id: call_id.clone().into_owned(), name: name.clone(), response };
-        let mut result = vec![ApiPart::FunctionResponse(response)];
+        let response = if is_error { GeminiResponse::Error(output) } else { GeminiResponse::Output(output) };
+        let response = GeminiFunctionResponse { id: call_id.clone().into_owned(), name: name.clone(), response };
+        let mut result = vec![GeminiApiPart::FunctionResponse(response)];
         result.append(&mut media);
-        Call {
+        GeminiCall {
             id: call_id.into_owned(),
             display_name: name.clone(),
             name,
@@ -210,13 +210,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn api_part(&mut self, part: &EntryPart) -> Option<ApiPart> {
+    fn api_part(&mut self, part: &EntryPart) -> Option<GeminiApiPart> {
         match part {
             EntryPart::Blob { media_type, source: BlobSource::Base64(data) } => {
                 let inline = InlineData { mime_type: media_type.clone(), data: data.clone() };
-                Some(ApiPart::InlineData(inline))
+                Some(GeminiApiPart::InlineData(inline))
             }
-            _ => plain_text::for_session(part, &mut self.losses).map(ApiPart::Text),
+            _ => plain_text::for_session(part, &mut self.losses).map(GeminiApiPart::Text),
         }
     }
 }

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 /// The lines of a session.
 #[derive(Debug, Default)]
-pub(super) struct Lines(Vec<u8>);
+pub(super) struct WrittenLines(Vec<u8>);
 
-impl Lines {
+impl WrittenLines {
     pub(super) fn push(&mut self, record: &impl Serialize) {
         serde_json::to_writer(&mut self.0, record).expect("records have text keys and go to memory");
         self.0.push(b'\n');

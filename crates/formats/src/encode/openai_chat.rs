@@ -15,11 +15,11 @@ use crate::{
 
 const LIMITS: CallLimits = CallLimits::of_api(40, 64);
 
-pub(super) struct OpenaiChat;
+pub(super) struct OpenaiChatEncoder;
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum Message<'d> {
+enum ChatMessage<'d> {
     System {
         content: &'d str,
     },
@@ -29,7 +29,7 @@ enum Message<'d> {
     Assistant {
         content: Option<ChatContent<'d>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'d>>,
+        tool_calls: Vec<ChatCall<'d>>,
     },
     Tool {
         tool_call_id: Cow<'d, str>,
@@ -48,39 +48,39 @@ enum ChatContent<'d> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ChatPart<'d> {
     Text { text: Cow<'d, str> },
-    ImageUrl { image_url: Image<'d> },
-    InputAudio { input_audio: Audio<'d> },
-    File { file: File<'d> },
+    ImageUrl { image_url: ChatImage<'d> },
+    InputAudio { input_audio: ChatAudio<'d> },
+    File { file: ChatFile<'d> },
 }
 
 #[derive(Serialize)]
-struct Image<'d> {
+struct ChatImage<'d> {
     url: Cow<'d, str>,
 }
 
 #[derive(Serialize)]
-struct Audio<'d> {
+struct ChatAudio<'d> {
     data: &'d str,
     format: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum File<'d> {
+enum ChatFile<'d> {
     Bytes { filename: &'static str, file_data: String },
     Id { file_id: &'d str },
 }
 
 #[derive(Serialize)]
-struct Call<'d> {
+struct ChatCall<'d> {
     id: Cow<'d, str>,
     #[serde(flatten)]
-    tool: Tool<'d>,
+    tool: ChatTool<'d>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Tool<'d> {
+enum ChatTool<'d> {
     Function { function: Function<'d> },
     Custom { custom: Custom<'d> },
 }
@@ -98,15 +98,15 @@ struct Custom<'d> {
     input: &'d str,
 }
 
-impl Encoder for OpenaiChat {
+impl Encoder for OpenaiChatEncoder {
     fn framing(&self) -> Framing {
         Framing::JsonArray
     }
 
     fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
         let mut losses = Losses::default();
-        let mut messages: Vec<Message<'_>> =
-            dialogue.system.iter().map(|system| Message::System { content: system }).collect();
+        let mut messages: Vec<ChatMessage<'_>> =
+            dialogue.system.iter().map(|system| ChatMessage::System { content: system }).collect();
         for turn in &dialogue.turns {
             match turn.speaker {
                 Speaker::User => push_asked(&mut messages, turn, &mut losses),
@@ -119,7 +119,7 @@ impl Encoder for OpenaiChat {
 }
 
 /// Adds a message for each result, and one for what else there is.
-fn push_asked<'d>(messages: &mut Vec<Message<'d>>, turn: &'d Turn, losses: &mut Losses) {
+fn push_asked<'d>(messages: &mut Vec<ChatMessage<'d>>, turn: &'d Turn, losses: &mut Losses) {
     let mut pieces = Vec::new();
     let mut has_results = false;
     for part in &turn.parts {
@@ -127,7 +127,7 @@ fn push_asked<'d>(messages: &mut Vec<Message<'d>>, turn: &'d Turn, losses: &mut 
             EntryPart::ToolResult { call, content, is_error } => {
                 has_results = true;
                 let content = answer(content, *is_error == Some(true), losses);
-                messages.push(Message::Tool { tool_call_id: LIMITS.id(call), content });
+                messages.push(ChatMessage::Tool { tool_call_id: LIMITS.id(call), content });
             }
             part => pieces.extend(shown(part, losses)),
         }
@@ -136,11 +136,11 @@ fn push_asked<'d>(messages: &mut Vec<Message<'d>>, turn: &'d Turn, losses: &mut 
         pieces.push(text(plain_text::NO_CONTENT));
     }
     if !pieces.is_empty() {
-        messages.push(Message::User { content: content(pieces) });
+        messages.push(ChatMessage::User { content: content(pieces) });
     }
 }
 
-fn answered<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
+fn answered<'d>(turn: &'d Turn, losses: &mut Losses) -> ChatMessage<'d> {
     let mut pieces = Vec::new();
     let mut tool_calls = Vec::new();
     for part in &turn.parts {
@@ -153,16 +153,18 @@ fn answered<'d>(turn: &'d Turn, losses: &mut Losses) -> Message<'d> {
         pieces.push(text(plain_text::NO_CONTENT));
     }
     let content = (!pieces.is_empty()).then(|| content(pieces));
-    Message::Assistant { content, tool_calls }
+    ChatMessage::Assistant { content, tool_calls }
 }
 
-fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losses) -> Call<'d> {
+fn call<'d>(id: &'d str, name: &'d str, input: &'d ToolInput, losses: &mut Losses) -> ChatCall<'d> {
     let (id, name) = LIMITS.call(id, name, losses);
     let tool = match input {
-        ToolInput::Json(arguments) => Tool::Function { function: Function { name, arguments: arguments.to_string() } },
-        ToolInput::Text(input) => Tool::Custom { custom: Custom { name, input } },
+        ToolInput::Json(arguments) => {
+            ChatTool::Function { function: Function { name, arguments: arguments.to_string() } }
+        }
+        ToolInput::Text(input) => ChatTool::Custom { custom: Custom { name, input } },
     };
-    Call { id, tool }
+    ChatCall { id, tool }
 }
 
 /// A tool answers in words only.
@@ -203,7 +205,7 @@ fn shown<'d>(part: &'d EntryPart, losses: &mut Losses) -> Option<ChatPart<'d>> {
 }
 
 fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ChatPart<'d>> {
-    let image = |url| Some(ChatPart::ImageUrl { image_url: Image { url } });
+    let image = |url| Some(ChatPart::ImageUrl { image_url: ChatImage { url } });
     match source {
         BlobSource::Url(url) if media_type.starts_with("image/") => image(Cow::Borrowed(url)),
         BlobSource::Base64(data) if media_type.starts_with("image/") => {
@@ -211,7 +213,7 @@ fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ChatPart<'d>> {
         }
         BlobSource::Base64(data) if media_type == media::PDF => {
             let file_data = media::data_url(media_type, data);
-            Some(ChatPart::File { file: File::Bytes { filename: "document.pdf", file_data } })
+            Some(ChatPart::File { file: ChatFile::Bytes { filename: "document.pdf", file_data } })
         }
         BlobSource::Base64(data) => {
             let format = match media_type {
@@ -219,11 +221,11 @@ fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ChatPart<'d>> {
                 "audio/mp3" | "audio/mpeg" => "mp3",
                 _ => return None,
             };
-            Some(ChatPart::InputAudio { input_audio: Audio { data, format } })
+            Some(ChatPart::InputAudio { input_audio: ChatAudio { data, format } })
         }
         // Ids of other providers' files look different.
         BlobSource::File(file_id) if file_id.starts_with("file-") => {
-            Some(ChatPart::File { file: File::Id { file_id } })
+            Some(ChatPart::File { file: ChatFile::Id { file_id } })
         }
         BlobSource::Url(_) | BlobSource::File(_) => None,
     }
@@ -245,7 +247,7 @@ mod tests {
     };
 
     fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
-        samples::encode(&OpenaiChat, entries)
+        samples::encode(&OpenaiChatEncoder, entries)
     }
 
     #[test]

@@ -15,17 +15,17 @@ use crate::{
 
 const LIMITS: CallLimits = CallLimits::of_api(64, 64);
 
-pub(super) struct OpenaiResponses;
+pub(super) struct OpenaiResponsesEncoder;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Item<'d> {
+enum ResponsesItem<'d> {
     Message { role: &'static str, content: Vec<ResponsePart<'d>> },
     Reasoning { summary: Vec<Summary<'d>>, encrypted_content: &'d str },
     FunctionCall { call_id: Cow<'d, str>, name: Cow<'d, str>, arguments: String },
-    FunctionCallOutput { call_id: Cow<'d, str>, output: Output<'d> },
+    FunctionCallOutput { call_id: Cow<'d, str>, output: ResponsesOutput<'d> },
     CustomToolCall { call_id: Cow<'d, str>, name: Cow<'d, str>, input: &'d str },
-    CustomToolCallOutput { call_id: Cow<'d, str>, output: Output<'d> },
+    CustomToolCallOutput { call_id: Cow<'d, str>, output: ResponsesOutput<'d> },
 }
 
 #[derive(Serialize)]
@@ -34,12 +34,12 @@ enum ResponsePart<'d> {
     InputText { text: Cow<'d, str> },
     OutputText { text: Cow<'d, str> },
     InputImage { image_url: Cow<'d, str>, detail: &'static str },
-    InputFile(File<'d>),
+    InputFile(ResponsesFile<'d>),
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum File<'d> {
+enum ResponsesFile<'d> {
     Bytes { filename: &'static str, file_data: String },
     Url { file_url: &'d str },
     Id { file_id: &'d str },
@@ -53,29 +53,30 @@ enum Summary<'d> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Output<'d> {
+enum ResponsesOutput<'d> {
     Text(Cow<'d, str>),
     Pieces(Vec<ResponsePart<'d>>),
 }
 
 /// A conversation as far as it is written.
-struct Conversation<'d> {
-    items: Vec<Item<'d>>,
+struct ResponsesConversation<'d> {
+    items: Vec<ResponsesItem<'d>>,
     /// Calls of custom tools, whose results are items of another type.
     custom: HashSet<&'d str>,
     losses: Losses,
 }
 
-impl Encoder for OpenaiResponses {
+impl Encoder for OpenaiResponsesEncoder {
     fn framing(&self) -> Framing {
         Framing::JsonArray
     }
 
     fn encode(&self, dialogue: &Dialogue, _: &Target) -> EncodedDialogue {
-        let mut conversation = Conversation { items: Vec::new(), custom: HashSet::new(), losses: Losses::default() };
+        let mut conversation =
+            ResponsesConversation { items: Vec::new(), custom: HashSet::new(), losses: Losses::default() };
         for system in &dialogue.system {
             let content = vec![ResponsePart::InputText { text: Cow::Borrowed(system) }];
-            conversation.items.push(Item::Message { role: "system", content });
+            conversation.items.push(ResponsesItem::Message { role: "system", content });
         }
         for turn in &dialogue.turns {
             match turn.speaker {
@@ -88,7 +89,7 @@ impl Encoder for OpenaiResponses {
     }
 }
 
-impl<'d> Conversation<'d> {
+impl<'d> ResponsesConversation<'d> {
     fn push_asked(&mut self, turn: &'d Turn) {
         let start = self.items.len();
         let mut content = Vec::new();
@@ -98,9 +99,9 @@ impl<'d> Conversation<'d> {
                     let output = self.output(content, *is_error == Some(true));
                     let call_id = LIMITS.id(call);
                     self.items.push(if self.custom.contains(call.as_str()) {
-                        Item::CustomToolCallOutput { call_id, output }
+                        ResponsesItem::CustomToolCallOutput { call_id, output }
                     } else {
-                        Item::FunctionCallOutput { call_id, output }
+                        ResponsesItem::FunctionCallOutput { call_id, output }
                     });
                 }
                 part => content.extend(self.shown(part)),
@@ -110,7 +111,7 @@ impl<'d> Conversation<'d> {
             content.push(ResponsePart::InputText { text: Cow::Borrowed(plain_text::NO_CONTENT) });
         }
         if !content.is_empty() {
-            self.items.push(Item::Message { role: "user", content });
+            self.items.push(ResponsesItem::Message { role: "user", content });
         }
     }
 
@@ -122,17 +123,17 @@ impl<'d> Conversation<'d> {
                     let (call_id, name) = LIMITS.call(id, name, &mut self.losses);
                     self.items.push(match input {
                         ToolInput::Json(arguments) => {
-                            Item::FunctionCall { call_id, name, arguments: arguments.to_string() }
+                            ResponsesItem::FunctionCall { call_id, name, arguments: arguments.to_string() }
                         }
                         ToolInput::Text(input) => {
                             self.custom.insert(id);
-                            Item::CustomToolCall { call_id, name, input }
+                            ResponsesItem::CustomToolCall { call_id, name, input }
                         }
                     });
                 }
                 EntryPart::Thinking { text, seal: Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) } => {
                     let summary = if text.is_empty() { Vec::new() } else { vec![Summary::SummaryText { text }] };
-                    self.items.push(Item::Reasoning { summary, encrypted_content: data });
+                    self.items.push(ResponsesItem::Reasoning { summary, encrypted_content: data });
                 }
                 part => {
                     if let Some(text) = plain_text::for_model(part, &mut self.losses) {
@@ -142,7 +143,9 @@ impl<'d> Conversation<'d> {
             }
         }
         // The API refuses reasoning that nothing follows.
-        while self.items.len() > start && self.items.pop_if(|item| matches!(item, Item::Reasoning { .. })).is_some() {
+        while self.items.len() > start
+            && self.items.pop_if(|item| matches!(item, ResponsesItem::Reasoning { .. })).is_some()
+        {
             self.losses.add(LossKind::SealedThinking);
         }
         if self.items.len() == start {
@@ -154,12 +157,12 @@ impl<'d> Conversation<'d> {
     fn push_said(&mut self, text: Cow<'d, str>, turn_start: usize) {
         let piece = ResponsePart::OutputText { text };
         match self.items[turn_start..].last_mut() {
-            Some(Item::Message { content, .. }) => content.push(piece),
-            _ => self.items.push(Item::Message { role: "assistant", content: vec![piece] }),
+            Some(ResponsesItem::Message { content, .. }) => content.push(piece),
+            _ => self.items.push(ResponsesItem::Message { role: "assistant", content: vec![piece] }),
         }
     }
 
-    fn output(&mut self, parts: &'d [EntryPart], is_error: bool) -> Output<'d> {
+    fn output(&mut self, parts: &'d [EntryPart], is_error: bool) -> ResponsesOutput<'d> {
         let mut pieces = Vec::new();
         for part in parts {
             match part {
@@ -176,9 +179,9 @@ impl<'d> Conversation<'d> {
             }
         }
         match &mut pieces[..] {
-            [] => Output::Text(Cow::Borrowed("")),
-            [ResponsePart::InputText { text }] => Output::Text(std::mem::take(text)),
-            _ => Output::Pieces(pieces),
+            [] => ResponsesOutput::Text(Cow::Borrowed("")),
+            [ResponsePart::InputText { text }] => ResponsesOutput::Text(std::mem::take(text)),
+            _ => ResponsesOutput::Pieces(pieces),
         }
     }
 
@@ -200,14 +203,16 @@ fn blob<'d>(media_type: &str, source: &'d BlobSource) -> Option<ResponsePart<'d>
         BlobSource::Base64(data) if media_type.starts_with("image/") => {
             image(Cow::Owned(media::data_url(media_type, data)))
         }
-        BlobSource::Url(url) if media_type == media::PDF => Some(ResponsePart::InputFile(File::Url { file_url: url })),
+        BlobSource::Url(url) if media_type == media::PDF => {
+            Some(ResponsePart::InputFile(ResponsesFile::Url { file_url: url }))
+        }
         BlobSource::Base64(data) if media_type == media::PDF => {
             let file_data = media::data_url(media_type, data);
-            Some(ResponsePart::InputFile(File::Bytes { filename: "document.pdf", file_data }))
+            Some(ResponsePart::InputFile(ResponsesFile::Bytes { filename: "document.pdf", file_data }))
         }
         // Ids of other providers' files look different.
         BlobSource::File(file_id) if file_id.starts_with("file-") => {
-            Some(ResponsePart::InputFile(File::Id { file_id }))
+            Some(ResponsePart::InputFile(ResponsesFile::Id { file_id }))
         }
         BlobSource::Base64(_) | BlobSource::Url(_) | BlobSource::File(_) => None,
     }
@@ -222,7 +227,7 @@ mod tests {
     use crate::encode::samples::{self, assistant, call, result, user};
 
     fn encode(entries: Vec<Entry>) -> (Value, Vec<(LossKind, u64)>) {
-        samples::encode(&OpenaiResponses, entries)
+        samples::encode(&OpenaiResponsesEncoder, entries)
     }
 
     fn thinking(text: &str, scheme: SealScheme) -> EntryPart {

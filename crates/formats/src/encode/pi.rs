@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp};
 
-use self::record::{Block, Entry, Header, Message, SealedReasoning, SessionInfo, Usage};
-use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::Lines, plain_text, times};
+use self::record::{PiBlock, PiEntry, PiHeader, PiMessage, PiUsage, SealedReasoning, SessionInfo};
+use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::WrittenLines, plain_text, times};
 use crate::{
     Framing, NativePrefix,
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
@@ -25,7 +25,7 @@ impl Encoder for Pi {
 
     fn encode(&self, dialogue: &Dialogue, target: &Target) -> EncodedDialogue {
         let times = times::of_turns(&dialogue.turns, target.now);
-        let mut session = Writer::new(target, Ids::new(&target.session));
+        let mut session = PiWriter::new(target, Ids::new(&target.session));
         session.begin(target, times.first().copied().unwrap_or(target.now));
         session.write(dialogue, times)
     }
@@ -33,15 +33,15 @@ impl Encoder for Pi {
 
 impl Appender for Pi {
     fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue {
-        let mut session = Writer::new(target, Ids::after(&target.session, prefix));
+        let mut session = PiWriter::new(target, Ids::after(&target.session, prefix));
         session.last = prefix.last().map(str::to_owned);
         session.write(dialogue, times::of_turns(&dialogue.turns, target.now))
     }
 }
 
 /// A session as far as it is written.
-struct Writer<'a> {
-    lines: Lines,
+struct PiWriter<'a> {
+    lines: WrittenLines,
     losses: Losses,
     ids: Ids<'a>,
     /// The entry that the next one follows.
@@ -53,13 +53,13 @@ struct Writer<'a> {
 
 /// Who is said to have written an answer.
 #[derive(Clone, Copy)]
-struct Voice<'a> {
+struct PiVoice<'a> {
     api: &'static str,
     provider: &'static str,
     model: &'a str,
 }
 
-impl<'a> Voice<'a> {
+impl<'a> PiVoice<'a> {
     /// Guesses the provider by the name of the model; pi asks for another model where it does not know one.
     fn of(model: Option<&'a str>) -> Self {
         let model = model.unwrap_or("unknown");
@@ -87,10 +87,10 @@ impl<'a> Voice<'a> {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> PiWriter<'a> {
     fn new(target: &'a Target, ids: Ids<'a>) -> Self {
         Self {
-            lines: Lines::default(),
+            lines: WrittenLines::default(),
             losses: Losses::default(),
             ids,
             last: None,
@@ -112,7 +112,7 @@ impl<'a> Writer<'a> {
 
     fn begin(&mut self, target: &Target, start: Timestamp) {
         let start = times::in_millis(start);
-        self.lines.push(&Header {
+        self.lines.push(&PiHeader {
             kind: "session",
             version: 3,
             id: &target.session,
@@ -131,13 +131,13 @@ impl<'a> Writer<'a> {
         let mut has_results = false;
         for text in system {
             self.losses.add(LossKind::SystemAsUser);
-            content.push(Block::Text { text: text.clone() });
+            content.push(PiBlock::Text { text: text.clone() });
         }
         for part in parts {
             match part {
                 EntryPart::ToolResult { call, content, is_error } => {
                     has_results = true;
-                    let message = Message::ToolResult {
+                    let message = PiMessage::ToolResult {
                         tool_call_id: calls::SESSION.id(call).into_owned(),
                         tool_name: self.tools.get(call).cloned().unwrap_or_default(),
                         content: content.iter().filter_map(|part| self.block(part)).collect(),
@@ -150,16 +150,16 @@ impl<'a> Writer<'a> {
             }
         }
         if content.is_empty() && !has_results {
-            content.push(Block::Text { text: plain_text::note(parts) });
+            content.push(PiBlock::Text { text: plain_text::note(parts) });
         }
         if !content.is_empty() {
-            self.push(Message::User { content, timestamp: times::epoch_millis(at) }, at);
+            self.push(PiMessage::User { content, timestamp: times::epoch_millis(at) }, at);
         }
     }
 
     fn assistant(&mut self, turn: &Turn, at: Timestamp) {
         let model = turn.model.clone().or(self.model.map(str::to_owned));
-        let voice = Voice::of(model.as_deref());
+        let voice = PiVoice::of(model.as_deref());
         let mut content = Vec::with_capacity(turn.parts.len());
         let mut calls_tools = false;
         for part in &turn.parts {
@@ -169,24 +169,24 @@ impl<'a> Writer<'a> {
                     let (call_id, name) = calls::SESSION.call(id, name, &mut self.losses);
                     self.tools.insert(id.clone(), name.clone().into_owned());
                     calls_tools = true;
-                    content.push(Block::ToolCall {
+                    content.push(PiBlock::ToolCall {
                         id: call_id.into_owned(),
                         name: name.into_owned(),
                         arguments: calls::named_input(input, &mut self.losses),
                     });
                 }
-                _ => content.extend(plain_text::for_session(part, &mut self.losses).map(|text| Block::Text { text })),
+                _ => content.extend(plain_text::for_session(part, &mut self.losses).map(|text| PiBlock::Text { text })),
             }
         }
         if content.is_empty() {
             return;
         }
-        let message = Message::Assistant {
+        let message = PiMessage::Assistant {
             content,
             api: voice.api,
             provider: voice.provider,
             model: voice.model.to_owned(),
-            usage: Usage::default(),
+            usage: PiUsage::default(),
             stop_reason: if calls_tools { "toolUse" } else { "stop" },
             timestamp: times::epoch_millis(at),
         };
@@ -194,23 +194,23 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns thinking with its seal if the provider can open it; pi itself turns other thinking into text.
-    fn thinking(&mut self, text: &str, seal: Option<&Seal>, voice: Voice<'_>) -> Option<Block> {
+    fn thinking(&mut self, text: &str, seal: Option<&Seal>, voice: PiVoice<'_>) -> Option<PiBlock> {
         let thinking = text.to_owned();
         match seal.filter(|seal| voice.opens(seal.scheme)) {
-            Some(Seal { scheme: SealScheme::AnthropicRedacted, data }) => Some(Block::Thinking {
+            Some(Seal { scheme: SealScheme::AnthropicRedacted, data }) => Some(PiBlock::Thinking {
                 thinking: REDACTED.to_owned(),
                 thinking_signature: Some(data.clone()),
                 redacted: true,
             }),
             Some(Seal { scheme: SealScheme::OpenaiEncrypted, data }) => {
                 let signature = SealedReasoning::of(text, data).to_json();
-                Some(Block::Thinking { thinking, thinking_signature: Some(signature), redacted: false })
+                Some(PiBlock::Thinking { thinking, thinking_signature: Some(signature), redacted: false })
             }
             Some(Seal { scheme: SealScheme::AnthropicSignature, data }) => {
-                Some(Block::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
+                Some(PiBlock::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
             }
             Some(Seal { scheme: SealScheme::GeminiSignature, data }) if !text.is_empty() => {
-                Some(Block::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
+                Some(PiBlock::Thinking { thinking, thinking_signature: Some(data.clone()), redacted: false })
             }
             _ if text.is_empty() => {
                 self.losses.add(LossKind::SealedThinking);
@@ -218,25 +218,25 @@ impl<'a> Writer<'a> {
             }
             _ => {
                 self.losses.add(LossKind::ThinkingAsText);
-                Some(Block::Thinking { thinking, thinking_signature: None, redacted: false })
+                Some(PiBlock::Thinking { thinking, thinking_signature: None, redacted: false })
             }
         }
     }
 
     /// Returns what a user or a tool says.
-    fn block(&mut self, part: &EntryPart) -> Option<Block> {
+    fn block(&mut self, part: &EntryPart) -> Option<PiBlock> {
         match part {
             EntryPart::Blob { media_type, source: BlobSource::Base64(data) } if media_type.starts_with("image/") => {
-                Some(Block::Image { data: data.clone(), mime_type: media_type.clone() })
+                Some(PiBlock::Image { data: data.clone(), mime_type: media_type.clone() })
             }
-            _ => plain_text::for_session(part, &mut self.losses).map(|text| Block::Text { text }),
+            _ => plain_text::for_session(part, &mut self.losses).map(|text| PiBlock::Text { text }),
         }
     }
 
-    fn push(&mut self, message: Message, at: Timestamp) {
+    fn push(&mut self, message: PiMessage, at: Timestamp) {
         let id = self.ids.short();
         let timestamp = times::in_millis(at);
-        self.lines.push(&Entry {
+        self.lines.push(&PiEntry {
             kind: "message",
             id: &id,
             parent_id: self.last.as_deref(),

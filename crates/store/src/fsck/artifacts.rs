@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     FsckProblem, Phase,
-    checker::{self, Checker, Found, Further},
+    checker::{self, Found, Further, StoreChecker},
     large::{self, Large},
     problem,
 };
@@ -64,7 +64,7 @@ struct Scan {
     after: i64,
 }
 
-impl Checker<'_> {
+impl StoreChecker<'_> {
     /// Checks all artifacts.
     pub(super) async fn artifacts(&mut self) -> Result<()> {
         self.begin_table::<Scan>().await?;

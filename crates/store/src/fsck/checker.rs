@@ -10,7 +10,7 @@ pub(super) const MAX_DOUBLINGS: u32 = 40;
 
 /// A pass over one table in key order; the value is how far it has come and what it must remember of that.
 ///
-/// Each table that is checked implements it once and [`Checker`] calls it. An implementation must never read more than
+/// Each table that is checked implements it once and [`StoreChecker`] calls it. An implementation must never read more than
 /// `limit` rows of its table for one page, nor keep anything that grows with the table.
 pub(super) trait Scan: Clone + Send + Sync + 'static {
     /// What this pass is to those who watch.
@@ -42,7 +42,7 @@ pub(super) struct Found {
 }
 
 /// A check under way.
-pub(super) struct Checker<'c> {
+pub(super) struct StoreChecker<'c> {
     pub(super) store: &'c Store,
     pub(super) scope: &'c Scope,
     progress: &'c mut (dyn FnMut(Progress) + Send),
@@ -72,7 +72,7 @@ impl Found {
     }
 }
 
-impl<'c> Checker<'c> {
+impl<'c> StoreChecker<'c> {
     pub(super) fn new(store: &'c Store, scope: &'c Scope, progress: &'c mut (dyn FnMut(Progress) + Send)) -> Self {
         let now = Progress { phase: Phase::Engine, done: 0, total: 1 };
         Self { store, scope, progress, now, report: FsckReport::default(), unread: Vec::new() }

@@ -19,7 +19,7 @@ use crate::{
     sql::{Row, Tx},
     table::{Table, TableRow as _},
 };
-use site::{Carried, Origin, Parent, Site};
+use site::{Carried, CommitSite, DemandedParent, Origin};
 
 /// The first column that is not read as a [`StoredCommit`], and those after it.
 const ARTIFACT_KEY: usize = StoredCommit::COLUMNS.len();
@@ -45,7 +45,7 @@ pub(super) fn stride(from: CommitPlace, doublings: u32) -> CommitPlace {
 pub(super) struct Scan {
     after: CommitPlace,
     /// The commit there; nothing when it was not read.
-    site: Option<Site>,
+    site: Option<CommitSite>,
 }
 
 impl Default for Scan {
@@ -122,7 +122,7 @@ async fn fork_point(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Origin> {
     let Some(row) = tx.row(sql, &[place.line.into(), place.position.into()]).await? else {
         return Ok(Origin::Unknown);
     };
-    Ok(Origin::Commit(Site {
+    Ok(Origin::Commit(CommitSite {
         id: commit_id(row.blob(0)?).ok(),
         depth: Carried::sure(row.integer(1)?),
         reset: Carried::sure(commit::place(&row, 2)?),
@@ -130,10 +130,17 @@ async fn fork_point(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Origin> {
 }
 
 /// Checks a commit and returns what the next one takes over from it.
-async fn check(tx: &mut Tx<'_>, row: &Row, place: CommitPlace, origin: &Origin, found: &mut Found) -> Result<Site> {
+async fn check(
+    tx: &mut Tx<'_>,
+    row: &Row,
+    place: CommitPlace,
+    origin: &Origin,
+    found: &mut Found,
+) -> Result<CommitSite> {
     let stored_depth = row.integer(19)?;
     let (depth, wrong_depth) = origin.depth().unwrap_or(Carried::sure(stored_depth)).settle(stored_depth);
-    let mut site = Site { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };
+    let mut site =
+        CommitSite { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };
     let mut faults = Vec::new();
     faults.extend(wrong_depth.map(|expected| CommitFault::WrongDepth { found: stored_depth, expected }));
     let unreadable = match StoredCommit::decode(row) {
@@ -164,7 +171,7 @@ async fn check(tx: &mut Tx<'_>, row: &Row, place: CommitPlace, origin: &Origin, 
 }
 
 /// Checks the reset of a commit whose kind can be trusted.
-fn reset_fault(stored: &StoredCommit, origin: &Origin, site: &mut Site) -> Option<CommitFault> {
+fn reset_fault(stored: &StoredCommit, origin: &Origin, site: &mut CommitSite) -> Option<CommitFault> {
     let belongs = if stored.commit.kind.is_reset() { Some(Carried::sure(Some(stored.place))) } else { origin.reset() };
     let (reset, wrong) = belongs?.settle(stored.reset);
     site.reset = reset;
@@ -176,7 +183,7 @@ fn record_faults(stored: &StoredCommit, origin: &Origin, faults: &mut Vec<Commit
         faults.push(CommitFault::Invalid { what: error.to_string() });
     }
     let found = stored.commit.parent;
-    if let Some(Parent(expected)) = origin.parent()
+    if let Some(DemandedParent(expected)) = origin.parent()
         && found != expected
     {
         faults.push(CommitFault::WrongParent { found, expected });

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Phase,
-    checker::{self, Checker},
+    checker::{self, StoreChecker},
 };
 use crate::{
     Result,
@@ -31,7 +31,7 @@ pub struct Unreferenced {
 /// Rows in a page of numbers.
 const PAGE_ROWS: u32 = 8192;
 
-impl Checker<'_> {
+impl StoreChecker<'_> {
     /// Counts the artifacts that nothing refers to.
     pub(super) async fn unreferenced(&mut self) -> Result<()> {
         let checked = self.report.checked;
@@ -79,7 +79,7 @@ impl Checker<'_> {
             let args = (Arc::clone(&statement), after.clone());
             let reading =
                 self.store.read(self.scope.clone(), args, |tx, (sql, after)| page::<COLUMNS>(tx, sql, after).boxed());
-            let Page { rows, last } = reading.await?;
+            let ReferencePage { rows, last } = reading.await?;
             let is_full = rows.len() == PAGE_ROWS as usize;
             self.advance(rows.len() as u64);
             rows.into_iter().for_each(&mut visit);
@@ -92,12 +92,12 @@ impl Checker<'_> {
 }
 
 /// Rows of a table: some of their columns, and the key of the last.
-struct Page<const COLUMNS: usize> {
+struct ReferencePage<const COLUMNS: usize> {
     rows: Vec<[i64; COLUMNS]>,
     last: Option<Vec<i64>>,
 }
 
-async fn page<const COLUMNS: usize>(tx: &mut Tx<'_>, sql: &str, after: &[i64]) -> Result<Page<COLUMNS>> {
+async fn page<const COLUMNS: usize>(tx: &mut Tx<'_>, sql: &str, after: &[i64]) -> Result<ReferencePage<COLUMNS>> {
     let mut params: Vec<Param<'_>> = vec![tx.space.into()];
     params.extend(after.iter().map(|number| Param::Integer(*number)));
     params.push(i64::from(PAGE_ROWS).into());
@@ -111,7 +111,7 @@ async fn page<const COLUMNS: usize>(tx: &mut Tx<'_>, sql: &str, after: &[i64]) -
         }
         Ok(columns)
     };
-    Ok(Page { rows: rows.iter().map(columns).collect::<Result<_>>()?, last })
+    Ok(ReferencePage { rows: rows.iter().map(columns).collect::<Result<_>>()?, last })
 }
 
 /// A set of keys that costs little more than a bit for each, because keys are given out in order.

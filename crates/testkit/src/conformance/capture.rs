@@ -15,7 +15,7 @@ use contexture_capture::{
 use contexture_core::{CommitId, Format, GivenSessionId, SpaceName, Timestamp, Trigger};
 use futures_util::future;
 
-use super::import::{Transcript, line, settings};
+use super::import::{ImportedTranscript, line, settings};
 use crate::{Backend, Harness, Numbers, assert_whole, head, heads, materialized, walked};
 
 fn file(path: &Path) -> SessionFile {
@@ -94,7 +94,7 @@ pub async fn a_session_that_is_taken_in_as_it_grows_is_the_one_that_is_imported<
 pub async fn programs_that_take_in_a_session_at_once_take_in_each_line_once<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let stores = future::join_all((0..4).map(|_| harness.open())).await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     let mut parent = String::new();
     for turn in 0..12 {
         let (user, assistant) = (format!("u{turn}"), format!("a{turn}"));
@@ -116,7 +116,7 @@ pub async fn programs_that_take_in_a_session_at_once_take_in_each_line_once<B: B
 pub async fn who_goes_back_over_a_turn_of_many_calls_finds_the_turn_before<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "Find the race").assistant("a1", "u1", "It is in resume");
     let first = Capture::new(&store)
         .capture(&file(&transcript.path()), &CaptureReason::live(Trigger::TurnBoundary))
@@ -140,7 +140,7 @@ pub async fn who_goes_back_over_a_turn_of_many_calls_finds_the_turn_before<B: Ba
 pub async fn an_occasion_tells_the_trigger_the_ending_and_what_the_principal_does<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "Find the race").assistant("a1", "u1", "Looking");
     let first =
         Capture::new(&store).capture(&file(&transcript.path()), &CaptureReason::live(Trigger::ToolCall)).await.unwrap();
@@ -156,7 +156,7 @@ pub async fn an_occasion_tells_the_trigger_the_ending_and_what_the_principal_doe
     assert_eq!(store.show(first.tip.unwrap()).await.unwrap().commit.trigger, Trigger::ToolCall);
     assert_eq!(tip(&store, "principal/ada@laptop").await, last.id);
     // What somebody takes in later is not what the principal does now.
-    let other = Transcript::new("s-2");
+    let other = ImportedTranscript::new("s-2");
     other.user("u1", "", "Something else");
     Capture::new(&store).capture(&file(&other.path()), &CaptureReason::default()).await.unwrap();
     assert_eq!(tip(&store, "principal/ada@laptop").await, last.id);
@@ -165,7 +165,7 @@ pub async fn an_occasion_tells_the_trigger_the_ending_and_what_the_principal_doe
 pub async fn what_a_runtime_notes_after_an_answer_belongs_to_the_turn_that_follows<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     Capture::new(&store).capture(&file(&transcript.path()), &CaptureReason::default()).await.unwrap();
     transcript.append(&line("system", "n1", "a1", r#""subtype":"turn_duration""#));
@@ -183,7 +183,7 @@ pub async fn what_a_runtime_notes_after_an_answer_belongs_to_the_turn_that_follo
 pub async fn who_goes_back_to_a_prompt_that_was_taken_in_shares_it<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript
         .user("u1", "", "one")
         .assistant("a1", "u1", "two")
@@ -203,7 +203,7 @@ pub async fn who_goes_back_to_a_prompt_that_was_taken_in_shares_it<B: Backend>()
 pub async fn what_waits_in_a_spool_is_taken_in_though_its_file_is_gone<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let (transcript, place) = (Transcript::new("s-1"), tempfile::tempdir().unwrap());
+    let (transcript, place) = (ImportedTranscript::new("s-1"), tempfile::tempdir().unwrap());
     let spool = Spool::at(place.path());
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     let known = Capture::new(&store).capture(&file(&transcript.path()), &CaptureReason::default()).await.unwrap();
@@ -226,7 +226,7 @@ pub async fn what_waits_in_a_spool_is_taken_in_though_its_file_is_gone<B: Backen
 pub async fn a_spool_is_taken_in_once_however_often_it_is_drained<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let stores = future::join_all((0..3).map(|_| harness.open())).await;
-    let (transcript, place) = (Transcript::new("s-1"), tempfile::tempdir().unwrap());
+    let (transcript, place) = (ImportedTranscript::new("s-1"), tempfile::tempdir().unwrap());
     let spool = Spool::at(place.path());
     let (mut kept, mut parent) = (0, String::new());
     for turn in 0..6 {
@@ -254,7 +254,7 @@ pub async fn a_spool_is_taken_in_once_however_often_it_is_drained<B: Backend>() 
 pub async fn what_continues_nothing_is_kept_aside<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let (transcript, place) = (Transcript::new("s-1"), tempfile::tempdir().unwrap());
+    let (transcript, place) = (ImportedTranscript::new("s-1"), tempfile::tempdir().unwrap());
     let spool = Spool::at(place.path());
     for turn in 0..400 {
         transcript.user(&format!("u{turn}"), "", &"long ".repeat(100));
@@ -270,7 +270,7 @@ pub async fn what_continues_nothing_is_kept_aside<B: Backend>() {
 pub async fn a_spool_that_was_damaged_loses_nothing_else<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let (transcript, place) = (Transcript::new("s-1"), tempfile::tempdir().unwrap());
+    let (transcript, place) = (ImportedTranscript::new("s-1"), tempfile::tempdir().unwrap());
     let spool = Spool::at(place.path());
     fs::write(place.path().join("00000000000000000001-1.entry"), "no JSON\nat all\n").unwrap();
     fs::write(place.path().join("00000000000000000002-1.entry"), "").unwrap();

@@ -14,12 +14,12 @@ use tempfile::TempDir;
 use crate::{Backend, Harness, assert_whole, head, materialized, walked};
 
 /// A session file of Claude Code under way.
-pub(super) struct Transcript {
+pub(super) struct ImportedTranscript {
     directory: TempDir,
     name: &'static str,
 }
 
-impl Transcript {
+impl ImportedTranscript {
     pub(super) fn new(name: &'static str) -> Self {
         Self { directory: tempfile::tempdir().unwrap(), name }
     }
@@ -67,13 +67,13 @@ pub(super) fn settings() -> ImportSettings {
     }
 }
 
-async fn import(store: &Contexture, transcript: &Transcript) -> ImportedFile {
+async fn import(store: &Contexture, transcript: &ImportedTranscript) -> ImportedFile {
     let format = Format::new("claude-code-v1").unwrap();
     Capture::new(store).import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap()
 }
 
 /// Asserts that the store gives the file back, but for so many bytes at its end.
-async fn assert_reproduced(store: &Contexture, transcript: &Transcript, left: u64) {
+async fn assert_reproduced(store: &Contexture, transcript: &ImportedTranscript, left: u64) {
     let length = fs::metadata(transcript.path()).unwrap().len();
     let verified = Capture::new(store).verify_source(&settings().machine, &transcript.path()).await.unwrap();
     assert_eq!(verified, Verified::Same { bytes: length - left, left });
@@ -90,7 +90,7 @@ async fn texts(store: &Contexture, name: &str) -> Vec<String> {
 pub async fn each_turn_of_a_session_is_a_commit<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.append("{\"type\":\"mode\",\"sessionId\":\"s-1\"}\n");
     transcript.user("u1", "", "Find the race").assistant("a1", "u1", "Looking").assistant("a2", "a1", "Found it");
     transcript.user("u2", "a2", "Fix it").assistant("a3", "u2", "Done");
@@ -117,7 +117,7 @@ pub async fn each_turn_of_a_session_is_a_commit<B: Backend>() {
 pub async fn taking_in_a_session_again_adds_only_what_is_new<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     import(&store, &transcript).await;
     let again = import(&store, &transcript).await;
@@ -136,7 +136,7 @@ pub async fn taking_in_a_session_again_adds_only_what_is_new<B: Backend>() {
 pub async fn what_was_taken_back_becomes_a_branch<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     transcript.user("u2", "a1", "wrong").assistant("a2", "u2", "oh");
     transcript.user("u3", "a1", "right");
@@ -152,7 +152,7 @@ pub async fn what_was_taken_back_becomes_a_branch<B: Backend>() {
 pub async fn a_prompt_that_replaces_an_unfinished_one_shares_what_came_before<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     transcript.user("u2", "a1", "slow").assistant("a2", "u2", "thinking").user("u3", "u2", "and also");
     import(&store, &transcript).await;
@@ -164,7 +164,7 @@ pub async fn a_prompt_that_replaces_an_unfinished_one_shares_what_came_before<B:
 pub async fn a_compaction_of_the_runtime_is_one_here<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two").compacted("c1", "a1");
     transcript.assistant("a2", "c1-s", "going on").user("u2", "a2", "three");
     import(&store, &transcript).await;
@@ -182,7 +182,7 @@ pub async fn a_compaction_of_the_runtime_is_one_here<B: Backend>() {
 pub async fn a_copy_of_a_session_joins_the_chain_that_it_continues<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let (original, copy) = (Transcript::new("s-1"), Transcript::new("s-2"));
+    let (original, copy) = (ImportedTranscript::new("s-1"), ImportedTranscript::new("s-2"));
     for transcript in [&original, &copy] {
         transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     }
@@ -198,7 +198,7 @@ pub async fn a_copy_of_a_session_joins_the_chain_that_it_continues<B: Backend>()
 pub async fn garbage_in_a_session_is_named_and_kept<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").append("garbage\n\n\u{0}\u{1}\n").assistant("a1", "u1", "two");
     let imported = import(&store, &transcript).await;
     assert_eq!(imported.bad_lines.iter().map(|bad| bad.line).collect::<Vec<_>>(), [2, 4]);
@@ -209,7 +209,7 @@ pub async fn garbage_in_a_session_is_named_and_kept<B: Backend>() {
 pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     transcript.user("u1", "", "one").assistant("a1", "u1", "two");
     import(&store, &transcript).await;
     fs::remove_file(transcript.path()).unwrap();
@@ -224,7 +224,7 @@ pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
 pub async fn what_belongs_to_no_conversation_is_kept_whatever_its_size<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("s-1");
+    let transcript = ImportedTranscript::new("s-1");
     let record = |kind: &str, payload: &str| {
         format!("{{\"timestamp\":\"2026-01-02T03:04:05Z\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
     };
@@ -339,7 +339,7 @@ pub async fn damage_in_a_compressed_rollout_spares_what_comes_before<B: Backend>
 pub async fn a_history_that_compactions_repeat_is_stored_once<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let transcript = Transcript::new("rollout-1");
+    let transcript = ImportedTranscript::new("rollout-1");
     transcript.append(&rollout(1));
     let words = |n: u64| {
         (0..300).fold(String::new(), |text, word| text + &((n * 300 + word) * 2_654_435_761 % 999_983).to_string())

@@ -20,11 +20,11 @@ use crate::{Backend, Harness, head, materialized, walked, write};
 const SESSION: &str = "5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11";
 
 /// A machine with the homes of all runtimes.
-struct Desk {
+struct ResumeDesk {
     directory: TempDir,
 }
 
-impl Desk {
+impl ResumeDesk {
     fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
     }
@@ -92,7 +92,7 @@ fn append(path: &Path, text: &str) {
 
 pub async fn a_session_in_its_own_runtime_has_another_id_and_nothing_else<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (text, tip) = desk.session(&store).await;
     let resumed = desk.resume(&store, tip, None, Runtime::CLAUDE_CODE).await;
     assert_eq!(resumed.report.tier, Tier::Native);
@@ -106,7 +106,7 @@ pub async fn a_session_in_its_own_runtime_has_another_id_and_nothing_else<B: Bac
 
 pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, tip) = desk.session(&store).await;
     let resumed = desk.resume(&store, tip, None, Runtime::CLAUDE_CODE).await;
     fs::write(&resumed.path, "mine").unwrap();
@@ -123,7 +123,7 @@ pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
 
 pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, tip) = desk.session(&store).await;
     store.fork(tip, &head("try")).await.unwrap();
     let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::CLAUDE_CODE).await;
@@ -150,7 +150,7 @@ pub async fn what_a_resumed_session_adds_goes_onto_the_chain<B: Backend>() {
 
 pub async fn going_back_in_a_resumed_session_branches_at_that_turn<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, second) = desk.session(&store).await;
     append(
         &desk.directory.path().join("old.jsonl"),
@@ -167,7 +167,7 @@ pub async fn going_back_in_a_resumed_session_branches_at_that_turn<B: Backend>()
 
 pub async fn a_head_that_somebody_else_has_moved_does_not_follow<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, tip) = desk.session(&store).await;
     store.fork(tip, &head("try")).await.unwrap();
     let resumed = desk.resume(&store, tip, Some(head("try")), Runtime::CLAUDE_CODE).await;
@@ -182,7 +182,7 @@ pub async fn a_head_that_somebody_else_has_moved_does_not_follow<B: Backend>() {
 
 pub async fn a_session_in_another_runtime_goes_on_with_the_same_chain<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, tip) = desk.session(&store).await;
     for runtime in [Runtime::CODEX, Runtime::GEMINI, Runtime::PI] {
         let resumed = desk.resume(&store, tip, None, runtime).await;
@@ -243,7 +243,7 @@ fn otherwise(runtime: Runtime, session: &[u8], place: usize, turns: u64) -> Stri
 
 pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     for runtime in [Runtime::CLAUDE_CODE, Runtime::CODEX, Runtime::GEMINI, Runtime::PI] {
         let (old, format) = ("0190f0e2-0000-7222-8333-444455556666", runtime.format());
         let path = desk.directory.path().join(format!("{runtime}-{old}.jsonl"));
@@ -282,7 +282,7 @@ pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: B
 
 pub async fn its_own_compaction_stays_in_a_session_that_went_on_elsewhere<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (text, _) = desk.session(&store).await;
     let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"sessionId":"old"}"#;
     let summary = line("user", "s1", "b1", "In short")
@@ -317,7 +317,7 @@ pub async fn its_own_compaction_stays_in_a_session_that_went_on_elsewhere<B: Bac
 
 pub async fn a_summary_of_ours_is_where_a_session_begins<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let (_, tip) = desk.session(&store).await;
     let summary = Compaction {
         commit: tip,
@@ -337,7 +337,7 @@ pub async fn a_summary_of_ours_is_where_a_session_begins<B: Backend>() {
 
 pub async fn a_file_in_which_nobody_speaks_does_not_stand_for_its_session<B: Backend>() {
     let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, Desk::new());
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
     let header = "{\"sessionId\":\"g\",\"projectHash\":\"h\",\"startTime\":\"2026-01-02T03:04:05.000Z\"}\n";
     let asked = r#"{"id":"u1","timestamp":"2026-01-02T03:04:05.000Z","type":"user","content":[{"text":"Go"}]}"#;
     let (whole, stub) = (desk.directory.path().join("a.jsonl"), desk.directory.path().join("b.jsonl"));

@@ -378,13 +378,13 @@ fn naive_match(text: &str, term: &str, is_prefix: bool) -> bool {
 
 /// What one term of a query is: its words, and how it is written.
 #[derive(Debug, Clone)]
-struct Asked {
+struct AskedQuery {
     words: String,
     is_prefix: bool,
     is_excluded: bool,
 }
 
-impl Asked {
+impl AskedQuery {
     fn written(&self) -> String {
         let Self { words, is_prefix, is_excluded } = self;
         format!("{}\"{words}\"{}", if *is_excluded { "-" } else { "" }, if *is_prefix { "*" } else { "" })
@@ -400,7 +400,7 @@ pub async fn equal_queries_find_equal_commits<B: Backend>() {
     let text = proptest::collection::vec((word.clone(), proptest::sample::select(&BETWEEN[..])), 1..8)
         .prop_map(|words| words.into_iter().flat_map(|(word, between)| [word, between]).collect::<String>());
     let term = (proptest::collection::vec(word, 1..3), any::<bool>(), proptest::bool::weighted(0.3))
-        .prop_map(|(words, is_prefix, is_excluded)| Asked { words: words.join(" "), is_prefix, is_excluded });
+        .prop_map(|(words, is_prefix, is_excluded)| AskedQuery { words: words.join(" "), is_prefix, is_excluded });
     let query = proptest::collection::vec(term, 1..4);
     let mut corpus = Vec::new();
     for number in 0..60 {
@@ -411,7 +411,7 @@ pub async fn equal_queries_find_equal_commits<B: Backend>() {
     for _ in 0..300 {
         let mut terms = query.new_tree(&mut runner).unwrap().current();
         terms[0].is_excluded = false;
-        let written: Vec<_> = terms.iter().map(Asked::written).collect();
+        let written: Vec<_> = terms.iter().map(AskedQuery::written).collect();
         let fits =
             |text: &str| terms.iter().all(|term| naive_match(text, &term.words, term.is_prefix) != term.is_excluded);
         let mut expected: Vec<_> = corpus.iter().filter(|(_, text)| fits(text)).map(|(id, _)| *id).collect();

@@ -30,13 +30,13 @@ use super::{
 /// answered without taking one.
 pub struct ModelServer {
     address: SocketAddr,
-    desk: Arc<Desk>,
+    desk: Arc<ServerDesk>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What the server's thread and its owner share.
-struct Desk {
+struct ServerDesk {
     script: Mutex<Script>,
     requests: Mutex<Vec<ModelRequest>>,
 }
@@ -47,7 +47,7 @@ impl ModelServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port is free");
         let address = listener.local_addr().expect("it is bound");
         listener.set_nonblocking(true).expect("a socket can be told not to block");
-        let desk = Arc::new(Desk { script: Mutex::new(Script::new()), requests: Mutex::default() });
+        let desk = Arc::new(ServerDesk { script: Mutex::new(Script::new()), requests: Mutex::default() });
         let (stop, stopped) = oneshot::channel();
         let routes = routes(Arc::clone(&desk));
         let thread = thread::spawn(move || serve(listener, routes, stopped));
@@ -109,7 +109,7 @@ impl Drop for ModelServer {
     }
 }
 
-impl Desk {
+impl ServerDesk {
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,7 +143,7 @@ fn serve(listener: TcpListener, routes: Router, stopped: oneshot::Receiver<()>) 
     });
 }
 
-fn routes(desk: Arc<Desk>) -> Router {
+fn routes(desk: Arc<ServerDesk>) -> Router {
     Router::new()
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(messages_tokens))
@@ -156,7 +156,7 @@ fn routes(desk: Arc<Desk>) -> Router {
         .with_state(desk)
 }
 
-async fn messages(State(desk): State<Arc<Desk>>, uri: Uri, body: String) -> Response {
+async fn messages(State(desk): State<Arc<ServerDesk>>, uri: Uri, body: String) -> Response {
     let body = parsed(&body);
     let transfer = if body["stream"] == true { Transfer::Stream } else { Transfer::Whole };
     desk.answer(ModelRequest::new(Api::Messages, uri.path(), None, body), transfer)
@@ -166,7 +166,7 @@ async fn messages_tokens(body: String) -> Response {
     axum::Json(json!({"input_tokens": body.len().div_ceil(4)})).into_response()
 }
 
-async fn responses(State(desk): State<Arc<Desk>>, uri: Uri, body: String) -> Response {
+async fn responses(State(desk): State<Arc<ServerDesk>>, uri: Uri, body: String) -> Response {
     let body = parsed(&body);
     let transfer = if body["stream"] == true { Transfer::Stream } else { Transfer::Whole };
     desk.answer(ModelRequest::new(Api::Responses, uri.path(), None, body), transfer)
@@ -176,7 +176,7 @@ async fn models() -> Response {
     axum::Json(json!({"object": "list", "data": [], "models": []})).into_response()
 }
 
-async fn gemini(State(desk): State<Arc<Desk>>, uri: Uri, Path(call): Path<String>, body: String) -> Response {
+async fn gemini(State(desk): State<Arc<ServerDesk>>, uri: Uri, Path(call): Path<String>, body: String) -> Response {
     let (model, method) = call.split_once(':').unwrap_or((&call, ""));
     let request = |body: &str| ModelRequest::new(Api::Gemini, uri.path(), Some(model), parsed(body));
     match method {

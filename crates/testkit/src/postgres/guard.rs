@@ -22,13 +22,13 @@ trap '' HUP INT TERM PIPE";
 ///
 /// When it is dropped, or this process ends in any way, it stops the server whose data is in `data` and removes the
 /// directory.
-pub(super) struct Guard {
+pub(super) struct DatabaseGuard {
     shell: Child,
     answers: BufReader<ChildStdout>,
     log: PathBuf,
 }
 
-impl Guard {
+impl DatabaseGuard {
     /// Takes over a directory; the commands will be found in `programs`.
     pub(super) fn over(directory: &Path, programs: &Path) -> Self {
         let mut shell = Command::new("/bin/sh");
@@ -63,7 +63,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for DatabaseGuard {
     fn drop(&mut self) {
         // Waiting closes the shell's input first. If it cannot be waited for, somebody else ended it.
         let _ = self.shell.wait();

@@ -109,13 +109,13 @@ struct Meter {
 }
 
 #[derive(Clone, Copy)]
-enum Direction {
+enum ProxyDirection {
     Sent,
     Received,
 }
 
 /// What becomes of bytes that have arrived.
-enum Verdict {
+enum ProxyVerdict {
     Pass,
     /// So many are handed on, then all these connections are cut.
     Cut(usize, Vec<[TcpStream; 2]>),
@@ -129,21 +129,21 @@ impl State {
         mem::take(&mut self.live).into_values().collect()
     }
 
-    fn judge(&mut self, id: u64, direction: Direction, arrived: usize) -> Verdict {
+    fn judge(&mut self, id: u64, direction: ProxyDirection, arrived: usize) -> ProxyVerdict {
         if !self.live.contains_key(&id) {
-            return Verdict::Discard;
+            return ProxyVerdict::Discard;
         }
         let meter = match direction {
-            Direction::Sent => &mut self.sent,
-            Direction::Received => &mut self.received,
+            ProxyDirection::Sent => &mut self.sent,
+            ProxyDirection::Received => &mut self.received,
         };
         let last = meter.left.and_then(|left| usize::try_from(left).ok()).filter(|left| *left <= arrived);
         let passing = last.unwrap_or(arrived);
         meter.passed += passing as u64;
         meter.left = if last.is_some() { None } else { meter.left.map(|left| left - passing as u64) };
         match last {
-            None => Verdict::Pass,
-            Some(last) => Verdict::Cut(last, self.disconnect()),
+            None => ProxyVerdict::Pass,
+            Some(last) => ProxyVerdict::Cut(last, self.disconnect()),
         }
     }
 }
@@ -177,27 +177,29 @@ fn join(client: TcpStream, server: TcpStream, lines: &Arc<Lines>) {
         state.live.insert(id, ends);
         id
     };
-    for (from, to, direction) in [(client, to_server, Direction::Sent), (server, to_client, Direction::Received)] {
+    for (from, to, direction) in
+        [(client, to_server, ProxyDirection::Sent), (server, to_client, ProxyDirection::Received)]
+    {
         let lines = Arc::clone(lines);
         thread::spawn(move || hand_on(id, direction, from, to, &lines));
     }
 }
 
 /// Hands on what comes until one of both sides, or a cut, ends the connection.
-fn hand_on(id: u64, direction: Direction, mut from: TcpStream, mut to: TcpStream, lines: &Lines) {
+fn hand_on(id: u64, direction: ProxyDirection, mut from: TcpStream, mut to: TcpStream, lines: &Lines) {
     let mut buffer = [0; 16 * 1024];
     while let Ok(arrived @ 1..) = from.read(&mut buffer) {
         // Nothing is written under the lock: a side that does not read must not keep the other from being read.
         let verdict = lines.lock().judge(id, direction, arrived);
         let written = match verdict {
-            Verdict::Pass => to.write_all(&buffer[..arrived]),
-            Verdict::Cut(last, live) => {
+            ProxyVerdict::Pass => to.write_all(&buffer[..arrived]),
+            ProxyVerdict::Cut(last, live) => {
                 let written = to.write_all(&buffer[..last]);
                 hang_up(live);
                 written
             }
             // Whoever cuts hangs up soon, and may be waiting for this side to be read until then.
-            Verdict::Discard => Ok(()),
+            ProxyVerdict::Discard => Ok(()),
         };
         if written.is_err() {
             break;

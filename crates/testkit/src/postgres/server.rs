@@ -15,7 +15,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{guard::Guard, programs};
+use super::{guard::DatabaseGuard, programs};
 use crate::sqlite::MEMORY;
 
 /// The password of the role `guarded`. Most of it has to be escaped in a URL.
@@ -44,7 +44,7 @@ host all all 127.0.0.1/32 trust
 ///
 /// The server stops and its files go away when the value is dropped, and also when the process ends, however it ends.
 pub struct PostgresServer {
-    guard: Mutex<Guard>,
+    guard: Mutex<DatabaseGuard>,
     psql: PathBuf,
     port: u16,
 }
@@ -81,7 +81,7 @@ impl PostgresServer {
     }
 
     fn start_over(directory: &Path, programs: &Path) -> Self {
-        let mut guard = Guard::over(directory, programs);
+        let mut guard = DatabaseGuard::over(directory, programs);
         guard.run(INITDB).unwrap_or_else(|log| panic!("initdb failed:\n{log}"));
         configure(directory);
         let port = start_on_free_port(&mut guard);
@@ -217,7 +217,7 @@ fn configure(directory: &Path) {
     fs::write(data.join("pg_hba.conf"), ACCESS).expect("the data directory is there");
 }
 
-fn start_on_free_port(guard: &mut Guard) -> u16 {
+fn start_on_free_port(guard: &mut DatabaseGuard) -> u16 {
     let mut failure = String::new();
     // A port may be taken between the look and the start.
     for port in free_ports().take(5) {

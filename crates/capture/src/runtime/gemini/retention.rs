@@ -12,7 +12,7 @@ const USUAL_DAYS: i64 = 30;
 /// Its settings, as far as they matter here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Settings {
+struct RetentionSettings {
     general: General,
 }
 
@@ -32,7 +32,7 @@ struct SessionRetention {
 /// Returns how long it keeps a session after its last line; nothing when it deletes none.
 pub(super) fn micros(home: &Path) -> Option<i64> {
     let text = fs::read(home.join("settings.json")).unwrap_or_default();
-    let settings: Settings = serde_json::from_slice(&text).unwrap_or_default();
+    let settings: RetentionSettings = serde_json::from_slice(&text).unwrap_or_default();
     let SessionRetention { enabled, max_age } = settings.general.session_retention;
     if enabled == Some(false) {
         return None;

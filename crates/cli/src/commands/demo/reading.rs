@@ -14,19 +14,19 @@ struct Line {
 #[derive(Deserialize)]
 struct Message {
     role: String,
-    content: Content,
+    content: DemoContent,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Content {
+enum DemoContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<DemoPart>),
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part {
+enum DemoPart {
     Text { text: String },
     ToolUse { name: String },
     ToolResult { content: String },
@@ -39,15 +39,15 @@ pub(super) fn message_lines(transcript: &[u8]) -> Vec<String> {
         .map_while(Result::ok)
         .map(|Line { message: Message { role, content } }| {
             let text = match content {
-                Content::Text(text) => text,
-                Content::Parts(parts) => parts.into_iter().map(Part::text).collect::<Vec<_>>().join(" "),
+                DemoContent::Text(text) => text,
+                DemoContent::Parts(parts) => parts.into_iter().map(DemoPart::text).collect::<Vec<_>>().join(" "),
             };
             shorten(&format!("{role}: {}", text.lines().next().unwrap_or_default()))
         })
         .collect()
 }
 
-impl Part {
+impl DemoPart {
     fn text(self) -> String {
         match self {
             Self::Text { text } => text,

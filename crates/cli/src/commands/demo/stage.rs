@@ -33,7 +33,7 @@ pub(super) struct Setting {
 
 /// What a command printed, both streams as they came.
 #[derive(Clone, Default)]
-struct Transcript(Arc<Mutex<Vec<u8>>>);
+struct DemoTranscript(Arc<Mutex<Vec<u8>>>);
 
 impl<'o> Stage<'o> {
     /// Prepares a stage in the current directory. Every command runs as one agent's, unless it says otherwise.
@@ -98,7 +98,7 @@ impl<'o> Stage<'o> {
         let Args { globals, command } = Args::try_parse_from(std::iter::once(&"ctx").chain(words))
             .expect("the script is a constant that a test runs");
         let invocation = Invocation { environment: self.environment_at(minutes_ago), globals };
-        let transcript = Transcript::default();
+        let transcript = DemoTranscript::default();
         let mut output =
             Output::to_writers(Box::new(transcript.clone()), Box::new(transcript.clone()), self.output.palette);
         // A demonstration could show itself, so the future has no size of its own.
@@ -114,14 +114,14 @@ impl<'o> Stage<'o> {
     }
 }
 
-impl Transcript {
+impl DemoTranscript {
     fn into_text(self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-impl Write for Transcript {
+impl Write for DemoTranscript {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }

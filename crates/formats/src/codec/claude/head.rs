@@ -81,14 +81,14 @@ struct Message<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Prompt<'a> {
+struct ClaudePrompt<'a> {
     #[serde(borrow)]
-    content: Words<'a>,
+    content: ClaudeWords<'a>,
 }
 
 /// What a user says: the first words, and whether there is anything but results of tools.
 #[derive(Debug, Default)]
-struct Words<'a> {
+struct ClaudeWords<'a> {
     says_something: bool,
     text: Field<'a>,
 }
@@ -131,8 +131,8 @@ impl<'a> Head<'a> {
 
     /// Tells whether somebody asks something here, and what.
     pub(super) fn turn(&self) -> RecordMark {
-        let prompt: Option<Prompt<'_>> = self.message.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let Some(Prompt { content }) = prompt else {
+        let prompt: Option<ClaudePrompt<'_>> = self.message.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Some(ClaudePrompt { content }) = prompt else {
             return RecordMark::None;
         };
         let text = content.text.text().trim();
@@ -147,31 +147,31 @@ impl<'a> Head<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ClaudeWords<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct WordsVisitor;
 
         impl<'de> Visitor<'de> for WordsVisitor {
-            type Value = Words<'de>;
+            type Value = ClaudeWords<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text or blocks")
             }
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
-                Ok(Words { says_something: true, text: Field::Text(text.into()) })
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<ClaudeWords<'de>, E> {
+                Ok(ClaudeWords { says_something: true, text: Field::Text(text.into()) })
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
-                Ok(Words { says_something: true, text: Field::Text(text.to_owned().into()) })
+            fn visit_str<E>(self, text: &str) -> Result<ClaudeWords<'de>, E> {
+                Ok(ClaudeWords { says_something: true, text: Field::Text(text.to_owned().into()) })
             }
 
-            fn visit_unit<E>(self) -> Result<Words<'de>, E> {
-                Ok(Words::default())
+            fn visit_unit<E>(self) -> Result<ClaudeWords<'de>, E> {
+                Ok(ClaudeWords::default())
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Words<'de>, A::Error> {
-                let mut words = Words::default();
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<ClaudeWords<'de>, A::Error> {
+                let mut words = ClaudeWords::default();
                 while let Some(block) = elements.next_element::<Block<'de>>()? {
                     words.says_something |= block.kind.text() != "tool_result";
                     if !matches!(words.text, Field::Text(_)) && block.kind.text() == "text" {
@@ -181,9 +181,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
                 Ok(words)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Words<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<ClaudeWords<'de>, A::Error> {
                 while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Words::default())
+                Ok(ClaudeWords::default())
             }
         }
 

@@ -94,7 +94,7 @@ pub(super) struct Item<'a> {
 /// A piece of content of any type, in the fields that are used.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct ItemContent<'a> {
+struct RolloutContent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -243,7 +243,7 @@ fn user(parts: Vec<EntryPart>) -> Entry {
 }
 
 fn part(raw: &RawValue) -> serde_json::Result<EntryPart> {
-    let content: ItemContent<'_> = tolerant_json::object_or_default(raw)?;
+    let content: RolloutContent<'_> = tolerant_json::object_or_default(raw)?;
     Ok(match (content.text, content.image_url, content.audio_url) {
         (Field::Text(text), ..) => EntryPart::text(text),
         (_, Field::Text(url), _) => blob("image/*", &url),

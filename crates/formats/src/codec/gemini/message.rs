@@ -36,14 +36,14 @@ struct Message<'a> {
     #[serde(borrow)]
     thoughts: Option<&'a RawValue>,
     #[serde(borrow)]
-    tokens: Object<Tokens<'a>>,
+    tokens: Object<GeminiTokens<'a>>,
     #[serde(borrow)]
     model: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Tokens<'a> {
+struct GeminiTokens<'a> {
     #[serde(borrow)]
     input: Field<'a>,
     #[serde(borrow)]
@@ -56,7 +56,7 @@ struct Tokens<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Thought<'a> {
+struct GeminiThinking<'a> {
     #[serde(borrow)]
     subject: Field<'a>,
     #[serde(borrow)]
@@ -222,7 +222,7 @@ fn model(message: Message<'_>) -> serde_json::Result<Vec<Entry>> {
 fn thoughts(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
     let Shape::List(thoughts) = tolerant_json::shape(raw)? else { return Ok(Vec::new()) };
     let thought = |raw| {
-        let thought: Thought<'_> = tolerant_json::object_or_default(raw)?;
+        let thought: GeminiThinking<'_> = tolerant_json::object_or_default(raw)?;
         let text = match (thought.subject.text(), thought.description.text()) {
             ("", description) => description.to_owned(),
             (subject, "") => subject.to_owned(),
@@ -233,7 +233,7 @@ fn thoughts(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
     thoughts.into_iter().map(thought).collect()
 }
 
-fn usage(tokens: &Tokens<'_>) -> Usage {
+fn usage(tokens: &GeminiTokens<'_>) -> Usage {
     let reasoning = tokens.thoughts.count();
     Usage {
         input: tokens.input.count(),

@@ -26,11 +26,11 @@ struct Info {
     #[serde(rename = "modelID", default, deserialize_with = "tolerant_json::maybe")]
     model: Option<String>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    time: Option<Times>,
+    time: Option<MessageTimes>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     tokens: Option<Tokens>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
-    error: Option<Failure>,
+    error: Option<MessageFailure>,
     #[serde(default, deserialize_with = "tolerant_json::maybe")]
     finish: Option<String>,
     /// Whether an assistant sums up; a user's message has an object here that does not matter.
@@ -41,7 +41,7 @@ struct Info {
 }
 
 #[derive(Deserialize)]
-struct Times {
+struct MessageTimes {
     #[serde(default, deserialize_with = "tolerant_json::millis")]
     created: Option<Timestamp>,
 }
@@ -68,21 +68,23 @@ struct Cache {
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct MessageFailure {
     name: String,
 }
 
 impl Message {
     pub(super) fn read(value: Value) -> Self {
         #[derive(Deserialize)]
-        struct Fields {
+        struct OpencodeFields {
             #[serde(default, deserialize_with = "tolerant_json::maybe")]
             info: Option<Info>,
             #[serde(default, deserialize_with = "tolerant_json::maybe")]
             parts: Option<Vec<Value>>,
         }
         match serde_json::from_value(value) {
-            Ok(Fields { info, parts }) => Self { info: info.unwrap_or_default(), parts: parts.unwrap_or_default() },
+            Ok(OpencodeFields { info, parts }) => {
+                Self { info: info.unwrap_or_default(), parts: parts.unwrap_or_default() }
+            }
             Err(_) => Self { info: Info::default(), parts: Vec::new() },
         }
     }
@@ -171,7 +173,7 @@ impl From<Tokens> for Usage {
 }
 
 /// Tells whether OpenCode leaves a failed answer out of what it sends; one that was stopped it sends if it says anything.
-fn never_sent(error: Option<&Failure>, parts: &[Value]) -> bool {
+fn never_sent(error: Option<&MessageFailure>, parts: &[Value]) -> bool {
     let says = |part: &Value| !matches!(part.get("type").and_then(Value::as_str), Some("step-start" | "reasoning"));
     error.is_some_and(|error| error.name != "MessageAbortedError" || !parts.iter().any(says))
 }

@@ -91,7 +91,7 @@ pub(super) struct AttachedFile {
 }
 
 /// The entries of one message so far, and the step of the model that is being read.
-struct Steps {
+struct OpencodeSteps {
     entries: Vec<(Role, Vec<EntryPart>)>,
     said: Vec<EntryPart>,
     results: Vec<EntryPart>,
@@ -127,7 +127,7 @@ pub(super) fn asked(parts: Vec<Value>) -> (Vec<EntryPart>, bool) {
 
 /// Returns what the model says and what its tools answer, step after step.
 pub(super) fn steps(parts: Vec<Value>) -> Vec<(Role, Vec<EntryPart>)> {
-    let mut steps = Steps { entries: Vec::new(), said: Vec::new(), results: Vec::new() };
+    let mut steps = OpencodeSteps { entries: Vec::new(), said: Vec::new(), results: Vec::new() };
     for part in parts {
         match OpencodePart::deserialize(&part) {
             Ok(OpencodePart::Text { text, .. }) => steps.said.push(EntryPart::Text { text }),
@@ -153,7 +153,7 @@ pub(super) fn steps(parts: Vec<Value>) -> Vec<(Role, Vec<EntryPart>)> {
     steps.entries
 }
 
-impl Steps {
+impl OpencodeSteps {
     fn end_step(&mut self) {
         for (role, parts) in [(Role::Assistant, &mut self.said), (Role::Tool, &mut self.results)] {
             if !parts.is_empty() {

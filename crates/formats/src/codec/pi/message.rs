@@ -22,7 +22,7 @@ struct Message<'a> {
     #[serde(borrow)]
     model: Field<'a>,
     #[serde(borrow)]
-    usage: Object<Tokens<'a>>,
+    usage: Object<PiTokens<'a>>,
     #[serde(borrow)]
     stop_reason: Field<'a>,
     #[serde(borrow)]
@@ -47,7 +47,7 @@ struct Message<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Tokens<'a> {
+struct PiTokens<'a> {
     #[serde(borrow)]
     input: Field<'a>,
     #[serde(borrow)]
@@ -89,7 +89,7 @@ struct Block<'a> {
 /// The reasoning of OpenAI's Responses API, which pi keeps whole as the signature.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Reasoning<'a> {
+struct PiReasoning<'a> {
     #[serde(borrow)]
     encrypted_content: Field<'a>,
 }
@@ -204,7 +204,7 @@ fn seal(signature: String, api: &str, is_redacted: bool) -> Option<Seal> {
         let scheme = if is_redacted { SealScheme::AnthropicRedacted } else { SealScheme::AnthropicSignature };
         (scheme, signature)
     } else if api.ends_with("-responses") {
-        let Object(reasoning) = serde_json::from_str::<Object<Reasoning<'_>>>(&signature).unwrap_or_default();
+        let Object(reasoning) = serde_json::from_str::<Object<PiReasoning<'_>>>(&signature).unwrap_or_default();
         (SealScheme::OpenaiEncrypted, reasoning?.encrypted_content.into_text()?)
     } else if api.starts_with("google") {
         (SealScheme::GeminiSignature, signature)
@@ -214,7 +214,7 @@ fn seal(signature: String, api: &str, is_redacted: bool) -> Option<Seal> {
     Some(Seal { scheme, data })
 }
 
-fn usage(tokens: &Tokens<'_>) -> Usage {
+fn usage(tokens: &PiTokens<'_>) -> Usage {
     let (read, written) = (tokens.cache_read.count(), tokens.cache_write.count());
     let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
     Usage {

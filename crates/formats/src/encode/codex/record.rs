@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 #[derive(Serialize)]
-pub(super) struct Line<'a, T> {
+pub(super) struct RolloutLine<'a, T> {
     pub(super) timestamp: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ordinal: Option<u64>,
@@ -13,7 +13,7 @@ pub(super) struct Line<'a, T> {
 }
 
 #[derive(Serialize)]
-pub(super) struct SessionMeta<'a> {
+pub(super) struct RolloutMeta<'a> {
     pub(super) id: &'a str,
     pub(super) session_id: &'a str,
     pub(super) timestamp: &'a str,
@@ -22,18 +22,18 @@ pub(super) struct SessionMeta<'a> {
     pub(super) cli_version: &'a str,
     pub(super) source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) git: Option<Git<'a>>,
+    pub(super) git: Option<RolloutGit<'a>>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Git<'a> {
+pub(super) struct RolloutGit<'a> {
     pub(super) branch: &'a str,
 }
 
 /// What a person sees.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Event<'a> {
+pub(super) enum RolloutEvent<'a> {
     TaskStarted { turn_id: &'a str, model_context_window: Option<u64>, collaboration_mode_kind: &'a str },
     UserMessage { message: &'a str, images: [&'a str; 0], local_images: [&'a str; 0], text_elements: [&'a str; 0] },
     AgentMessage { message: &'a str, phase: Option<&'a str>, memory_citation: Option<&'a str> },
@@ -43,13 +43,13 @@ pub(super) enum Event<'a> {
 /// What a model sees.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Item<'a> {
+pub(super) enum RolloutItem<'a> {
     Message { role: &'a str, content: Vec<CodexContent> },
-    Reasoning { summary: Vec<SummaryText<'a>>, encrypted_content: &'a str },
+    Reasoning { summary: Vec<RolloutSummaryText<'a>>, encrypted_content: &'a str },
     FunctionCall { name: &'a str, arguments: String, call_id: &'a str },
-    FunctionCallOutput { call_id: &'a str, output: Output<'a> },
+    FunctionCallOutput { call_id: &'a str, output: RolloutOutput<'a> },
     CustomToolCall { status: &'a str, call_id: &'a str, name: &'a str, input: &'a str },
-    CustomToolCallOutput { call_id: &'a str, output: Output<'a> },
+    CustomToolCallOutput { call_id: &'a str, output: RolloutOutput<'a> },
 }
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ pub(super) enum CodexContent {
 }
 
 #[derive(Serialize)]
-pub(super) struct SummaryText<'a> {
+pub(super) struct RolloutSummaryText<'a> {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) text: &'a str,
@@ -69,7 +69,7 @@ pub(super) struct SummaryText<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Output<'a> {
+pub(super) enum RolloutOutput<'a> {
     Text(&'a str),
     Content(&'a [CodexContent]),
 }

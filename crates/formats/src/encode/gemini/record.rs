@@ -22,7 +22,7 @@ pub(super) struct UserMessage<'a> {
     pub(super) timestamp: &'a str,
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
-    pub(super) content: &'a [ApiPart],
+    pub(super) content: &'a [GeminiApiPart],
 }
 
 #[derive(Serialize)]
@@ -34,9 +34,9 @@ pub(super) struct ModelMessage<'a> {
     pub(super) kind: &'static str,
     pub(super) content: GeminiContent,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) thoughts: Vec<Thought>,
+    pub(super) thoughts: Vec<GeminiThought>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tool_calls: Vec<Call>,
+    pub(super) tool_calls: Vec<GeminiCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<&'a str>,
 }
@@ -45,19 +45,19 @@ pub(super) struct ModelMessage<'a> {
 #[serde(untagged)]
 pub(super) enum GeminiContent {
     Text(String),
-    Parts(Vec<ApiPart>),
+    Parts(Vec<GeminiApiPart>),
 }
 
 /// A part of Google's API.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum ApiPart {
+pub(super) enum GeminiApiPart {
     Text(String),
     InlineData(InlineData),
-    FunctionResponse(FunctionResponse),
+    FunctionResponse(GeminiFunctionResponse),
 }
 
-impl ApiPart {
+impl GeminiApiPart {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -74,21 +74,21 @@ pub(super) struct InlineData {
 }
 
 #[derive(Serialize)]
-pub(super) struct FunctionResponse {
+pub(super) struct GeminiFunctionResponse {
     pub(super) id: String,
     pub(super) name: String,
-    pub(super) response: Response,
+    pub(super) response: GeminiResponse,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Response {
+pub(super) enum GeminiResponse {
     Output(String),
     Error(String),
 }
 
 #[derive(Serialize)]
-pub(super) struct Thought {
+pub(super) struct GeminiThought {
     pub(super) subject: &'static str,
     pub(super) description: String,
     pub(super) timestamp: String,
@@ -97,11 +97,11 @@ pub(super) struct Thought {
 /// A call together with what came of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Call {
+pub(super) struct GeminiCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) args: Map<String, Value>,
-    pub(super) result: Vec<ApiPart>,
+    pub(super) result: Vec<GeminiApiPart>,
     pub(super) status: &'static str,
     pub(super) timestamp: String,
     pub(super) display_name: String,

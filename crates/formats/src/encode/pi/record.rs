@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 #[derive(Serialize)]
-pub(super) struct Header<'a> {
+pub(super) struct PiHeader<'a> {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) version: u32,
@@ -26,35 +26,35 @@ pub(super) struct SessionInfo<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Entry<'a> {
+pub(super) struct PiEntry<'a> {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) id: &'a str,
     pub(super) parent_id: Option<&'a str>,
     pub(super) timestamp: &'a str,
-    pub(super) message: Message,
+    pub(super) message: PiMessage,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Message {
+pub(super) enum PiMessage {
     User {
-        content: Vec<Block>,
+        content: Vec<PiBlock>,
         timestamp: i64,
     },
     Assistant {
-        content: Vec<Block>,
+        content: Vec<PiBlock>,
         api: &'static str,
         provider: &'static str,
         model: String,
-        usage: Usage,
+        usage: PiUsage,
         stop_reason: &'static str,
         timestamp: i64,
     },
     ToolResult {
         tool_call_id: String,
         tool_name: String,
-        content: Vec<Block>,
+        content: Vec<PiBlock>,
         is_error: bool,
         timestamp: i64,
     },
@@ -62,7 +62,7 @@ pub(super) enum Message {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Block {
+pub(super) enum PiBlock {
     Text {
         text: String,
     },
@@ -87,7 +87,7 @@ pub(super) enum Block {
 /// What pi asks for and nobody knows any more.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Usage {
+pub(super) struct PiUsage {
     input: u64,
     output: u64,
     cache_read: u64,
@@ -111,12 +111,12 @@ struct Cost {
 pub(super) struct SealedReasoning<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    summary: Vec<SummaryText<'a>>,
+    summary: Vec<PiSummaryText<'a>>,
     encrypted_content: &'a str,
 }
 
 #[derive(Serialize)]
-struct SummaryText<'a> {
+struct PiSummaryText<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     text: &'a str,
@@ -124,7 +124,7 @@ struct SummaryText<'a> {
 
 impl<'a> SealedReasoning<'a> {
     pub(super) fn of(text: &'a str, encrypted_content: &'a str) -> Self {
-        let summary = if text.is_empty() { Vec::new() } else { vec![SummaryText { kind: "summary_text", text }] };
+        let summary = if text.is_empty() { Vec::new() } else { vec![PiSummaryText { kind: "summary_text", text }] };
         Self { kind: "reasoning", summary, encrypted_content }
     }
 

@@ -6,7 +6,7 @@ use crate::commit::CommitPlace;
 
 /// What the next commit derives its own from.
 #[derive(Clone, Copy)]
-pub(super) struct Site {
+pub(super) struct CommitSite {
     pub(super) id: Option<CommitId>,
     pub(super) depth: Carried<i64>,
     pub(super) reset: Carried<Option<CommitPlace>>,
@@ -17,7 +17,7 @@ pub(super) enum Origin {
     /// Nothing: it is a root.
     Nothing,
     /// This commit.
-    Commit(Site),
+    Commit(CommitSite),
     /// Something that is missing or cannot be read.
     Unknown,
 }
@@ -37,7 +37,7 @@ impl Origin {
     pub(super) fn depth(&self) -> Option<Carried<i64>> {
         match self {
             Self::Nothing => Some(Carried::sure(0)),
-            Self::Commit(Site { depth, .. }) => {
+            Self::Commit(CommitSite { depth, .. }) => {
                 Some(Carried { expected: depth.expected.saturating_add(1), stored: depth.stored.saturating_add(1) })
             }
             Self::Unknown => None,
@@ -54,10 +54,10 @@ impl Origin {
     }
 
     /// Returns the parent that belongs here; nothing when it cannot be known.
-    pub(super) fn parent(&self) -> Option<Parent> {
+    pub(super) fn parent(&self) -> Option<DemandedParent> {
         match self {
-            Self::Nothing => Some(Parent(None)),
-            Self::Commit(site) => site.id.map(|id| Parent(Some(id))),
+            Self::Nothing => Some(DemandedParent(None)),
+            Self::Commit(site) => site.id.map(|id| DemandedParent(Some(id))),
             Self::Unknown => None,
         }
     }
@@ -65,7 +65,7 @@ impl Origin {
 
 /// The parent that a place demands: a commit, or none at a root.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Parent(pub(super) Option<CommitId>);
+pub(super) struct DemandedParent(pub(super) Option<CommitId>);
 
 impl<T: Copy + PartialEq> Carried<T> {
     pub(super) const fn sure(value: T) -> Self {
