@@ -5,7 +5,7 @@ use std::{
     time::SystemTime,
 };
 
-use contexture::{Contexture, Location, Options};
+use contexture::{Contexture, Location, Options, core::GivenSessionId};
 
 use crate::{Error, LiveSession, Result};
 
@@ -23,7 +23,7 @@ pub struct CaptureConfig {
     /// The directory that the caller works in.
     pub directory: Option<PathBuf>,
     /// The run of an agent that the caller was started in.
-    pub run: Option<String>,
+    pub run: Option<GivenSessionId>,
     /// Where that run can be asked.
     pub socket: Option<PathBuf>,
     /// The clock that files are dated by.

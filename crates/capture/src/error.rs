@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use contexture::{
     Coded, ErrorCode, LocationError,
-    core::{GivenSessionId, Principal, Timestamp},
+    core::{CommitId, Format, GivenSessionId, Principal, Timestamp},
     wire,
 };
 
@@ -63,6 +63,14 @@ pub enum Error {
         /// The time.
         at: Timestamp,
     },
+    /// Nothing tells which agent is to go on.
+    #[error("{commit} comes from no agent that can go on with it: its format is {format}")]
+    NoRuntime {
+        /// The commit.
+        commit: CommitId,
+        /// Its format.
+        format: Format,
+    },
     /// Nothing can be waited for.
     #[error("cannot start")]
     Executor(#[source] io::Error),
@@ -111,6 +119,7 @@ impl Coded for Error {
             Self::NothingCaptured { .. } => ErrorCode::NothingCaptured,
             Self::NotStored { .. } => ErrorCode::NotStored,
             Self::NothingKnown { .. } => ErrorCode::NothingKnown,
+            Self::NoRuntime { .. } => ErrorCode::NoRuntime,
             Self::Executor(_) => ErrorCode::CannotStart,
             Self::Untraced(untraced) => untraced.code(),
             Self::Unreadable { .. } => ErrorCode::CannotRead,

@@ -2,6 +2,7 @@
 
 mod blame;
 mod changes;
+mod made;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -13,7 +14,11 @@ use std::{
 
 use contexture_core::Timestamp;
 
-pub use self::{blame::BlamedLine, changes::FileChange};
+pub use self::{
+    blame::BlamedLine,
+    changes::FileChange,
+    made::{ContextualCommit, add_context_trailer},
+};
 use crate::{Result, Untraced, printable::printable};
 
 /// The line of a commit's message that says which context it was made in.

@@ -40,15 +40,18 @@ pub use discover::{
     session_files, touched,
 };
 pub use error::{Error, Result};
-pub use git::{BlamedLine, CONTEXT_TRAILER, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository};
+pub use git::{
+    BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository,
+    add_context_trailer,
+};
 pub use handle::Capture;
 pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};
 pub use held_document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use links::Linked;
 pub use live::{
-    BoundSession, CurrentRequest, Deadline, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting, Trouble,
-    TroubleLog, current, nearest_agent, own_process,
+    BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting,
+    Trouble, TroubleLog, current, nearest_agent, own_process,
 };
 pub use many::SessionFile;
 pub use origin::{
@@ -57,18 +60,19 @@ pub use origin::{
 };
 pub use registry::{LiveSession, OpenCall, Process, Registry};
 pub use rescue::RescuedSessions;
-pub use resume::{ResumeRequest, ResumedSession};
+pub use resume::{ResumePoint, ResumeRequest, ResumedSession};
 pub use run::{
     CheckpointInterval, CheckpointIntervalError, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint,
     NoCheckpoint, PrintedOutput, ResumedRun, RunCheckpoint, RunPlan, RunRecorder, RunSocket, RunStart, RunTask,
     RunTasks, Tap, TaskOutcome,
 };
 pub use runtime::{
-    Dialect, Happened, Heard, Homes, HookEvent, HookExtension, HookMoment, HookRegistration, ResumeCommand, Runtime,
-    RuntimeHooks, SessionName,
+    CheckpointMoment, Dialect, Homes, HookEvent, HookExtension, HookMoment, HookRegistration, ResumeCommand, Runtime,
+    RuntimeHooks, SessionName, StreamEvent,
 };
 pub use search::{
-    SessionCandidate, SessionFindings, SessionOwner, SessionSearch, SkipReason, SkippedSession, WantedSessions,
+    FoundImport, SessionCandidate, SessionFindings, SessionOwner, SessionSearch, SkipReason, SkippedSession,
+    WantedSessions,
 };
 pub use spool::{Drained, Spool};
 pub use verify::{Depth, UnreadTail, Verified, unread_after};

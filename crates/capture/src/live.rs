@@ -2,6 +2,7 @@
 
 mod current;
 mod flush;
+mod hook;
 mod hook_event;
 mod hook_seen;
 mod log;
@@ -11,6 +12,7 @@ mod session_lookup;
 
 pub use self::{
     current::{CurrentRequest, current},
+    hook::HookCaller,
     hook_event::HookInput,
     hook_seen::HookSeen,
     log::{Trouble, TroubleLog},

@@ -30,7 +30,7 @@ pub struct LiveSession {
     pub agent: Option<Process>,
     /// The id that whoever started the agent gave to all that it would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
+    pub run: Option<GivenSessionId>,
     /// The store that it goes to.
     pub store: String,
     /// The space in it.

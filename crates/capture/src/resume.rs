@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{Materialized, WrittenSession};
+use contexture::{Materialized, Reference, Stop, WrittenSession};
 use contexture_core::{CommitId, HeadName, RuntimeSessionId};
 use contexture_formats::Target;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
@@ -31,6 +31,15 @@ pub struct ResumeRequest {
     pub directory: PathBuf,
 }
 
+/// Where a session goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumePoint {
+    /// The commit.
+    pub commit: CommitId,
+    /// The head that is there and goes on with it.
+    pub head: Option<HeadName>,
+}
+
 /// A session that was written.
 #[derive(Debug, Clone)]
 pub struct ResumedSession {
@@ -43,6 +52,35 @@ pub struct ResumedSession {
 }
 
 impl Capture<'_> {
+    /// Finds where to go on: at the end of a chain, or at an earlier commit of it.
+    pub async fn resume_point(self, chain: &Reference, at: Option<&Reference>) -> Result<ResumePoint> {
+        let named = match chain.as_head() {
+            Some(name) => self.engine.head(name).await?.map(|commit| (commit, Some(name.clone()))),
+            None => None,
+        };
+        let (tip, head) = match named {
+            Some(found) => found,
+            None => (self.engine.find(chain).await?, None),
+        };
+        let Some(at) = at else { return Ok(ResumePoint { commit: tip, head }) };
+        let commit = self.engine.find(at).await?;
+        // Says so when it is not on the chain.
+        self.engine.entries(Some(tip), Stop::At(commit)).await?;
+        Ok(ResumePoint { commit, head: head.filter(|_| commit == tip) })
+    }
+
+    /// Returns the runtime that a commit comes from, if that can go on with it.
+    pub async fn resuming_runtime(self, commit: CommitId) -> Result<Runtime> {
+        let format = self.engine.show(commit).await?.commit.format;
+        Runtime::of(&format).filter(|runtime| runtime.can_resume()).ok_or(Error::NoRuntime { commit, format })
+    }
+
+    /// Returns the directory that was worked in at a commit, if it is here.
+    pub async fn working_directory(self, commit: CommitId) -> Result<Option<PathBuf>> {
+        let known = PathBuf::from(self.engine.target_of(Some(commit)).await?.directory);
+        Ok(Some(known).filter(|known| known != Path::new("/") && known.is_dir()))
+    }
+
     /// Writes a session where its runtime looks for it. No session that is there is changed.
     ///
     /// What the runtime adds to the session goes onto the chain when the session is imported.

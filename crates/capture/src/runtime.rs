@@ -29,7 +29,7 @@ use serde::{Serialize, Serializer};
 use self::descriptor::{RuntimeDescriptor, SessionFiles, SessionStorage};
 pub use self::{
     descriptor::{HookEvent, HookExtension, HookMoment, HookRegistration, RuntimeHooks},
-    dialect::{Dialect, Happened, Heard},
+    dialect::{CheckpointMoment, Dialect, StreamEvent},
     homes::Homes,
 };
 use crate::detect::FormatSigns;

@@ -1,11 +1,12 @@
 //! Looking for session files: which there are on this machine, and which of them somebody wants.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
 
-use contexture::wire::SkippedFile;
+use contexture::wire::{ImportTotals, SkippedFile};
 use contexture_core::{Format, Machine, Principal, Timestamp};
 use contexture_formats::{Codec, Framing, codec};
 
@@ -277,7 +278,52 @@ impl SessionOwner {
     }
 }
 
+/// What became of sessions that were found.
+#[derive(Debug)]
+pub struct FoundImport {
+    /// The files that were read, by path.
+    pub files: Vec<ImportedFile>,
+    /// The same by runtime.
+    pub runtimes: BTreeMap<String, ImportTotals>,
+    /// The files that were left out, and those that could not be read.
+    pub skipped: Vec<SkippedSession>,
+}
+
+impl FoundImport {
+    /// Tells whether there are commits that were not here before.
+    pub fn has_grown(&self) -> bool {
+        self.runtimes.values().any(|totals| totals.new_commits > 0)
+    }
+}
+
 impl Capture<'_> {
+    /// Takes in all that was found, and looks for the links between sessions if there is something new. Progress is told
+    /// in bytes of all files.
+    pub async fn import_findings(
+        self,
+        found: SessionFindings,
+        owner: &SessionOwner,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<FoundImport> {
+        let SessionFindings { candidates, skipped } = found;
+        let results = self.import_found(&candidates, owner, progress).await?;
+        let mut import = FoundImport { files: Vec::new(), runtimes: BTreeMap::new(), skipped };
+        for (SessionCandidate { path, runtime, .. }, file) in candidates.into_iter().zip(results) {
+            match file {
+                Ok(file) => {
+                    import.runtimes.entry(runtime).or_default().add(&file);
+                    import.files.push(file);
+                }
+                // One file that cannot be read must not keep the others out.
+                Err(source) => import.skipped.push(SkippedSession::unreadable(path, &source)),
+            }
+        }
+        if import.has_grown() {
+            self.link_sessions().await?;
+        }
+        Ok(import)
+    }
+
     /// Takes in files that were found. Returns what became of each, in their order. Progress is told in bytes of all of
     /// them.
     pub async fn import_found(

@@ -18,7 +18,7 @@ use std::{
 use clap::error::ErrorKind;
 use contexture::{
     Coded as _, Error as EngineError, ErrorCode, Location, LocationError, QueryError, StoreError,
-    core::{CommitId, EnvelopeId, Format, NameError, Principal, TimeError, Timestamp},
+    core::{EnvelopeId, NameError, Principal, TimeError, Timestamp},
     inspect::Obstacle,
     wire::{self, FailureBody, FailureDocument, Versioned},
 };
@@ -158,9 +158,6 @@ pub(crate) enum Error {
     /// Not everything that was looked at is well.
     #[error("{problems} problem{}", if *problems == 1 { " is left" } else { "s are left" })]
     Unwell { problems: u64 },
-    /// Nothing tells which agent is to go on.
-    #[error("{commit} comes from no agent that can go on with it: its format is {format}")]
-    NoRuntime { commit: CommitId, format: Format },
     /// An agent cannot be started.
     #[error("cannot start {program}")]
     Start { program: &'static str, line: String, source: io::Error },

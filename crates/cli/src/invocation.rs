@@ -4,7 +4,7 @@ use std::{env, ffi::OsStr, path::PathBuf, time::SystemTime};
 
 use contexture::{
     Contexture, Location, Options,
-    core::{Principal, SpaceName, Timestamp},
+    core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
 use contexture_capture::{CaptureConfig, Git, Recorder};
 
@@ -85,7 +85,7 @@ impl Invocation {
             is_store_chosen: self.names_store(),
             postgres_password: environment.postgres_password.as_deref().map(text),
             directory: env::current_dir().ok(),
-            run: environment.session.as_deref().map(text),
+            run: environment.session.as_deref().map(text).map(GivenSessionId::new),
             socket: environment.socket.clone(),
             file_clock: SystemTime::now,
         })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use contexture::{
     Contexture, Moment, Reference,
-    core::Principal,
+    core::{GivenSessionId, Principal},
     wire::{CurrentCommit, FoundBy},
 };
 
@@ -32,7 +32,7 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
         let session = bound.session.session.clone();
         let commit = bound.flush(config, request.patience).await?;
         let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
-        return Ok(CurrentCommit { commit, session: Some(session.to_string()), by: bound.by });
+        return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
     }
     let engine = Contexture::open(config.store.clone()).await?;
     if let Some(name) = &request.session {
@@ -40,7 +40,7 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
         let unknown = || Error::NoSession { name: name.clone() };
         let head: Reference = format!("session/{name}").parse().map_err(|_| unknown())?;
         let commit = engine.find(&head).await.map_err(|_| unknown())?;
-        return Ok(CurrentCommit { commit, session: Some(name.clone()), by: FoundBy::Name });
+        return Ok(CurrentCommit { commit, session: Some(GivenSessionId::new(name.as_str())), by: FoundBy::Name });
     }
     let moment = Moment { principal: request.principal.clone(), at: engine.now() };
     let known = engine.resolve(&moment).await?;

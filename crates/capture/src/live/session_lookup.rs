@@ -41,7 +41,7 @@ impl BoundSession {
             return Ok(by_name(&sessions, name).map(|session| Self { session, by: FoundBy::Name }));
         }
         if let Some(run) = &config.run
-            && let Some(session) = by_name(&sessions, run)
+            && let Some(session) = by_name(&sessions, run.as_str())
         {
             let by = if config.socket.is_some() { FoundBy::Socket } else { FoundBy::Variable };
             return Ok(Some(Self { session, by }));
@@ -99,7 +99,7 @@ impl BoundSession {
         let socket = socket.as_ref().filter(|_| self.by == FoundBy::Socket)?;
         let answer = run::ask(socket, WRAPPER_LIMIT).ok()?;
         // Agents that the wrapped one has started are listed for the same run, and the wrapper does not know them.
-        let is_of_run = run.as_ref().is_some_and(|run| run == self.session.session.as_str());
+        let is_of_run = run.as_ref().is_some_and(|run| *run == self.session.session);
         match answer {
             CurrentAnswer::Known { commit, session } if session == self.session.session || is_of_run => Some(commit),
             CurrentAnswer::Known { .. } | CurrentAnswer::Unknown { .. } => None,
@@ -118,7 +118,9 @@ async fn agent_tip(engine: &Contexture, session: &LiveSession, path: PathBuf) ->
 }
 
 fn by_name(sessions: &[LiveSession], name: &str) -> Option<LiveSession> {
-    let is_named = |session: &&LiveSession| session.session.as_str() == name || session.run.as_deref() == Some(name);
+    let is_named = |session: &&LiveSession| {
+        session.session.as_str() == name || session.run.as_ref().is_some_and(|run| run.as_str() == name)
+    };
     let begins = |session: &&LiveSession| name.len() >= MIN_PREFIX && session.session.as_str().starts_with(name);
     sessions.iter().find(is_named).or_else(|| sessions.iter().find(begins)).cloned()
 }

@@ -276,7 +276,7 @@ impl RunRecorder {
         }
         // Hooks of the agent have told of it.
         let is_own = |session: &LiveSession| {
-            let is_of_run = session.run.as_deref() == Some(self.plan.run.as_str()) && session.session != self.plan.run;
+            let is_of_run = session.run.as_ref() == Some(&self.plan.run) && session.session != self.plan.run;
             is_of_run && session.file.settings.runtime == runtime.as_str() && session.file.path.exists()
         };
         let listed = self.recorder.registry.all().into_iter().find(is_own);

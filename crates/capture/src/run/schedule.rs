@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use contexture_core::Trigger;
 use tokio::time::Instant;
 
-use crate::Happened;
+use crate::CheckpointMoment;
 
 /// How long text may have come before it is worth a checkpoint, when nobody says.
 const TEXT: Duration = Duration::from_secs(10);
@@ -58,7 +58,7 @@ impl CheckpointSchedule {
     }
 
     /// Notes that the program has told of something.
-    pub fn happened(&mut self, happened: &Happened, now: Instant) {
+    pub fn happened(&mut self, happened: &CheckpointMoment, now: Instant) {
         let at = match self.every {
             CheckpointInterval::Turn if happened.trigger == Trigger::ToolCall => return,
             CheckpointInterval::Turn | CheckpointInterval::Call => now,
@@ -127,9 +127,9 @@ mod tests {
     fn checkpoints_come_as_often_as_was_asked() {
         let now = Instant::now();
         let later = |seconds: u64| now + Duration::from_secs(seconds);
-        let moment = |trigger| Happened { trigger, awaited: None };
+        let moment = |trigger| CheckpointMoment { trigger, awaited: None };
         let (call, turn) = (moment(Trigger::ToolCall), moment(Trigger::TurnBoundary));
-        let due = |every, happened: &Happened| {
+        let due = |every, happened: &CheckpointMoment| {
             let mut schedule = CheckpointSchedule::new(every, now);
             schedule.happened(happened, later(1));
             schedule.due()

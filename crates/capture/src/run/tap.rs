@@ -13,7 +13,7 @@ use contexture::{
 };
 
 use super::PrintedOutput;
-use crate::{Dialect, Happened};
+use crate::{CheckpointMoment, Dialect};
 
 /// Longest first line that is waited for.
 const MAX_FIRST_LINE: usize = 64 * 1024;
@@ -111,7 +111,7 @@ impl Tap {
     }
 
     /// Takes what was printed and returns what has happened by it, the last if several things have.
-    pub fn take(&mut self, bytes: &[u8]) -> Option<Happened> {
+    pub fn take(&mut self, bytes: &[u8]) -> Option<CheckpointMoment> {
         match &mut self.shape {
             TapShape::Unknown(line) => {
                 line.extend_from_slice(bytes);
@@ -142,7 +142,7 @@ impl Tap {
                 for line in lines.split(|byte| *byte == b'\n') {
                     let heard = dialect.hear(line);
                     self.session = heard.session.or(self.session.take());
-                    if let Some(happened) = heard.happened {
+                    if let Some(happened) = heard.moment {
                         self.awaited.clone_from(&happened.awaited);
                         last = Some(happened);
                     }

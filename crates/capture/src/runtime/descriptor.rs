@@ -8,7 +8,7 @@ use std::{
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 
-use super::{Heard, SessionName};
+use super::{SessionName, StreamEvent};
 use crate::{detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
 
 /// Microseconds of a day, by which retention is counted.
@@ -110,7 +110,7 @@ pub(super) struct EventStream {
     /// Tells whether a line is the first of them.
     pub(super) is_first_line: fn(line: &[u8]) -> bool,
     /// Reads a line.
-    pub(super) hear: fn(line: &[u8]) -> serde_json::Result<Heard>,
+    pub(super) hear: fn(line: &[u8]) -> serde_json::Result<StreamEvent>,
 }
 
 /// How a runtime is told to tell hooks what it does.

@@ -15,16 +15,16 @@ pub struct Dialect {
 
 /// What a line tells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct StreamEvent {
     /// The session's id.
     pub session: Option<GivenSessionId>,
-    /// What has happened, if that is worth a checkpoint.
-    pub happened: Option<Happened>,
+    /// What has happened, if it is worth a checkpoint.
+    pub moment: Option<CheckpointMoment>,
 }
 
 /// Something that is worth a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Happened {
+pub struct CheckpointMoment {
     /// What it is.
     pub trigger: Trigger,
     /// A text that the session's file holds once it tells of it too.
@@ -57,7 +57,7 @@ impl Dialect {
     }
 
     /// Reads a line. One that is not understood tells nothing.
-    pub fn hear(self, line: &[u8]) -> Heard {
+    pub fn hear(self, line: &[u8]) -> StreamEvent {
         // Warnings that a program prints among its events are no events.
         (self.stream.hear)(line).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl Dialect {
     }
 }
 
-impl Happened {
+impl CheckpointMoment {
     /// Tells of something that the session's file need not be waited for.
     pub(super) fn at_once(trigger: Trigger) -> Self {
         Self { trigger, awaited: None }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn happened(runtime: Runtime, line: &str) -> Option<(Trigger, Option<String>)> {
-        dialect(runtime).hear(line.as_bytes()).happened.map(|happened| (happened.trigger, happened.awaited))
+        dialect(runtime).hear(line.as_bytes()).moment.map(|moment| (moment.trigger, moment.awaited))
     }
 
     #[test]

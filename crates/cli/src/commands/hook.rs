@@ -4,16 +4,14 @@ use std::{
     ffi::OsString,
     io::{self, IsTerminal as _, Read as _},
     panic::{self, AssertUnwindSafe},
-    path::{Path, PathBuf},
     process,
     time::Duration,
 };
 
 use clap::Args;
-use contexture::core::{GivenSessionId, SpaceName, Trigger};
+use contexture::core::{GivenSessionId, SpaceName};
 use contexture_capture::{
-    self as capture, CaptureReason, Deadline, HookInput, HookMoment, HookSeen, KeptSession, LiveSession, OpenCall,
-    Recorded, Recorder, Runtime, SessionFile, Sighting, Trouble, TroubleLog,
+    self as capture, Deadline, HookCaller, HookInput, HookSeen, Recorded, Runtime, Trouble, TroubleLog,
 };
 
 use crate::{
@@ -35,8 +33,6 @@ Examples:
 
 /// Longest event that is read: some hold what a tool has answered.
 const MAX_EVENT_BYTES: u64 = 256 * 1024 * 1024;
-/// How long a runtime may take to write down what it has just told.
-const FLUSH_LIMIT: Duration = Duration::from_millis(400);
 /// How long the store may take.
 const STORE_LIMIT: Duration = Duration::from_secs(2);
 
@@ -106,90 +102,15 @@ impl Hook {
 
     /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
     fn hear(&self, invocation: &Invocation, event: &HookInput) -> Result<Option<Recorded>> {
-        let recorder = invocation.recorder()?;
-        let moment = event.moment(self.runtime);
-        if moment == HookMoment::Start {
-            recorder.close_crashed(STORE_LIMIT)?;
-        }
-        let homes = &invocation.environment.homes;
-        let named = event.transcript_path.clone().filter(|path| !path.as_os_str().is_empty());
-        let Some(path) = named.or_else(|| capture::find_session(self.runtime, homes, &event.session_id)) else {
-            // Codex has no file before the first answer.
-            return Ok(None);
+        let environment = &invocation.environment;
+        let caller = HookCaller {
+            runtime: self.runtime,
+            homes: &environment.homes,
+            settings: &environment.import_settings(self.runtime.as_str())?,
+            agent: capture::nearest_agent(),
+            deadline: Deadline::OrEnd { limit: STORE_LIMIT, end: || process::exit(0) },
         };
-        let file = SessionFile::of_runtime(
-            self.runtime,
-            &path,
-            &invocation.environment.import_settings(self.runtime.as_str())?,
-        );
-        let agent_file = event.agent_file(&file.path);
-        let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
-        let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
-        let agent = capture::nearest_agent();
-        let note = |session: &mut LiveSession| {
-            session.agent = agent.clone().or(session.agent.take());
-            session.event.clone_from(&event.hook_event_name);
-            note_calls(session, event, moment, agent_file.as_deref());
-        };
-        let reason = match moment {
-            HookMoment::Question | HookMoment::Call => {
-                recorder.hear(&of, note)?;
-                return Ok(None);
-            }
-            HookMoment::Start => {
-                let session = recorder.hear(&of, note)?;
-                if session.captured == 0 && recorder.spool.waiting() == 0 {
-                    return Ok(None);
-                }
-                CaptureReason::live(Trigger::TurnBoundary)
-            }
-            HookMoment::Checkpoint(trigger) => CaptureReason::live(trigger),
-            HookMoment::End => {
-                let reason = event.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or("exit");
-                CaptureReason { is_live: true, ..CaptureReason::ended(reason) }
-            }
-        };
-        let session = recorder.peek(&of, note);
-        // Claude Code sums up by an agent that has no file.
-        let is_written = agent_file.as_ref().is_none_or(|file| file.exists());
-        if let Some(text) = event.awaited().filter(|_| is_written) {
-            Recorder::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
-        }
-        let deadline = Deadline::OrEnd { limit: STORE_LIMIT, end: || process::exit(0) };
-        let recorded = recorder.record(&session, &reason, deadline)?;
-        if moment == HookMoment::End {
-            recorder.strike(of.id)?;
-        } else {
-            let kept = match &recorded {
-                Recorded::Stored { kept, .. } => kept.clone(),
-                Recorded::Spooled { .. } => KeptSession::default(),
-            };
-            let note_all = |session: &mut LiveSession| {
-                note(session);
-                kept.tell(session);
-            };
-            recorder.hear(&of, note_all)?;
-        }
-        Ok(Some(recorded))
-    }
-}
-
-/// Notes which calls of tools are under way after an event.
-fn note_calls(session: &mut LiveSession, event: &HookInput, moment: HookMoment, agent_file: Option<&Path>) {
-    if let Some(file) = agent_file.filter(|file| file.exists()) {
-        session.agents.entry(file.to_owned()).or_insert(0);
-    }
-    match (moment, &event.tool_use_id) {
-        (HookMoment::Call, Some(id)) => {
-            session.calls.push(OpenCall { id: id.clone(), file: agent_file.map(Path::to_owned) });
-        }
-        (HookMoment::Checkpoint(Trigger::ToolCall), Some(id)) => session.calls.retain(|call| call.id != *id),
-        // Whoever has said all has no call under way; what is left of them was broken off. Others may still be at work.
-        (HookMoment::Question | HookMoment::Checkpoint(Trigger::ToolCall | Trigger::TurnBoundary), None) => {
-            session.calls.retain(|call| call.file.as_deref() != agent_file);
-        }
-        (HookMoment::Start | HookMoment::End, _) => session.calls.clear(),
-        _ => {}
+        Ok(invocation.recorder()?.take_event(event, &caller)?)
     }
 }
 

@@ -14,7 +14,8 @@ use contexture::{
     wire::{ComparedFile, ImportClosing, ImportTotals, PlannedFile, SkippedFile},
 };
 use contexture_capture::{
-    Capture, Depth, SessionCandidate, SessionFindings, SessionSearch, SkippedSession, Verified, WantedSessions,
+    Capture, Depth, FoundImport, SessionCandidate, SessionFindings, SessionSearch, SkippedSession, Verified,
+    WantedSessions,
 };
 
 use crate::{
@@ -69,16 +70,16 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let SessionFindings { candidates, skipped } = self.findings(invocation)?;
+        let found = self.findings(invocation)?;
         if self.dry_run {
-            return show_plan(&candidates, &skipped, output);
+            return show_plan(&found, output);
         }
         let engine = invocation.open().await?;
         if self.verify {
-            return verify(&engine, &invocation.environment.machine()?, &candidates, output).await;
+            return verify(&engine, &invocation.environment.machine()?, &found.candidates, output).await;
         }
         sessions::tell_rescued(sessions::rescue(&engine, invocation).await?, output);
-        take_in(&engine, invocation, candidates, skipped, output).await
+        take_in(&engine, invocation, found, output).await
     }
 
     /// Lists what is to be taken in and what is not.
@@ -97,39 +98,26 @@ impl Import {
 async fn take_in(
     engine: &Contexture,
     invocation: &Invocation,
-    candidates: Vec<SessionCandidate>,
-    mut skipped: Vec<SkippedSession>,
+    found: SessionFindings,
     output: &mut Output,
 ) -> Result<()> {
-    let total: u64 = candidates.iter().map(|candidate| candidate.bytes).sum();
+    let total: u64 = found.candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
-    let mut runtimes: BTreeMap<String, ImportTotals> = BTreeMap::new();
     // What comes out of a compressed file is more than the file.
     let progress = |at: u64| bar.set(at.min(total));
-    let files = sessions::take_in(engine, &invocation.environment, &candidates, &progress).await?;
-    let mut imported = Vec::new();
-    for (SessionCandidate { path, runtime, .. }, file) in candidates.into_iter().zip(files) {
-        match file {
-            Ok(file) => {
-                runtimes.entry(runtime).or_default().add(&file);
-                imported.push(file);
-            }
-            // One file that cannot be read must not keep the others out.
-            Err(source) => skipped.push(SkippedSession::unreadable(path, &source)),
-        }
-    }
+    let owner = invocation.environment.session_owner()?;
+    let import = Capture::new(engine).import_findings(found, &owner, &progress).await?;
     drop(bar);
-    if runtimes.values().any(|sum| sum.new_commits > 0) {
-        Capture::new(engine).link_sessions().await?;
-    }
+    let has_grown = import.has_grown();
+    let FoundImport { files, runtimes, skipped } = import;
     if output.shape() == Shape::Json {
-        for file in imported {
+        for file in files {
             output.document(file)?;
         }
         let skipped = skipped.iter().map(sessions::left_out).collect();
         return output.document(ImportClosing { runtimes, skipped });
     }
-    for file in &imported {
+    for file in &files {
         let framing = formats::codec(&file.format).map(formats::Codec::framing);
         let unit = if framing == Some(Framing::Lines) { "line" } else { "element" };
         if let Some(session) = &file.forked_from {
@@ -148,7 +136,7 @@ async fn take_in(
     }
     show_sums(&runtimes, output)?;
     show_skipped(&skipped, output);
-    if runtimes.values().any(|sum| sum.new_commits > 0) {
+    if has_grown {
         output.status("`ctx log --graph --all` shows what is there.");
     }
     Ok(())
@@ -197,8 +185,8 @@ fn show_skipped(skipped: &[SkippedSession], output: &mut Output) {
     }
 }
 
-fn show_plan(candidates: &[SessionCandidate], skipped: &[SkippedSession], output: &mut Output) -> Result<()> {
-    for SessionCandidate { path, runtime, bytes, .. } in candidates {
+fn show_plan(found: &SessionFindings, output: &mut Output) -> Result<()> {
+    for SessionCandidate { path, runtime, bytes, .. } in &found.candidates {
         if output.shape() == Shape::Json {
             output.document(PlannedFile { path: path.clone(), runtime: runtime.clone(), bytes: *bytes })?;
         } else {
@@ -206,7 +194,7 @@ fn show_plan(candidates: &[SessionCandidate], skipped: &[SkippedSession], output
             output.line(format_args!("{runtime:<12} {size:>10}  {}", path.display()))?;
         }
     }
-    show_skipped(skipped, output);
+    show_skipped(&found.skipped, output);
     Ok(())
 }
 

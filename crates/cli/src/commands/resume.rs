@@ -4,17 +4,17 @@ use std::{
     env,
     ffi::OsString,
     fs, io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, ExitStatus},
 };
 
 use clap::Args;
 use contexture::{
-    Contexture, Reference, Stop,
-    core::{CommitId, HeadName, RuntimeSessionId},
+    Reference,
+    core::{CommitId, RuntimeSessionId},
     wire::ResumableSession,
 };
-use contexture_capture::{Capture, ImportSettings, ResumeCommand, Runtime};
+use contexture_capture::{Capture, ImportSettings, ResumeCommand, ResumePoint, ResumeRequest, Runtime};
 use uuid::Uuid;
 
 use super::materialize;
@@ -71,17 +71,25 @@ pub(crate) struct Resume {
 impl Resume {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let (commit, head) = self.start(&engine).await?;
-        let runtime = self.runtime(&engine, commit).await?;
-        let directory = self.directory(&engine, commit).await?;
+        let capture = Capture::new(&engine);
+        let at = match &self.at {
+            values::At::Last => None,
+            values::At::Commit(reference) => Some(reference),
+        };
+        let ResumePoint { commit, head } = capture.resume_point(&self.commit, at).await?;
+        let runtime = match self.runtime {
+            Some(runtime) => runtime,
+            None => capture.resuming_runtime(commit).await?,
+        };
+        let directory = self.directory(capture, commit).await?;
         let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
         let settings = ImportSettings {
             principal: Some(invocation.environment.principal()?),
             ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())
         };
-        let request = contexture_capture::ResumeRequest { commit, head, runtime, session, directory };
-        let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
-        let contexture_capture::ResumeRequest { session, directory, .. } = request;
+        let request = ResumeRequest { commit, head, runtime, session, directory };
+        let written = capture.resume(&request, &invocation.environment.homes, &settings).await?;
+        let ResumeRequest { session, directory, .. } = request;
         let ResumeCommand { program, mut arguments } = written.command;
         arguments.extend(self.arguments);
         let line = command_line(program, &arguments);
@@ -113,8 +121,7 @@ impl Resume {
             source,
         })?;
         // The agent may have ended badly after it did much; what it has written is kept in any case.
-        let taken =
-            Capture::new(&engine).import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
+        let taken = capture.import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
         output.status(match taken.new_commits {
             0 => format!("{} has added nothing.", runtime.title()),
             new => format!("Took in {} from {}.", output::counted(new, "turn"), runtime.title()),
@@ -122,35 +129,12 @@ impl Resume {
         if ended.success() { Ok(()) } else { Err(Error::Ended { program, status: ended }) }
     }
 
-    /// Finds where to go on, and the head that goes with it.
-    async fn start(&self, engine: &Contexture) -> Result<(CommitId, Option<HeadName>)> {
-        let (tip, head) = values::find(engine, &self.commit).await?;
-        match &self.at {
-            values::At::Last => Ok((tip, head)),
-            values::At::Commit(reference) => {
-                let at = engine.find(reference).await?;
-                // Says so when it is not on the chain.
-                engine.entries(Some(tip), Stop::At(at)).await?;
-                Ok((at, head.filter(|_| at == tip)))
-            }
-        }
-    }
-
-    async fn runtime(&self, engine: &Contexture, commit: CommitId) -> Result<Runtime> {
-        if let Some(runtime) = self.runtime {
-            return Ok(runtime);
-        }
-        let format = engine.show(commit).await?.commit.format;
-        Runtime::of(&format).filter(|runtime| runtime.can_resume()).ok_or(Error::NoRuntime { commit, format })
-    }
-
-    async fn directory(&self, engine: &Contexture, commit: CommitId) -> Result<PathBuf> {
+    async fn directory(&self, capture: Capture<'_>, commit: CommitId) -> Result<PathBuf> {
         let chosen = if let Some(directory) = &self.cwd {
             directory.clone()
         } else {
-            let known = PathBuf::from(engine.target_of(Some(commit)).await?.directory);
             let here = || env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source });
-            if known != Path::new("/") && known.is_dir() { known } else { here()? }
+            capture.working_directory(commit).await?.map_or_else(here, Ok)?
         };
         let unreadable = |source| Error::Read { input: Input::File(chosen.clone()), source };
         let directory = fs::canonicalize(&chosen).map_err(unreadable)?;

@@ -22,7 +22,7 @@ use contexture::{
 };
 use contexture_capture::{
     self as capture, Capture, CheckpointInterval, CheckpointSchedule, Dialect, MadeCheckpoint, NoCheckpoint,
-    ResumedRun, RunPlan, RunRecorder, RunSocket, RunStart, Runtime, Tap,
+    ResumePoint, ResumedRun, RunPlan, RunRecorder, RunSocket, RunStart, Runtime, Tap,
 };
 use tokio::{process::Command, time::Instant};
 use uuid::Uuid;
@@ -174,7 +174,7 @@ async fn resume(
 ) -> Result<(Line, ResumedRun)> {
     let runtime = line.runtime().ok_or_else(|| Error::NoAgent { program: line.program() })?;
     let engine = invocation.open().await?;
-    let (commit, head) = values::find(&engine, from).await?;
+    let ResumePoint { commit, head } = Capture::new(&engine).resume_point(from, None).await?;
     let settings = invocation.environment.import_settings(runtime.as_str())?;
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
     let request = capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };

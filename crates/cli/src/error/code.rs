@@ -44,7 +44,6 @@ impl Coded for Error {
             Self::Unsound { .. } => ErrorCode::Unsound,
             Self::NotReproduced { .. } => ErrorCode::NotReproduced,
             Self::Unwell { .. } => ErrorCode::Unwell,
-            Self::NoRuntime { .. } => ErrorCode::NoRuntime,
             Self::Start { .. } => ErrorCode::CannotStartAgent,
             Self::Ended { .. } => ErrorCode::AgentFailed,
             Self::Spawn { .. } => ErrorCode::CannotStartProgram,

@@ -51,7 +51,6 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NoHeads => "`ctx log --all` shows commits to name instead",
         Error::NotEmpty { .. } => "name a new directory",
         Error::NotReproduced { .. } => "`ctx import` takes in what is new; then compare again",
-        Error::NoRuntime { .. } => &format!("name one: {}", any_of("--in", Runtime::resumable())),
         Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
         Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
         Error::NoAgent { .. } => &format!("name the agent that it starts: {}", any_of("--in", Runtime::resumable())),
@@ -105,6 +104,7 @@ fn after_capture(error: &CaptureError) -> Option<String> {
         CaptureError::NothingCaptured { .. } => "ask again after the first answer",
         CaptureError::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
         CaptureError::NothingKnown { principal, .. } => &all_of(principal),
+        CaptureError::NoRuntime { .. } => &format!("name one: {}", any_of("--in", Runtime::resumable())),
         CaptureError::Executor(_)
         | CaptureError::Discontinuous { .. }
         | CaptureError::Unreadable { .. }

@@ -146,6 +146,7 @@ fn capture() -> Vec<CaptureError> {
         CaptureError::NoSession { name: text() },
         CaptureError::NothingCaptured { session: GivenSessionId::new(text()) },
         CaptureError::NotStored { problem: text() },
+        CaptureError::NoRuntime { commit: commit(), format: format() },
     ]
 }
 
@@ -199,7 +200,6 @@ fn answers() -> Vec<Error> {
 /// What is wrong with agents and other programs.
 fn programs() -> Vec<Error> {
     vec![
-        Error::NoRuntime { commit: commit(), format: format() },
         Error::Start { program: "codex", line: text(), source: failure() },
         Error::Ended { program: "codex", status: ExitStatus::default() },
         Error::Spawn { program: text(), source: failure() },

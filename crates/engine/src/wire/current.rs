@@ -1,6 +1,6 @@
 //! The commit that is somebody's understanding now, as programs read it.
 
-use contexture_core::CommitId;
+use contexture_core::{CommitId, GivenSessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct CurrentCommit {
     pub commit: CommitId,
     /// The session of the agent that the caller works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<GivenSessionId>,
     /// How that was found out.
     pub by: FoundBy,
 }

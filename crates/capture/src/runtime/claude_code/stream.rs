@@ -4,7 +4,7 @@ use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::{Happened, Heard, arguments, descriptor::EventStream};
+use super::super::{CheckpointMoment, StreamEvent, arguments, descriptor::EventStream};
 
 pub(super) const STREAM: EventStream = EventStream {
     format: "claude-stream-v1",
@@ -68,20 +68,20 @@ fn is_first_line(line: &[u8]) -> bool {
         .is_ok_and(|event| event.kind == "system" && event.subtype.is_some() && event.session_id.is_some())
 }
 
-fn hear(line: &[u8]) -> serde_json::Result<Heard> {
+fn hear(line: &[u8]) -> serde_json::Result<StreamEvent> {
     let event: Event = serde_json::from_slice(line)?;
-    let happened = match event.kind.as_str() {
+    let moment = match event.kind.as_str() {
         "assistant" => {
-            let Blocks::List(blocks) = event.message.content else { return Ok(Heard::default()) };
+            let Blocks::List(blocks) = event.message.content else { return Ok(StreamEvent::default()) };
             let call = blocks.into_iter().rev().find_map(|block| match block {
                 Block::ToolUse { id } => Some(id),
                 Block::Other => None,
             });
             let is_own = event.parent_tool_use_id.is_none();
-            call.map(|id| Happened { trigger: Trigger::ToolCall, awaited: Some(id).filter(|_| is_own) })
+            call.map(|id| CheckpointMoment { trigger: Trigger::ToolCall, awaited: Some(id).filter(|_| is_own) })
         }
-        "result" => Some(Happened { trigger: Trigger::TurnBoundary, awaited: event.result }),
+        "result" => Some(CheckpointMoment { trigger: Trigger::TurnBoundary, awaited: event.result }),
         _ => None,
     };
-    Ok(Heard { session: event.session_id, happened })
+    Ok(StreamEvent { session: event.session_id, moment })
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    super::{Happened, Heard, arguments, descriptor::EventStream},
+    super::{CheckpointMoment, StreamEvent, arguments, descriptor::EventStream},
     exec,
 };
 
@@ -46,7 +46,7 @@ fn is_first_line(line: &[u8]) -> bool {
     serde_json::from_slice::<Event>(line).is_ok_and(|event| event.kind == "thread.started" && event.thread_id.is_some())
 }
 
-fn hear(line: &[u8]) -> serde_json::Result<Heard> {
+fn hear(line: &[u8]) -> serde_json::Result<StreamEvent> {
     let event: Event = serde_json::from_slice(line)?;
     let trigger = match (event.kind.as_str(), event.item.kind.as_str()) {
         ("turn.completed" | "turn.failed", _) => Some(Trigger::TurnBoundary),
@@ -54,5 +54,5 @@ fn hear(line: &[u8]) -> serde_json::Result<Heard> {
         ("item.completed", _) => Some(Trigger::ToolCall),
         _ => None,
     };
-    Ok(Heard { session: event.thread_id, happened: trigger.map(Happened::at_once) })
+    Ok(StreamEvent { session: event.thread_id, moment: trigger.map(CheckpointMoment::at_once) })
 }

@@ -4,7 +4,7 @@ use contexture_core::{GivenSessionId, Trigger};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::{Happened, Heard, arguments, descriptor::EventStream};
+use super::super::{CheckpointMoment, StreamEvent, arguments, descriptor::EventStream};
 use crate::detect::has_texts;
 
 pub(super) const STREAM: EventStream = EventStream {
@@ -30,7 +30,7 @@ fn is_first_line(line: &[u8]) -> bool {
     serde_json::from_slice::<Event>(line).is_ok_and(|event| event.kind == "init" && event.session_id.is_some())
 }
 
-fn hear(line: &[u8]) -> serde_json::Result<Heard> {
+fn hear(line: &[u8]) -> serde_json::Result<StreamEvent> {
     let event: Event = serde_json::from_slice(line)?;
     let trigger = match event.kind.as_str() {
         "result" => Some(Trigger::TurnBoundary),
@@ -38,5 +38,5 @@ fn hear(line: &[u8]) -> serde_json::Result<Heard> {
         "tool_result" => Some(Trigger::ToolCall),
         _ => None,
     };
-    Ok(Heard { session: event.session_id, happened: trigger.map(Happened::at_once) })
+    Ok(StreamEvent { session: event.session_id, moment: trigger.map(CheckpointMoment::at_once) })
 }

@@ -1,0 +1,119 @@
+//! Doing what an event of a hook asks for.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use contexture_core::Trigger;
+
+use super::{Deadline, HookInput, KeptSession, Recorded, Recorder, Sighting};
+use crate::{
+    CaptureReason, Homes, HookMoment, ImportSettings, LiveSession, OpenCall, Process, Result, Runtime, SessionFile,
+    find_session,
+};
+
+/// How long a runtime may take to write down what it has just told.
+const FLUSH_LIMIT: Duration = Duration::from_millis(400);
+/// How long the store may take for the rest of a session whose agent is gone.
+const CRASHED_LIMIT: Duration = Duration::from_secs(2);
+
+/// Who calls a hook, and how long that may take.
+#[derive(Debug, Clone)]
+pub struct HookCaller<'h> {
+    /// The runtime whose hook it is.
+    pub runtime: Runtime,
+    /// Where runtimes keep their sessions, because not all events name the file.
+    pub homes: &'h Homes,
+    /// Whose the session is.
+    pub settings: &'h ImportSettings,
+    /// The agent's process, if that is known.
+    pub agent: Option<Process>,
+    /// How long the store may take.
+    pub deadline: Deadline,
+}
+
+impl Recorder {
+    /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
+    ///
+    /// This waits on the thread that calls, which must not be one of an async runtime.
+    pub fn take_event(&self, event: &HookInput, caller: &HookCaller<'_>) -> Result<Option<Recorded>> {
+        let HookCaller { runtime, homes, settings, agent, deadline } = caller;
+        let moment = event.moment(*runtime);
+        if moment == HookMoment::Start {
+            self.close_crashed(CRASHED_LIMIT)?;
+        }
+        let named = event.transcript_path.clone().filter(|path| !path.as_os_str().is_empty());
+        let Some(path) = named.or_else(|| find_session(*runtime, homes, &event.session_id)) else {
+            // Codex has no file before the first answer.
+            return Ok(None);
+        };
+        let file = SessionFile::of_runtime(*runtime, &path, settings);
+        let agent_file = event.agent_file(&file.path);
+        let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
+        let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
+        let note = |session: &mut LiveSession| {
+            session.agent = agent.clone().or(session.agent.take());
+            session.event.clone_from(&event.hook_event_name);
+            note_calls(session, event, moment, agent_file.as_deref());
+        };
+        let reason = match moment {
+            HookMoment::Question | HookMoment::Call => {
+                self.hear(&of, note)?;
+                return Ok(None);
+            }
+            HookMoment::Start => {
+                let session = self.hear(&of, note)?;
+                if session.captured == 0 && self.spool.waiting() == 0 {
+                    return Ok(None);
+                }
+                CaptureReason::live(Trigger::TurnBoundary)
+            }
+            HookMoment::Checkpoint(trigger) => CaptureReason::live(trigger),
+            HookMoment::End => {
+                let reason = event.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or("exit");
+                CaptureReason { is_live: true, ..CaptureReason::ended(reason) }
+            }
+        };
+        let session = self.peek(&of, note);
+        // Claude Code sums up by an agent that has no file.
+        let is_written = agent_file.as_ref().is_none_or(|file| file.exists());
+        if let Some(text) = event.awaited().filter(|_| is_written) {
+            Self::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
+        }
+        let recorded = self.record(&session, &reason, *deadline)?;
+        if moment == HookMoment::End {
+            self.strike(of.id)?;
+        } else {
+            let kept = match &recorded {
+                Recorded::Stored { kept, .. } => kept.clone(),
+                Recorded::Spooled { .. } => KeptSession::default(),
+            };
+            let note_all = |session: &mut LiveSession| {
+                note(session);
+                kept.tell(session);
+            };
+            self.hear(&of, note_all)?;
+        }
+        Ok(Some(recorded))
+    }
+}
+
+/// Notes which calls of tools are under way after an event.
+fn note_calls(session: &mut LiveSession, event: &HookInput, moment: HookMoment, agent_file: Option<&Path>) {
+    if let Some(file) = agent_file.filter(|file| file.exists()) {
+        session.agents.entry(file.to_owned()).or_insert(0);
+    }
+    match (moment, &event.tool_use_id) {
+        (HookMoment::Call, Some(id)) => {
+            session.calls.push(OpenCall { id: id.clone(), file: agent_file.map(Path::to_owned) });
+        }
+        (HookMoment::Checkpoint(Trigger::ToolCall), Some(id)) => session.calls.retain(|call| call.id != *id),
+        // Whoever has said all has no call under way; what is left of them was broken off. Others may still be at work.
+        (HookMoment::Question | HookMoment::Checkpoint(Trigger::ToolCall | Trigger::TurnBoundary), None) => {
+            session.calls.retain(|call| call.file.as_deref() != agent_file);
+        }
+        (HookMoment::Start | HookMoment::End, _) => session.calls.clear(),
+        _ => {}
+    }
+}
