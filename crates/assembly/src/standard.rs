@@ -8,7 +8,7 @@ pub(crate) mod shape;
 
 mod id;
 mod reference;
-mod words;
+mod vocabularies;
 
 mod assembly;
 mod budget;
@@ -43,7 +43,7 @@ pub use reference::RecordReference;
 pub use selection::{ContextSelection, Omitted, OmittedRef};
 pub use source::{Binding, Selector, SelectorShape, SourceRef};
 pub use surface::ContextSurface;
-pub use words::{
+pub use vocabularies::{
     Audience, CompactionMethod, CompactionTrigger, ContentMode, ContextKind, ContextScope, InjectionPoint, Lifecycle,
     MissingStatus, OmissionReason, OverflowStrategy, RankingSignal, RedactionState, SelectorKind, Severity,
     SurfaceKind,

@@ -134,7 +134,7 @@ fn why_no_place(runtime: Runtime) -> &'static str {
 
 impl Error {
     /// Returns what failed and why, in one line, without what was said already.
-    pub fn told(&self) -> String {
+    pub fn in_one_line(&self) -> String {
         let parts: Vec<String> = std::iter::once(self.to_string()).chain(wire::causes(self)).collect();
         parts.join(": ")
     }

@@ -17,8 +17,8 @@ use tracing::{Instrument as _, debug_span, field};
 
 use crate::{
     Capture, Error, Result,
+    import_files::SessionFile,
     input::{Piece, id_in_name, known_as},
-    many::SessionFile,
     reading::{Done, KnownSource, Message, ReadingJob, ReadingReport, Unread, read},
     steps::StepBatch,
 };

@@ -14,11 +14,11 @@ mod git;
 mod health;
 mod held_document;
 mod import;
+mod import_files;
 mod input;
 mod lines;
 mod links;
 mod live;
-mod many;
 pub mod opencode;
 mod origin;
 mod printable;
@@ -48,12 +48,12 @@ pub use handle::Capture;
 pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};
 pub use held_document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
+pub use import_files::SessionFile;
 pub use links::Linked;
 pub use live::{
     BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting,
     Trouble, TroubleLog, current, nearest_agent, own_process,
 };
-pub use many::SessionFile;
 pub use origin::{
     BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineRun, LineSubject,
     LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, Untraced, why_commit, why_lines,

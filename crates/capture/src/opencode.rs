@@ -121,7 +121,7 @@ fn escaped(path: &Path) -> String {
 fn with(data: &str, ids: &[(&str, &str)]) -> Value {
     let mut fields: Map<String, Value> = ids.iter().map(|(name, id)| ((*name).to_owned(), json!(id))).collect();
     match serde_json::from_str(data) {
-        Ok(Value::Object(told)) => fields.extend(told),
+        Ok(Value::Object(stored)) => fields.extend(stored),
         // What is not understood stays.
         _ => drop(fields.insert("data".to_owned(), json!(data))),
     }

@@ -316,9 +316,9 @@ impl Steps {
     }
 
     fn learn(&mut self, facts: &Facts) {
-        fn set(known: &mut Option<String>, told: Option<&String>) {
-            if let Some(told) = told {
-                known.replace(told.clone());
+        fn set(known: &mut Option<String>, given: Option<&String>) {
+            if let Some(given) = given {
+                known.replace(given.clone());
             }
         }
         self.learn_parent(facts);
@@ -455,7 +455,7 @@ impl Steps {
         };
         let id = commit.id();
         let mut annotations: Vec<Annotation> = title.and_then(|text| summary(&text)).into_iter().collect();
-        annotations.extend(labels.told_after(&state.labels));
+        annotations.extend(labels.changed_since(&state.labels));
         if let Some(parent) = self.parent.as_mut().filter(|parent| lane == 0 && parent.first.is_none()) {
             parent.first = Some(id);
             annotations.extend(label(PARENT_SESSION, parent.session.as_str()));

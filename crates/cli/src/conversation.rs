@@ -6,7 +6,7 @@
 mod call;
 mod gist;
 mod speaker;
-mod words;
+mod terminal_text;
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ use contexture::{
 use self::speaker::{Speaker, SpeakerVoice};
 pub(crate) use self::{
     gist::gist,
-    words::{clean, clip, wrap},
+    terminal_text::{clean, clip, wrap},
 };
 use crate::output::{self, Palette};
 

@@ -228,7 +228,7 @@ impl Error {
     }
 
     /// Tells whether whoever has failed has said so.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_reported(&self) -> bool {
         matches!(self, Self::Passed { .. })
     }
 
@@ -247,7 +247,7 @@ impl Error {
     }
 
     /// Returns what failed and why, in one line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn in_one_line(&self) -> String {
         let parts: Vec<String> = std::iter::once(self.to_string()).chain(self.causes()).collect();
         parts.join(": ")
     }

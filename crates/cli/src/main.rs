@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     match ended.and(output.finish()) {
         Ok(()) => Exit::Done.into(),
         Err(error) if error.is_closed_pipe() => Exit::Done.into(),
-        Err(error) if error.is_told() => error.exit().into(),
+        Err(error) if error.is_reported() => error.exit().into(),
         Err(error) => {
             output.failure(&error);
             error.exit().into()

@@ -127,14 +127,14 @@ impl Teller {
     }
 
     /// Puts a name before lines. A name that is empty goes on with the field before it.
-    pub(crate) fn field(&self, name: &str, told: Vec<String>) -> Vec<String> {
+    pub(crate) fn field(&self, name: &str, lines: Vec<String>) -> Vec<String> {
         let strong = self.palette.strong;
         let width = INDENT - 2;
         let named = |(number, line): (usize, String)| {
             let name = if number == 0 { name } else { "" };
             format!("  {strong}{name:<width$}{strong:#}{line}").trim_end().to_owned()
         };
-        told.into_iter().enumerate().map(named).collect()
+        lines.into_iter().enumerate().map(named).collect()
     }
 
     fn prose(&self, name: &str, text: &str, style: Style) -> Vec<String> {
@@ -151,10 +151,10 @@ impl Teller {
             ShownDetail::Folded => near(&found.edit.lines, texts),
         };
         let conversation = Conversation::new(self.palette, self.columns - INDENT, self.detail);
-        let told = conversation.tell_edit(&found.tool, found.edit.path.as_deref().unwrap_or_default(), &lines);
+        let text = conversation.tell_edit(&found.tool, found.edit.path.as_deref().unwrap_or_default(), &lines);
         // The field has an indentation of its own.
-        let told = told.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned());
-        self.field("edit", told.collect())
+        let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned());
+        self.field("edit", lines.collect())
     }
 
     fn more(&self, left_out: usize) -> Option<String> {
@@ -164,7 +164,7 @@ impl Teller {
 }
 
 /// Returns a range of lines as it is typed.
-pub(crate) fn told_range(first: u64, last: u64) -> String {
+pub(crate) fn range_text(first: u64, last: u64) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 

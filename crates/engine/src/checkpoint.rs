@@ -24,7 +24,7 @@ use tracing::{
     field::{self, display},
 };
 
-use crate::{Contexture, Error, Result, pieces};
+use crate::{Contexture, Error, Result, piece_reader};
 
 /// Separates the digests of requests from every other use of BLAKE3.
 const REQUEST_CONTEXT: &str = "contexture checkpoint request v1";
@@ -223,7 +223,7 @@ impl Contexture {
         rule: Concatenation,
         reader: Box<dyn Read + Send>,
     ) -> Result<Prepared> {
-        let (start, reader) = pieces::read_start(reader).await?;
+        let (start, reader) = piece_reader::read_start(reader).await?;
         if start.len() <= MAX_HOT_BYTES {
             return Box::pin(self.prepare(request, CheckpointContent::Bytes(start))).await;
         }
@@ -346,10 +346,10 @@ impl Read for CheckedReader {
         match self.checker.take() {
             None => {}
             Some(checker) if buffer.is_empty() => self.checker = Some(checker),
-            Some(checker) if count == 0 => self.settle(checker.finish())?,
+            Some(checker) if count == 0 => self.keep_verdict(checker.finish())?,
             Some(mut checker) => match checker.push(&buffer[..count]) {
                 Ok(()) => self.checker = Some(checker),
-                Err(error) => self.settle(Err(error))?,
+                Err(error) => self.keep_verdict(Err(error))?,
             },
         }
         Ok(count)
@@ -357,7 +357,7 @@ impl Read for CheckedReader {
 }
 
 impl CheckedReader {
-    fn settle(&self, verdict: Result<Measure, FormatError>) -> io::Result<()> {
+    fn keep_verdict(&self, verdict: Result<Measure, FormatError>) -> io::Result<()> {
         let failed = verdict.is_err();
         *self.verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(verdict);
         if failed { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) }

@@ -15,7 +15,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::{
     Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Result, Stop,
     materialize::{Materialization, MaterializedPiece},
-    pieces::PieceReader,
+    piece_reader::PieceReader,
 };
 
 /// Pieces of a materialization that may wait to be stored.

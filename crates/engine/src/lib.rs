@@ -28,7 +28,7 @@ mod lines;
 mod materialize;
 mod missing;
 mod native_prefix;
-mod pieces;
+mod piece_reader;
 mod search;
 mod token_count;
 mod translate;

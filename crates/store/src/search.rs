@@ -5,7 +5,7 @@
 
 mod find;
 mod query;
-mod words;
+mod word_split;
 
 use std::{fmt, str::FromStr};
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use find::{Filter, Hit, SearchRequest, find, newest};
 pub use query::{Query, QueryError};
-pub use words::{Passage, Words, passages};
+pub use word_split::{Passage, Words, passages};
 
 use crate::{
     Result,

@@ -11,7 +11,7 @@ mod runtime;
 mod sqlite;
 
 mod draft;
-mod look;
+mod observe;
 mod verify;
 
 pub mod clients;
@@ -27,8 +27,8 @@ pub use clock::TestClock;
 pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
 pub use harness::Harness;
 pub use json_schema::schema_violation;
-pub use look::{Observed, artifact, exported, heads, journal, materialized, observe, stored, walked};
 pub use numbers::Numbers;
+pub use observe::{Observed, artifact, exported, heads, journal, materialized, observe, stored, walked};
 pub use runtime::block_on;
 pub use sqlite::{LoneSqliteBackend, SqliteBackend};
 pub use verify::{assert_sound, assert_whole};

@@ -171,7 +171,7 @@ fn judge(candidate: &SessionCandidate, verified: Result<Verified>, open: &OpenSe
             use StoreError::{Damaged, DamagedArtifact, NoArtifact};
             let is_damage =
                 matches!(error, Error::Engine(EngineError::Store(Damaged { .. } | DamagedArtifact(_) | NoArtifact(_))));
-            SessionState::Unreadable { problem: error.told(), is_damage }
+            SessionState::Unreadable { problem: error.in_one_line(), is_damage }
         }
     }
 }

@@ -155,13 +155,13 @@ impl RunRecorder {
     /// Does the same for what is known better by now.
     pub(crate) fn list_anew(&mut self, printed: &PrintedOutput) {
         let listed = self.list(printed);
-        self.write_down(listed.err().map(|error| error.told()), false);
+        self.write_down(listed.err().map(|error| error.in_one_line()), false);
     }
 
     /// Takes in what others have left open.
     pub(crate) fn close_crashed(&mut self) {
         let closed = self.recorder.close_crashed(CRASHED_LIMIT);
-        self.write_down(closed.err().map(|error| error.told()), false);
+        self.write_down(closed.err().map(|error| error.in_one_line()), false);
     }
 
     /// Makes a checkpoint.
@@ -172,7 +172,7 @@ impl RunRecorder {
                 self.write_down(Some(problem.clone()), true);
             }
             Ok(_) => self.written_down = None,
-            Err(error) => self.write_down(Some(error.told()), false),
+            Err(error) => self.write_down(Some(error.in_one_line()), false),
         }
         made
     }
@@ -203,8 +203,8 @@ impl RunRecorder {
     pub(crate) fn finish(&mut self, checkpoint: &RunCheckpoint) -> Result<MadeCheckpoint> {
         let made = self.checkpoint(checkpoint)?;
         let is_spooled = matches!(made.commit, Err(NoCheckpoint::Spooled { .. }));
-        let told = checkpoint.printed.session.as_ref();
-        if let (Some(runtime), Some((session, true)), None) = (self.plan.runtime, &self.target, told) {
+        let named = checkpoint.printed.session.as_ref();
+        if let (Some(runtime), Some((session, true)), None) = (self.plan.runtime, &self.target, named) {
             self.capture_others(runtime, session)?;
         }
         match &self.target {
@@ -231,10 +231,10 @@ impl RunRecorder {
             return Ok(());
         }
         let printed = &checkpoint.printed;
-        let told = printed.session.as_ref();
+        let named = printed.session.as_ref();
         let runtime = printed.runtime.or(self.plan.runtime);
         if let Some(runtime) = runtime.filter(|_| !self.plan.is_ephemeral)
-            && let Some((session, path)) = self.await_file(runtime, told)
+            && let Some((session, path)) = self.await_file(runtime, named)
         {
             let file = SessionFile::of_runtime(runtime, &path, &self.plan.settings);
             let session = self.hear(&session, &file)?;
@@ -242,7 +242,7 @@ impl RunRecorder {
             return self.recorder.strike(&self.plan.run);
         }
         // A program that tells nothing of its session may begin its file late.
-        let is_settled = told.is_some() || self.plan.runtime.is_none() || checkpoint.settles;
+        let is_settled = named.is_some() || self.plan.runtime.is_none() || checkpoint.settles;
         if printed.kept.is_some() && is_settled {
             let session = self.hear(&self.plan.run, &self.file_of(printed))?;
             self.target = Some((session, false));
@@ -251,26 +251,26 @@ impl RunRecorder {
     }
 
     /// Finds the runtime's own file, which may appear a moment after the session was told of.
-    fn await_file(&self, runtime: Runtime, told: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
+    fn await_file(&self, runtime: Runtime, named: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
         let start = Instant::now();
         loop {
-            if let Some(found) = self.own_file(runtime, told) {
+            if let Some(found) = self.own_file(runtime, named) {
                 return Some(found);
             }
-            if told.is_none() || start.elapsed() >= FILE_LIMIT {
+            if named.is_none() || start.elapsed() >= FILE_LIMIT {
                 return None;
             }
             thread::sleep(PAUSE);
         }
     }
 
-    fn own_file(&self, runtime: Runtime, told: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
+    fn own_file(&self, runtime: Runtime, named: Option<&GivenSessionId>) -> Option<(GivenSessionId, PathBuf)> {
         // Gemini CLI begins a second file of a session that it goes on with, and leaves it empty.
-        let resumed = self.plan.resumed.as_ref().filter(|resumed| told.is_none_or(|told| *told == resumed.session));
+        let resumed = self.plan.resumed.as_ref().filter(|resumed| named.is_none_or(|named| *named == resumed.session));
         if let Some(ResumedRun { session, path, .. }) = resumed {
             return Some((session.clone(), path.clone()));
         }
-        if let Some(session) = told {
+        if let Some(session) = named {
             let path = discover::find_session(runtime, &self.homes, session)?;
             return Some((session.clone(), path));
         }

@@ -24,7 +24,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Says what has changed.
-    pub(super) fn told_after(&self, before: &Self) -> Vec<Annotation> {
+    pub(super) fn changed_since(&self, before: &Self) -> Vec<Annotation> {
         let pairs = [
             ("cwd", &self.directory, &before.directory),
             ("branch", &self.branch, &before.branch),

@@ -12,7 +12,7 @@ use crate::{
     conversation::{self, ShownDetail},
     error::Result,
     invocation::Invocation,
-    origin::{Teller, told_range},
+    origin::{Teller, range_text},
     output::{self, Output, Palette, Shape},
 };
 
@@ -80,7 +80,7 @@ impl Blame {
         if blamed.runs.iter().any(|run| run.origin.is_some()) {
             Ok(())
         } else {
-            Err(Untraced::NoContext { what: told_target(subject.name(), &asked) }.into())
+            Err(Untraced::NoContext { what: target_text(subject.name(), &asked) }.into())
         }
     }
 }
@@ -96,7 +96,7 @@ async fn tell_all(
         if number > 0 {
             output.line("")?;
         }
-        output.line(format_args!("{strong}{}{strong:#}", told_target(name, &(run.first()..=run.last()))))?;
+        output.line(format_args!("{strong}{}{strong:#}", target_text(name, &(run.first()..=run.last()))))?;
         let mut lines = teller.file_lines(run.first(), &run.texts());
         lines.push(String::new());
         match run.git(finder) {
@@ -124,7 +124,7 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
     let BlamedFile { runs, contexts, .. } = blamed;
     let Palette { id, faint, .. } = output.palette;
     let columns = output.columns();
-    let range = |run: &LineRun| told_range(run.first(), run.last());
+    let range = |run: &LineRun| range_text(run.first(), run.last());
     let width = runs.iter().map(|run| range(run).len()).max().unwrap_or(0);
     let mut stories: Vec<Option<OriginStory>> = Vec::new();
     stories.resize_with(contexts.len(), || None);
@@ -163,6 +163,6 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
 /// Columns of a short id, a space and an author.
 const SHORT_GIT_COLUMNS: usize = 10 + 1 + AUTHOR_COLUMNS;
 
-fn told_target(file: &str, lines: &RangeInclusive<u64>) -> String {
-    format!("{file}:{}", told_range(*lines.start(), *lines.end()))
+fn target_text(file: &str, lines: &RangeInclusive<u64>) -> String {
+    format!("{file}:{}", range_text(*lines.start(), *lines.end()))
 }

@@ -46,7 +46,7 @@ impl GitHook {
         };
         let problem = match done {
             Ok(Ok(())) => return,
-            Ok(Err(error)) => error.told(),
+            Ok(Err(error)) => error.in_one_line(),
             Err(_) => format!("it was not done within {LIMIT:?}"),
         };
         if let Ok(recorder) = invocation.recorder() {

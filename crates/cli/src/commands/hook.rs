@@ -77,7 +77,7 @@ impl Hook {
         panic::set_hook(Box::new(|_| {}));
         let problem = match panic::catch_unwind(AssertUnwindSafe(|| self.listen(invocation))) {
             Ok(Ok(())) => return,
-            Ok(Err(error)) => error.told(),
+            Ok(Err(error)) => error.in_one_line(),
             Err(_) => "the program failed".to_owned(),
         };
         write_down(invocation, format!("hook {}", self.runtime), None, problem, false);
@@ -94,7 +94,7 @@ impl Hook {
         let (problem, is_spooled) = match self.hear(invocation, &event) {
             Ok(Some(Recorded::Spooled { problem })) => (problem, true),
             Ok(Some(Recorded::Stored { .. }) | None) => return Ok(()),
-            Err(error) => (error.told(), false),
+            Err(error) => (error.in_one_line(), false),
         };
         write_down(invocation, during, Some(event.session_id), problem, is_spooled);
         Ok(())

@@ -74,7 +74,7 @@ impl Materialize {
             let counted = materialization.write_to(output.data()).await.map_err(failed)?;
             output.flush()?;
             publish_report(report, &counted)?;
-            output.remark(told(&counted));
+            output.remark(describe(&counted));
             return Ok(());
         };
         let mut draft = DraftFile::start(path)?;
@@ -86,7 +86,7 @@ impl Materialize {
         publish_report(report, &counted)?;
         match output.shape() {
             Shape::Json => output.document(&counted)?,
-            Shape::Text => output.status(told(&counted)),
+            Shape::Text => output.status(describe(&counted)),
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ fn publish_report(draft: Option<DraftFile>, counted: &Materialized) -> Result<()
 }
 
 /// Tells what came out.
-pub(super) fn told(counted: &Materialized) -> String {
+pub(super) fn describe(counted: &Materialized) -> String {
     let Materialized { commits, messages, bytes, tokens, .. } = counted;
     let messages = messages.map(|messages| output::counted(messages, "message") + ", ").unwrap_or_default();
     let text = format!(

@@ -117,7 +117,7 @@ impl Run {
             started,
         };
         let words = line.into_words();
-        let tap = Tap::new(recorder.place_of_run(&run)?, inner.environment.clock()?, told(&words), dialect);
+        let tap = Tap::new(recorder.place_of_run(&run)?, inner.environment.clock()?, command_text(&words), dialect);
         let is_silent = runtime.is_some() && dialect.is_none();
         let outlet = outlet(is_silent, dialect);
         let tap = match (is_silent, outlet) {
@@ -179,7 +179,7 @@ async fn resume(
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
     let request = capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
     let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
-    output.remark(materialize::told(&written.report));
+    output.remark(materialize::describe(&written.report));
     let line = line.resuming(runtime, written.command.arguments);
     Ok((line, ResumedRun { session: request.session.into(), path: written.path, from: commit }))
 }
@@ -219,7 +219,7 @@ fn outlet(is_silent: bool, dialect: Option<Dialect>) -> Outlet {
 }
 
 /// Writes a command line as a person would.
-fn told(words: &[OsString]) -> String {
+fn command_text(words: &[OsString]) -> String {
     let words = words.iter().map(|word| shell::quoted(&word.to_string_lossy()));
     words.collect::<Vec<_>>().join(" ")
 }
@@ -234,7 +234,7 @@ fn tell(ended: &Ended, program: &str, output: &mut Output) {
         Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Spooled { problem }), .. }) => output.status(format_args!(
             "What {program} said is kept in the spool, because it cannot be stored now: {problem}. The next run takes it in."
         )),
-        Err(error) => output.status(format_args!("What {program} said could not be captured: {}.", error.told())),
+        Err(error) => output.status(format_args!("What {program} said could not be captured: {}.", error.in_one_line())),
     }
     if let Some(problem) = &ended.problem {
         output.status(format_args!("Not all that {program} printed could be kept: {problem}."));

@@ -189,7 +189,7 @@ async fn tell_person(engine: &Contexture, found: &[FoundCommit], output: &mut Ou
         let words = text.line(commit, commit_text::summary(commit).as_deref());
         output.line(format_args!("{words}{}", session.unwrap_or_default()))?;
         for passage in passages {
-            output.line(format_args!("  {}", told(passage, &palette)))?;
+            output.line(format_args!("  {}", passage_text(passage, &palette)))?;
         }
         let left = matching_passages.saturating_sub(passages.len() as u64);
         if left > 0 {
@@ -207,7 +207,7 @@ async fn tell_person(engine: &Contexture, found: &[FoundCommit], output: &mut Ou
 }
 
 /// Tells a passage in one line.
-fn told(passage: &FoundPassage, palette: &Palette) -> String {
+fn passage_text(passage: &FoundPassage, palette: &Palette) -> String {
     let FoundPassage { role, kind, snippet, .. } = passage;
     let strong = palette.strong;
     let who = match role {

@@ -81,7 +81,7 @@ async fn tell_person(
     let Palette { faint, .. } = output.palette;
     let CommitContexts { git, changes, contributions } = found;
     let mut lines = teller.git(git, None);
-    lines.extend(told_files(changes, contributions, teller));
+    lines.extend(file_lines(changes, contributions, teller));
     let shown = if teller.detail == ShownDetail::Full { contributions.len() } else { MAX_STORIES };
     for ContextContribution { origin, texts, .. } in contributions.iter().take(shown) {
         lines.push(String::new());
@@ -96,12 +96,12 @@ async fn tell_person(
 }
 
 /// Tells the files of a commit, each with the contexts of its lines.
-fn told_files(changes: &[FileChange], contributions: &[ContextContribution], teller: &Teller) -> Vec<String> {
+fn file_lines(changes: &[FileChange], contributions: &[ContextContribution], teller: &Teller) -> Vec<String> {
     let Palette { id, added, removed, faint, .. } = teller.palette;
     let shown = if teller.detail == ShownDetail::Full { changes.len() } else { MAX_FILES_SHOWN };
     let name = |change: &FileChange| conversation::clip(&conversation::clean(&change.path).replace('\n', " "), 48);
     let width = changes.iter().take(shown).map(|change| name(change).chars().count()).max().unwrap_or(0);
-    let told = |(number, change): (usize, &FileChange)| {
+    let line = |(number, change): (usize, &FileChange)| {
         let counts = match (change.added, change.removed) {
             (Some(plus), Some(minus)) => format!("{added}+{plus}{added:#} {removed}-{minus}{removed:#}"),
             _ => "no text".to_owned(),
@@ -111,7 +111,7 @@ fn told_files(changes: &[FileChange], contributions: &[ContextContribution], tel
         let words = [format!("{:<width$}", name(change)), counts].into_iter().chain(contexts);
         words.collect::<Vec<_>>().join("  ")
     };
-    let mut lines: Vec<String> = changes.iter().enumerate().take(shown).map(told).collect();
+    let mut lines: Vec<String> = changes.iter().enumerate().take(shown).map(line).collect();
     if changes.len() > shown {
         lines.push(format!("{faint}… {}{faint:#}", output::counted((changes.len() - shown) as u64, "more file")));
     }

@@ -4,7 +4,7 @@ use crate::output::Palette;
 
 /// How many lines that stay are shown around those that do not.
 const CONTEXT: usize = 3;
-/// Comparing takes time and space for each pair of lines; beyond this, a change is told as one of all lines.
+/// Comparing takes time and space for each pair of lines; beyond this, a change is shown as one of all lines.
 const MOST_PAIRS: usize = 4_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) fn unified(before: &str, after: &str, palette: &Palette) -> Vec<Strin
             hunks.push((at, at + 1));
         }
     }
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for (first, after) in hunks {
         let (start, end) = (first.saturating_sub(CONTEXT), (after + CONTEXT).min(lines.len()));
         let old = |line: &&Line<'_>| !matches!(line, Line::Added(_));
@@ -39,14 +39,14 @@ pub(super) fn unified(before: &str, after: &str, palette: &Palette) -> Vec<Strin
             format!("{},{length}", if length == 0 { skipped } else { skipped + 1 })
         };
         let Palette { faint, added, removed, .. } = palette;
-        told.push(format!("{faint}@@ -{} +{} @@{faint:#}", range(&old), range(&new)));
-        told.extend(lines[start..end].iter().map(|line| match line {
+        shown.push(format!("{faint}@@ -{} +{} @@{faint:#}", range(&old), range(&new)));
+        shown.extend(lines[start..end].iter().map(|line| match line {
             Line::Kept(text) => format!(" {text}"),
             Line::Removed(text) => format!("{removed}-{text}{removed:#}"),
             Line::Added(text) => format!("{added}+{text}{added:#}"),
         }));
     }
-    told
+    shown
 }
 
 fn compare<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
@@ -103,9 +103,9 @@ mod tests {
     fn changes_are_shown_with_the_lines_around_them() {
         let before = (1..=20).map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
         let after = before.replace("\n5\n", "\nfive\n").replace("\n18\n", "\n18\n18b\n");
-        let told = unified(&before, &after, &Palette::default()).join("\n");
+        let shown = unified(&before, &after, &Palette::default()).join("\n");
         assert_eq!(
-            told,
+            shown,
             "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+18b\n 19\n 20"
         );
     }

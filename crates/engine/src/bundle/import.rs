@@ -21,7 +21,7 @@ use super::{
     frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
     verify_bundle,
 };
-use crate::{Contexture, Error, FrameProblem, Result, pieces::PieceReader};
+use crate::{Contexture, Error, FrameProblem, Result, piece_reader::PieceReader};
 
 /// Bytes and records that are stored in one transaction.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;

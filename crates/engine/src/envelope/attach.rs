@@ -9,7 +9,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, Error, Result, pieces};
+use crate::{Contexture, Error, Result, piece_reader};
 
 /// Bytes of artifacts that are held for the envelope's transaction. Beyond that they are stored before it, so that memory
 /// does not grow with the envelope.
@@ -101,7 +101,7 @@ impl Contexture {
             AttachmentContent::Stored => return Ok(given),
             AttachmentContent::Ready(ready) => ready,
             AttachmentContent::Stream(reader) => {
-                let (start, rest) = pieces::read_start(reader).await?;
+                let (start, rest) = piece_reader::read_start(reader).await?;
                 if start.len() > MAX_HOT_BYTES {
                     let whole = io::Cursor::new(start).chain(rest);
                     let found = artifact::put_stream(&self.store, &self.scope(), whole).await?.id;

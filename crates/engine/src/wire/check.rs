@@ -45,14 +45,14 @@ impl CheckedRecords {
     /// Tells what a check found that demanded a level.
     pub fn of(report: &CheckReport, demanded: Level, strict: bool) -> Self {
         let CheckReport { level, records, faults, notes, left_out } = report;
-        let told = |faults: &[Fault]| faults.iter().map(FaultDocument::from).collect();
+        let documents = |faults: &[Fault]| faults.iter().map(FaultDocument::from).collect();
         Self {
             strict,
             demanded,
             level: *level,
             records: records.clone(),
-            faults: told(faults),
-            notes: told(notes),
+            faults: documents(faults),
+            notes: documents(notes),
             left_out: *left_out,
         }
     }

@@ -138,7 +138,7 @@ async fn check(
     found: &mut Found,
 ) -> Result<CommitSite> {
     let stored_depth = row.integer(19)?;
-    let (depth, wrong_depth) = origin.depth().unwrap_or(Carried::sure(stored_depth)).settle(stored_depth);
+    let (depth, wrong_depth) = origin.depth().unwrap_or(Carried::sure(stored_depth)).compared_with(stored_depth);
     let mut site =
         CommitSite { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };
     let mut faults = Vec::new();
@@ -173,7 +173,7 @@ async fn check(
 /// Checks the reset of a commit whose kind can be trusted.
 fn reset_fault(stored: &StoredCommit, origin: &Origin, site: &mut CommitSite) -> Option<CommitFault> {
     let belongs = if stored.commit.kind.is_reset() { Some(Carried::sure(Some(stored.place))) } else { origin.reset() };
-    let (reset, wrong) = belongs?.settle(stored.reset);
+    let (reset, wrong) = belongs?.compared_with(stored.reset);
     site.reset = reset;
     wrong.map(|expected| CommitFault::WrongReset { found: stored.reset, expected })
 }

@@ -130,7 +130,7 @@ impl PgConnection {
             Some(assumption) if at_once::suits(self.delayed.batches()) => match self.whole_statement().await {
                 Ok(statement) => statement.map(|statement| (assumption, statement)),
                 // Nothing was sent, and nothing will be.
-                Err(_) => return self.settle("commit").await,
+                Err(_) => return self.await_answers("commit").await,
             },
             Some(_) | None => None,
         };
@@ -144,7 +144,7 @@ impl PgConnection {
         } else if self.open().await.is_ok() && self.flush().await.is_ok() {
             self.send("COMMIT");
         }
-        self.settle("commit").await
+        self.await_answers("commit").await
     }
 
     /// Returns the statement that inserts all rows that wait, if there were such rows before.
@@ -173,7 +173,7 @@ impl PgConnection {
         let client = Arc::clone(&self.client);
         let sql = sql.to_owned();
         self.enqueue(async move { client.batch_execute(&sql).await }.boxed());
-        self.settle(attempt).await
+        self.await_answers(attempt).await
     }
 
     /// Returns the first failure since the transaction began.
@@ -197,7 +197,7 @@ impl PgConnection {
     }
 
     /// Waits for all answers and returns the first failure.
-    async fn settle(&mut self, attempt: &'static str) -> Result<(), Trouble> {
+    async fn await_answers(&mut self, attempt: &'static str) -> Result<(), Trouble> {
         while let Some(answer) = self.unanswered.pop_front() {
             if let Err(error) = answer.await {
                 self.note(attempt, error);
@@ -307,7 +307,7 @@ impl PgConnection {
     ) -> Result<T> {
         let mut request = Box::pin(request);
         let early = (&mut request).now_or_never();
-        self.settle(attempt).await.map_err(|trouble| trouble.error)?;
+        self.await_answers(attempt).await.map_err(|trouble| trouble.error)?;
         let answer = match early {
             Some(answer) => answer,
             None => request.await,
@@ -400,7 +400,7 @@ impl GroupConnection for PgConnection {
     async fn make_sure(&mut self) -> Result<()> {
         if self.assumed.is_some() {
             self.open().await?;
-            self.settle("lock its space").await.map_err(|trouble| trouble.error)?;
+            self.await_answers("lock its space").await.map_err(|trouble| trouble.error)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range, str::FromStr};
 
-use super::words::{Words, fold};
+use super::word_split::{Words, fold};
 use crate::sql::Dialect;
 
 /// Most words and phrases of a query.

@@ -86,7 +86,7 @@ impl Recorder {
     /// This waits on the thread that calls, which must not be one of an async runtime.
     pub fn record(&self, session: &LiveSession, reason: &CaptureReason, deadline: Deadline) -> Result<Recorded> {
         let stored = match deadline {
-            Deadline::Unlimited => self.store_session(session, reason).map_err(|error| error.told()),
+            Deadline::Unlimited => self.store_session(session, reason).map_err(|error| error.in_one_line()),
             Deadline::Within(_) | Deadline::OrEnd { .. } if self.is_stalled() => Err(STALLED.to_owned()),
             Deadline::Within(limit) => self.store_within(session, reason, limit),
             Deadline::OrEnd { limit, end } => self.store_or_end(session, reason, limit, end),
@@ -115,7 +115,7 @@ impl Recorder {
         let (recorder, theirs, cause) = (self.clone(), session.clone(), reason.clone());
         // A store that hangs does not give the thread back; it ends with the program.
         thread::spawn(move || {
-            let stored = recorder.store_session(&theirs, &cause).map_err(|error| error.told());
+            let stored = recorder.store_session(&theirs, &cause).map_err(|error| error.in_one_line());
             // Who waited may have given up.
             _ = done.send(stored);
         });
@@ -158,7 +158,7 @@ impl Recorder {
             stored
         }));
         match stored {
-            Ok(stored) => stored.map_err(|error| error.told()),
+            Ok(stored) => stored.map_err(|error| error.in_one_line()),
             Err(_) => Err(FAILED.to_owned()),
         }
     }

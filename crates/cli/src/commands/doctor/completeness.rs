@@ -30,7 +30,7 @@ pub(super) fn line(sessions: &SessionCompleteness) -> String {
     let is_alone = sessions.runtimes.len() == 1;
     match sessions.is_compared {
         false => format!("{on_disk}, not compared"),
-        true if is_alone || all.complete == all.sessions => format!("{on_disk}: {}", told(&all)),
+        true if is_alone || all.complete == all.sessions => format!("{on_disk}: {}", tally_text(&all)),
         true => format!("{on_disk}: {} complete", output::count(all.complete)),
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn line(sessions: &SessionCompleteness) -> String {
 pub(super) fn details(sessions: &SessionCompleteness) -> Vec<String> {
     let width = sessions.runtimes.keys().map(String::len).max().unwrap_or_default();
     let line = |(runtime, tally): (&String, &SessionsTally)| {
-        let fate = if sessions.is_compared { format!(": {}", told(tally)) } else { String::new() };
+        let fate = if sessions.is_compared { format!(": {}", tally_text(tally)) } else { String::new() };
         let (sessions, size) = (output::count(tally.sessions), output::size(tally.bytes));
         format!("{runtime:<width$} {sessions:>5} {size:>10}{fate}")
     };
@@ -83,7 +83,7 @@ pub(super) fn problems(sessions: &SessionCompleteness) -> Vec<Problem> {
 }
 
 /// Tells a person how the sessions of a runtime are.
-fn told(tally: &SessionsTally) -> String {
+fn tally_text(tally: &SessionsTally) -> String {
     if tally.complete == tally.sessions {
         return "all complete".to_owned();
     }
@@ -99,8 +99,8 @@ fn told(tally: &SessionsTally) -> String {
         (tally.different, "changed since".to_owned()),
         (tally.unreadable, "unreadable".to_owned()),
     ];
-    let told = parts.into_iter().filter(|(number, _)| *number > 0);
-    told.map(|(number, what)| format!("{} {what}", output::count(number))).collect::<Vec<_>>().join(", ")
+    let counted = parts.into_iter().filter(|(number, _)| *number > 0);
+    counted.map(|(number, what)| format!("{} {what}", output::count(number))).collect::<Vec<_>>().join(", ")
 }
 
 fn look_at(path: &std::path::Path) -> String {

@@ -47,7 +47,7 @@ impl StoreState {
         let location = invocation.location()?;
         let path = location.to_string();
         let unusable = |error: Error| {
-            let state = State::Unusable { problem: error.told() };
+            let state = State::Unusable { problem: error.in_one_line() };
             Ok((Self { path: path.clone(), state }, None))
         };
         let (place, warnings) = match Contexture::inspect(&location, &invocation.environment.clock()?).await {
@@ -101,7 +101,7 @@ impl StoreState {
             State::Found { place, warnings } => {
                 let obstacle = match &place.access {
                     Access::ReadWrite => None,
-                    Access::ReadOnly(obstacle) => Some(check::told(obstacle)),
+                    Access::ReadOnly(obstacle) => Some(check::describe_obstacle(obstacle)),
                 };
                 let read_only = obstacle.map(|obstacle| format!("the store can only be read: {obstacle}"));
                 let warnings = warnings.iter().map(|warning| format!("of the server, {warning}"));

@@ -388,7 +388,7 @@ fn answer(made: &capture::Result<MadeCheckpoint>) -> CurrentAnswer {
         Ok(MadeCheckpoint { commit: Err(NoCheckpoint::Spooled { problem }), .. }) => {
             CurrentAnswer::Unknown { error: problem.clone() }
         }
-        Err(error) => CurrentAnswer::Unknown { error: error.told() },
+        Err(error) => CurrentAnswer::Unknown { error: error.in_one_line() },
     }
 }
 

@@ -94,7 +94,7 @@ fn tell(location: &Location, inspection: &Inspection, output: &mut Output) -> Re
 fn of_place(place: &StoreCondition) -> Vec<Field> {
     let obstacle = match &place.access {
         Access::ReadWrite => None,
-        Access::ReadOnly(obstacle) => Some(told(obstacle)),
+        Access::ReadOnly(obstacle) => Some(describe_obstacle(obstacle)),
     };
     match (&place.store, obstacle) {
         (Presence::Absent, None) => vec![("store", "none yet; the first command makes it".to_owned())],
@@ -118,7 +118,7 @@ pub(in crate::commands) fn store(measures: &Measures) -> String {
 }
 
 /// Says why a place cannot be written.
-pub(in crate::commands) fn told(obstacle: &Obstacle) -> String {
+pub(in crate::commands) fn describe_obstacle(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Files => "the files cannot be changed".to_owned(),
         Obstacle::Standby => "the server follows another one".to_owned(),
@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn what_endangers_the_store_is_warned_of() {
-        let told = |fsync, full_page_writes| {
+        let count = |fsync, full_page_writes| {
             let synchronous_commit = "on".to_owned();
             warnings(&Durability { fsync, full_page_writes, synchronous_commit, data_checksums: false }).len()
         };
-        assert_eq!([told(true, true), told(false, true), told(true, false), told(false, false)], [0, 1, 1, 2]);
+        assert_eq!([count(true, true), count(false, true), count(true, false), count(false, false)], [0, 1, 1, 2]);
     }
 }

@@ -68,7 +68,7 @@ impl<'t> Taker<'t> {
     pub(super) async fn take_all(mut self, output: &mut Output) -> Result<()> {
         let candidates = self.search.everywhere(&self.invocation.environment.homes).candidates;
         let round = self.store(&candidates, Extent::All).await?;
-        self.settle(&candidates, round, output)
+        self.remember_round(&candidates, round, output)
     }
 
     /// Takes in what has changed anywhere, and what others left behind.
@@ -101,13 +101,13 @@ impl<'t> Taker<'t> {
                     self.is_store_away = false;
                     output.status("The store can be used again.");
                 }
-                self.settle(&candidates, round, output)
+                self.remember_round(&candidates, round, output)
             }
             Err(error @ Error::Stdout(_)) => Err(error),
             Err(error) => {
                 if !self.is_store_away {
                     self.is_store_away = true;
-                    let problem = output::printable(&error.told()).into_owned();
+                    let problem = output::printable(&error.in_one_line()).into_owned();
                     output.status(format_args!("The store cannot be used now, which is tried again: {problem}."));
                 }
                 Ok(())
@@ -134,7 +134,7 @@ impl<'t> Taker<'t> {
     }
 
     /// Remembers what was taken in and tells of it.
-    fn settle(&mut self, candidates: &[SessionCandidate], round: Round, output: &mut Output) -> Result<()> {
+    fn remember_round(&mut self, candidates: &[SessionCandidate], round: Round, output: &mut Output) -> Result<()> {
         self.is_unlinked = round.is_unlinked;
         sessions::tell_rescued(round.rescued, output);
         for (candidate, file) in candidates.iter().zip(round.files) {

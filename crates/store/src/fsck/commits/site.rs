@@ -73,7 +73,7 @@ impl<T: Copy + PartialEq> Carried<T> {
     }
 
     /// Takes note of what is stored; returns what was expected when it is neither of the two.
-    pub(super) fn settle(self, stored: T) -> (Self, Option<T>) {
+    pub(super) fn compared_with(self, stored: T) -> (Self, Option<T>) {
         if stored == self.expected || stored == self.stored {
             (Self::sure(stored), None)
         } else {
