@@ -11,7 +11,7 @@ use contexture_assembly::{
 };
 use contexture_core::{CommitId, Entry, EntryPart, Role};
 use contexture_store::commit::{self, CommitPlace, SummarizedCommit};
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, future};
 
 use super::source::{Gathering, Placed};
 use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
@@ -44,25 +44,23 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
     let mut turns = FIRST_TURNS.min(allowed);
     loop {
         let window = route.newest(turns);
-        let gathered = engine.gather_along(&window, stop, Tier::Mapped).await?;
+        // One of them in any case: it is the newest that is not read.
+        let described = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
+        let reading = engine.gather_along(&window, stop, Tier::Mapped);
+        let (gathered, (unread, older)) =
+            future::try_join(reading, engine.unread(&route, turns, placed.segment, described)).await?;
         inputs.items.truncate(others);
         gathering.prepared.truncate(others);
         if sums_up {
             inputs.items.extend(summaries(&gathered, placed));
         }
         inputs.items.extend(steps(gathered, thinking, window.begins_inside, placed));
-        inputs.unread = None;
-        if turns < route.commits {
-            // One of them in any case: it is the newest that is not read.
-            let summaries = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
-            let (unread, older) = engine.unread(&route, turns, placed.segment, summaries).await?;
-            inputs.unread = unread;
-            if sums_up {
-                inputs.items.extend(older.iter().filter_map(|commit| {
-                    let summary = commit.summary.as_ref()?;
-                    Some(summary_item(commit.id, commit.depth, commit.created_at, summary.as_str(), placed))
-                }));
-            }
+        inputs.unread = unread;
+        if sums_up {
+            inputs.items.extend(older.iter().filter_map(|commit| {
+                let summary = commit.summary.as_ref()?;
+                Some(summary_item(commit.id, commit.depth, commit.created_at, summary.as_str(), placed))
+            }));
         }
         if turns >= allowed {
             return Ok(());
@@ -85,7 +83,7 @@ fn more(turns: u64, fill: u64) -> u64 {
 }
 
 impl Contexture {
-    /// Describes the turns of a route before its newest ones, and returns the newest of those.
+    /// Describes the turns of a route before its newest ones, if there are any, and returns the newest of those.
     async fn unread(
         &self,
         route: &Route,
