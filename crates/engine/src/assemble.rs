@@ -19,7 +19,7 @@ use contexture_assembly::{
     recipe::{Recipe, SourceKind, TargetSpec},
     render::TranscriptSession,
 };
-use contexture_core::{CommitId, CounterName, EnvelopeId, HeadName, Stream};
+use contexture_core::{ArtifactId, CommitId, CounterName, EnvelopeId, HeadName, Stream};
 use serde_json::Value;
 use tracing::{Instrument as _, debug_span};
 
@@ -30,7 +30,7 @@ pub use replay::{Replayed, ReplayedTarget};
 pub use source::{GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
-use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, StoreError, envelope::FreshCounts};
+use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, envelope::FreshCounts};
 use keep::KeptWith;
 use source::Gathering;
 
@@ -102,8 +102,7 @@ impl Contexture {
         let counts = TokenCounts::new(tokens);
         let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts).await?;
         let frozen = prepared.to_json(&inputs);
-        // What is kept of them is worked out beside what is made of them.
-        let frozen = tokio::task::spawn_blocking(move || Attachment::bytes(frozen));
+        let frozen = Attachment::preparing(ArtifactId::of(&frozen), frozen);
         self.learn(&counts, &mut prepared).await?;
         let assembled = match pipeline::run_prepared(&inputs, &mut prepared, &counts) {
             Ok(assembled) => assembled,
@@ -112,7 +111,6 @@ impl Contexture {
                 return Err(Error::Rejected(rejected));
             }
         };
-        let frozen = frozen.await.map_err(|_| StoreError::Closed)?;
         let counted = fresh_counts(counts)?;
         self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, tokens, counted }).await
     }

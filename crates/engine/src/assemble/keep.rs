@@ -11,7 +11,7 @@ use contexture_assembly::{
     standard::{self, MissingContext, MissingStatus, OmissionReason, RecordReference, Severity},
 };
 use contexture_core::{
-    EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
+    ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
 };
 use contexture_store::{JsonText, event::Event};
 use serde_json::{Map, Value, json};
@@ -54,7 +54,8 @@ impl Contexture {
         let (mut targets, mut renderings) = (Vec::new(), Vec::new());
         for AssembledTarget { outcome, bytes, gaps: missing, .. } in assembled {
             gaps.extend(missing);
-            let rendering = Attachment::bytes(bytes.clone());
+            let digest = &outcome.rendering.digest;
+            let rendering = Attachment::preparing(ArtifactId::from_bytes(*digest.as_bytes()), bytes.clone());
             let before = previous.as_ref();
             let prefix = before.and_then(|(id, before)| before.prefix(*id, outcome.target, &outcome.blocks));
             renderings.push((outcome.target, bytes));

@@ -8,12 +8,16 @@ use contexture_store::{
     artifact::{self, Hot, MAX_HOT_BYTES, PreparedContent},
 };
 use futures_util::FutureExt as _;
+use tokio::task::JoinHandle;
 
-use crate::{Contexture, Error, Result, piece_reader};
+use crate::{Contexture, Error, Result, StoreError, piece_reader};
 
 /// Bytes of artifacts that are held for the envelope's transaction. Beyond that they are stored before it, so that memory
 /// does not grow with the envelope.
 const MAX_HELD_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Bytes that are compressed sooner than another thread takes them up.
+const MAX_INLINE_BYTES: usize = 32 * 1024;
 
 /// An artifact that belongs to an envelope.
 pub struct Attachment {
@@ -24,6 +28,8 @@ pub struct Attachment {
 enum AttachmentContent {
     /// It is hashed and compressed.
     Ready(PreparedContent),
+    /// It is being hashed and compressed.
+    Preparing(JoinHandle<PreparedContent>),
     /// It is still to be read.
     Stream(Box<dyn Read + Send>),
     /// It is in the store.
@@ -37,12 +43,16 @@ impl Attachment {
             let id = ArtifactId::of(&bytes);
             return Self { id, content: AttachmentContent::Stream(Box::new(io::Cursor::new(bytes))) };
         }
-        let ready = if bytes.len() <= MAX_HOT_BYTES {
-            PreparedContent::Row(Hot::encode(bytes))
-        } else {
-            PreparedContent::of(bytes)
-        };
+        let ready = prepare(bytes);
         Self { id: *ready.id(), content: AttachmentContent::Ready(ready) }
+    }
+
+    /// Attaches bytes of this id, which are hashed and compressed beside what the caller does next.
+    pub(crate) fn preparing(id: ArtifactId, bytes: Vec<u8>) -> Self {
+        if bytes.len() <= MAX_INLINE_BYTES || bytes.len() as u64 > MAX_HELD_BYTES {
+            return Self::bytes(bytes);
+        }
+        Self { id, content: AttachmentContent::Preparing(tokio::task::spawn_blocking(move || prepare(bytes))) }
     }
 
     /// Attaches what a reader yields, which must be the artifact of this id.
@@ -59,6 +69,10 @@ impl Attachment {
     pub fn id(&self) -> &ArtifactId {
         &self.id
     }
+}
+
+fn prepare(bytes: Vec<u8>) -> PreparedContent {
+    if bytes.len() <= MAX_HOT_BYTES { PreparedContent::Row(Hot::encode(bytes)) } else { PreparedContent::of(bytes) }
 }
 
 /// Artifacts that wait for the envelope's transaction.
@@ -100,6 +114,7 @@ impl Contexture {
         let ready = match content {
             AttachmentContent::Stored => return Ok(given),
             AttachmentContent::Ready(ready) => ready,
+            AttachmentContent::Preparing(task) => task.await.map_err(|_| StoreError::Closed)?,
             AttachmentContent::Stream(reader) => {
                 let (start, rest) = piece_reader::read_start(reader).await?;
                 if start.len() > MAX_HOT_BYTES {
