@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Where the sources of the workspace lie.
-const ROOTS: [&str; 4] = ["bench", "crates", "fuzz", "xtask"];
+const ROOTS: [&str; 5] = ["bench", "crates", "examples", "fuzz", "xtask"];
 
 /// Names that a module path makes plain, so that many modules may have one.
 const SHARED: [&str; 3] = ["Error", "Filter", "Result"];
