@@ -1,4 +1,8 @@
-//! Jobs that change the store: how they wait, run and are answered, whatever the engine.
+//! Jobs: how they wait, run and are answered, whatever the engine.
+//!
+//! Engines see them without their types, so that what an engine does is compiled once and not again for every job.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contexture_core::ChainDigest;
 use futures_util::future::BoxFuture;
@@ -8,6 +12,53 @@ use crate::{
     Error, Foresight, Result,
     sql::{Connection, Entrance, Scope, Tx},
 };
+
+/// A unit of work that looks at one moment of the store. It may run more than once; what it found last counts.
+pub(crate) trait ReadJob: Send {
+    /// Does the work in the open transaction and keeps what it found.
+    fn run<'a>(&'a mut self, tx: &'a mut Tx<'_>) -> BoxFuture<'a, ()>;
+}
+
+/// A job that reads, and the place where what it found will be.
+pub(crate) struct Reading<A, T, E> {
+    args: A,
+    work: JobFn<A, T, E>,
+    found: Findings<T, E>,
+}
+
+/// What a reading job found, for whoever asked.
+pub(crate) struct Findings<T, E>(Arc<Mutex<Option<Result<T, E>>>>);
+
+impl<A, T, E> Reading<A, T, E> {
+    /// Returns the job and where its findings will be.
+    pub(crate) fn new(args: A, work: JobFn<A, T, E>) -> (Self, Findings<T, E>) {
+        let slot = Arc::default();
+        (Self { args, work, found: Findings(Arc::clone(&slot)) }, Findings(slot))
+    }
+}
+
+impl<T, E: From<Error>> Findings<T, E> {
+    fn put(&self, outcome: Result<T, E>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    }
+
+    /// Takes what was found, after the job ran.
+    pub(crate) fn take(&self) -> Result<T, E> {
+        let outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        outcome.unwrap_or_else(|| Err(Error::Closed.into()))
+    }
+}
+
+impl<A, T, E> ReadJob for Reading<A, T, E>
+where
+    A: Send + Sync,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn run<'a>(&'a mut self, tx: &'a mut Tx<'_>) -> BoxFuture<'a, ()> {
+        Box::pin(async move { self.found.put((self.work)(tx, &self.args).await) })
+    }
+}
 
 /// A unit of work that waits for its turn and for durability. It may run more than once.
 pub(crate) trait Job: Send {
@@ -20,6 +71,9 @@ pub(crate) trait Job: Send {
         connection: &'a mut dyn Connection,
         entrance: &'a mut Option<Entrance>,
     ) -> BoxFuture<'a, bool>;
+
+    /// Returns who wants the work, and where.
+    fn scope(&self) -> &Scope;
 
     /// Tells what the work will look for.
     fn foresight(&self) -> &Foresight;
@@ -177,6 +231,10 @@ where
             self.outcome = Some(outcome);
             keep
         })
+    }
+
+    fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     fn foresight(&self) -> &Foresight {

@@ -26,8 +26,8 @@ use tokio::sync::SemaphorePermit;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
-    Error, Foresight, Result,
-    job::JobFn,
+    Error, Result,
+    job::{Job, ReadJob},
     pool::Pool,
     sql::{Connection as _, NO_SPACE, Scope, Tx},
     stats::Footprint,
@@ -80,24 +80,21 @@ impl Postgres {
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
-    pub(crate) async fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
-    where
-        E: From<Error>,
-    {
+    pub(crate) async fn read(&self, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
         let mut patience = Patience::new(self.server.url.retry);
         loop {
             let trouble = match self.server.lease().await {
                 Err(trouble) => trouble,
                 Ok(mut lease) => {
                     lease.connection.begin_read();
-                    let outcome = self.server.read(&mut lease.connection, scope, args, work).await;
+                    let looked = self.server.read(&mut lease.connection, scope, job).await;
                     match lease.connection.trouble() {
                         Some(trouble) if trouble.remedy != Remedy::None => trouble,
-                        Some(_) => return outcome,
+                        Some(_) => return looked,
                         None => {
                             lease.connection.end_read();
                             lease.give_back();
-                            return outcome;
+                            return looked;
                         }
                     }
                 }
@@ -107,20 +104,9 @@ impl Postgres {
         }
     }
 
-    /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<A, T, E>(
-        &self,
-        scope: Scope,
-        foresight: Foresight,
-        args: A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        self.writers.submit(&self.server, scope, foresight, args, work).await
+    /// Hands a job over to run in a write transaction. It is answered once it is durable.
+    pub(crate) fn submit(&self, job: Box<dyn Job>) {
+        self.writers.submit(&self.server, job);
     }
 
     /// Measures the tables, their indexes and what they hold outside their rows.
@@ -163,16 +149,7 @@ impl Server {
     }
 
     /// Runs a job in the open read transaction.
-    async fn read<A, T, E>(
-        &self,
-        connection: &mut PgConnection,
-        scope: &Scope,
-        args: &A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        E: From<Error>,
-    {
+    async fn read(&self, connection: &mut PgConnection, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
         let known = self.spaces.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.space).copied();
         let mut tx = match known {
             Some(space) => Tx::reading_in(connection, scope, space),
@@ -181,7 +158,8 @@ impl Server {
         if known.is_none() && tx.space != NO_SPACE {
             self.spaces.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.space.clone(), tx.space);
         }
-        work(&mut tx, args).await
+        job.run(&mut tx).await;
+        Ok(())
     }
 
     /// Asks about the store's schema, whose name is the statement's parameter.

@@ -17,8 +17,8 @@ use std::{
 };
 
 use crate::{
-    Error, Foresight, Result,
-    job::JobFn,
+    Error, Result,
+    job::{Job, ReadJob},
     pool::Pool,
     sql::{Scope, Tx},
     stats::Footprint,
@@ -69,53 +69,34 @@ impl Sqlite {
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
-    pub(crate) async fn read<A, T, E>(&self, scope: Scope, args: A, work: JobFn<A, T, E>) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    pub(crate) async fn read(&self, scope: Scope, mut job: Box<dyn ReadJob>) -> Result<()> {
         match &self.access {
-            Access::Alone(alone) => alone.read(&scope, &args, work).await,
+            Access::Alone(alone) => alone.read(&scope, &mut *job).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
                 let (readers, path) = (Arc::clone(readers), Arc::clone(&self.path));
-                let reading = move || wait::to_end(read(&readers, &path, &scope, &args, work));
+                let reading = move || wait::to_end(read(&readers, &path, &scope, &mut *job));
                 tokio::task::spawn_blocking(reading).await.map_err(|_| Error::Closed)?
             }
         }
     }
 
     /// Runs a job that looks at a few rows, right here: changing threads would cost more than the look.
-    pub(crate) async fn glance<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
-    where
-        E: From<Error>,
-    {
+    pub(crate) async fn glance(&self, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
         match &self.access {
-            Access::Alone(alone) => alone.read(scope, args, work).await,
+            Access::Alone(alone) => alone.read(scope, job).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
-                read(readers, &self.path, scope, args, work).await
+                read(readers, &self.path, scope, job).await
             }
         }
     }
 
-    /// Runs a job in a write transaction and returns once it is durable.
-    pub(crate) async fn write<A, T, E>(
-        &self,
-        scope: Scope,
-        foresight: Foresight,
-        args: A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    /// Hands a job over to run in a write transaction. It is answered once it is durable.
+    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
         match &self.access {
-            Access::Alone(alone) => alone.write(scope, foresight, args, work).await,
-            Access::Shared { writer, .. } => writer.submit(scope, foresight, args, work).await,
+            Access::Alone(alone) => alone.write(job).await,
+            Access::Shared { writer, .. } => writer.submit(job),
         }
     }
 
@@ -177,47 +158,31 @@ fn log_file(database: &Path) -> PathBuf {
 }
 
 /// Runs a job in a read transaction of an idle connection, or of a new one.
-async fn read<A, T, E>(
-    readers: &Pool<SqliteConnection>,
-    path: &Path,
-    scope: &Scope,
-    args: &A,
-    work: JobFn<A, T, E>,
-) -> Result<T, E>
-where
-    E: From<Error>,
-{
+async fn read(readers: &Pool<SqliteConnection>, path: &Path, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
     let mut connection = match readers.take() {
         Some(connection) => connection,
         None => SqliteConnection::open(path)?,
     };
-    let (outcome, ended) = look(&mut connection, scope, args, work).await;
+    let (looked, ended) = look(&mut connection, scope, job).await;
     // A connection that cannot leave its transaction is dropped, not handed to the next reader.
     if ended.is_ok() {
         readers.give_back(connection);
     }
-    outcome
+    looked
 }
 
-/// Runs a job in a read transaction of a connection. Returns what it says, and whether the transaction was left.
-async fn look<A, T, E>(
-    connection: &mut SqliteConnection,
-    scope: &Scope,
-    args: &A,
-    work: JobFn<A, T, E>,
-) -> (Result<T, E>, Result<()>)
-where
-    E: From<Error>,
-{
+/// Runs a job in a read transaction of a connection. Returns whether it could, and whether the transaction was left.
+async fn look(connection: &mut SqliteConnection, scope: &Scope, job: &mut dyn ReadJob) -> (Result<()>, Result<()>) {
     if let Err(error) = connection.begin_read() {
-        return (Err(error.into()), Ok(()));
+        return (Err(error), Ok(()));
     }
     let looking = async {
         let mut tx = Tx::reading(connection, scope).await?;
-        work(&mut tx, args).await
+        job.run(&mut tx).await;
+        Ok(())
     };
-    let outcome = looking.await;
-    (outcome, connection.end_read())
+    let looked = looking.await;
+    (looked, connection.end_read())
 }
 
 /// Opens the database in a directory and brings it to the newest schema.

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Foresight, Location, Result,
-    job::JobFn,
+    job::{Job, JobFn, Pending, ReadJob, Reading},
     postgres::Postgres,
     sql::{Dialect, Scope},
     sqlite::Sqlite,
@@ -66,10 +66,9 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        match &self.engine {
-            Engine::Sqlite(engine) => engine.read(scope, args, work).await,
-            Engine::Postgres(engine) => engine.read(&scope, &args, work).await,
-        }
+        let (job, findings) = Reading::new(args, work);
+        self.run_reading(scope, Box::new(job)).await?;
+        findings.take()
     }
 
     /// Runs a job that looks at a few rows of one moment of the store.
@@ -81,10 +80,12 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        let (mut job, findings) = Reading::new(args, work);
         match &self.engine {
-            Engine::Sqlite(engine) => engine.glance(&scope, &args, work).await,
-            Engine::Postgres(engine) => engine.read(&scope, &args, work).await,
+            Engine::Sqlite(engine) => engine.glance(&scope, &mut job).await?,
+            Engine::Postgres(engine) => engine.read(&scope, &mut job).await?,
         }
+        findings.take()
     }
 
     /// Runs a job that changes the store, whole or not at all. It is durable when this returns.
@@ -113,9 +114,26 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        let (job, answer) = Pending::new(scope, foresight, args, work);
+        self.submit(Box::new(job)).await?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+
+    async fn run_reading(&self, scope: Scope, mut job: Box<dyn ReadJob>) -> Result<()> {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.write(scope, foresight, args, work).await,
-            Engine::Postgres(engine) => engine.write(scope, foresight, args, work).await,
+            Engine::Sqlite(engine) => engine.read(scope, job).await,
+            Engine::Postgres(engine) => engine.read(&scope, &mut *job).await,
+        }
+    }
+
+    /// Hands a job to whoever writes, who answers it once it is durable.
+    async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.submit(job).await,
+            Engine::Postgres(engine) => {
+                engine.submit(job);
+                Ok(())
+            }
         }
     }
 

@@ -16,9 +16,9 @@ use super::{
     trouble::{Patience, Remedy, Trouble},
 };
 use crate::{
-    Error, Foresight, Result,
-    job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
-    sql::{Connection as _, Entrance, Param, Scope},
+    Error, Result,
+    job::{self, Group, GroupConnection as _, Job, Kept},
+    sql::{Connection as _, Entrance, Param},
 };
 
 /// Most jobs in one transaction. Bounds how long the first of them waits for the last.
@@ -46,31 +46,17 @@ enum Failure {
 type JournalEnd = (u64, ChainDigest);
 
 impl Writers {
-    pub(super) async fn submit<A, T, E>(
-        self: &Arc<Self>,
-        server: &Arc<Server>,
-        scope: Scope,
-        foresight: Foresight,
-        args: A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        let space = scope.space.clone();
-        let (pending, answer) = Pending::new(scope, foresight, args, work);
+    pub(super) fn submit(self: &Arc<Self>, server: &Arc<Server>, job: Box<dyn Job>) {
+        let space = job.scope().space.clone();
         let is_served = {
             let mut waiting = self.waiting();
             let is_served = waiting.contains_key(&space);
-            waiting.entry(space.clone()).or_default().push_back(Box::new(pending));
+            waiting.entry(space.clone()).or_default().push_back(job);
             is_served
         };
         if !is_served {
             tokio::spawn(Arc::clone(self).serve(Arc::clone(server), space));
         }
-        answer.await.map_err(|_| Error::Closed)?
     }
 
     /// Commits what waits for a space until nothing does.

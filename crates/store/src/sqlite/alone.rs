@@ -12,8 +12,8 @@ use super::{
     writer::{fold_long_log, serve_group},
 };
 use crate::{
-    Error, Foresight, Result,
-    job::{JobFn, Pending},
+    Result,
+    job::{Job, ReadJob},
     sql::Scope,
 };
 
@@ -28,31 +28,16 @@ impl Alone {
         Self { connection: Mutex::new(connection), path }
     }
 
-    pub(super) async fn read<A, T, E>(&self, scope: &Scope, args: &A, work: JobFn<A, T, E>) -> Result<T, E>
-    where
-        E: From<Error>,
-    {
-        let (outcome, ended) = look(&mut *self.connection().await?, scope, args, work).await;
+    pub(super) async fn read(&self, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
+        let (looked, ended) = look(&mut *self.connection().await?, scope, job).await;
         // There is no other connection, so one that is stuck in its transaction is of no use to whoever calls.
         ended?;
-        outcome
+        looked
     }
 
-    pub(super) async fn write<A, T, E>(
-        &self,
-        scope: Scope,
-        foresight: Foresight,
-        args: A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        let (pending, answer) = Pending::new(scope, foresight, args, work);
-        serve_group(&mut *self.connection().await?, vec![Box::new(pending)]).await;
-        answer.await.map_err(|_| Error::Closed)?
+    pub(super) async fn write(&self, job: Box<dyn Job>) -> Result<()> {
+        serve_group(&mut *self.connection().await?, vec![job]).await;
+        Ok(())
     }
 
     /// Takes the connection, out of the transaction of a caller who went away in it.

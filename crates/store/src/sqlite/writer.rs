@@ -10,9 +10,8 @@ use std::{
 
 use super::{connection::SqliteConnection, wait};
 use crate::{
-    Error, Foresight, Result,
-    job::{self, Group, GroupConnection as _, Job, JobFn, Kept, Pending},
-    sql::Scope,
+    Error, Result,
+    job::{self, Group, GroupConnection as _, Job, Kept},
 };
 
 /// Most jobs in one transaction. Bounds how long the first of them waits for the last.
@@ -34,22 +33,9 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(super) async fn submit<A, T, E>(
-        &self,
-        scope: Scope,
-        foresight: Foresight,
-        args: A,
-        work: JobFn<A, T, E>,
-    ) -> Result<T, E>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        let (pending, answer) = Pending::new(scope, foresight, args, work);
+    pub(super) fn submit(&self, job: Box<dyn Job>) -> Result<()> {
         let jobs = self.jobs.as_ref().ok_or(Error::Closed)?;
-        jobs.send(Box::new(pending)).map_err(|_| Error::Closed)?;
-        answer.await.map_err(|_| Error::Closed)?
+        jobs.send(job).map_err(|_| Error::Closed)
     }
 }
 
