@@ -1,7 +1,9 @@
 //! Which documents there are, and what each looks like.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+#[cfg(any(test, feature = "rewrite"))]
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::{SchemaVersion, Versioned};
 
@@ -17,6 +19,7 @@ pub struct DocumentKind {
     /// The version of its shape.
     pub version: SchemaVersion,
     schema: fn() -> Schema,
+    #[cfg(any(test, feature = "rewrite"))]
     rewrite: fn(&str) -> serde_json::Result<String>,
 }
 
@@ -54,7 +57,9 @@ impl DocumentKind {
 
     /// Reads such a document and writes it again, which gives the same text.
     ///
-    /// Fails when it is none of this kind, or of another version.
+    /// Fails when it is none of this kind, or of another version. Tests hold what is printed against it; code that reads
+    /// every document takes long to compile, so it is there only for those who ask for the feature `rewrite`.
+    #[cfg(any(test, feature = "rewrite"))]
     pub fn rewrite(&self, document: &str) -> serde_json::Result<String> {
         (self.rewrite)(document)
     }
@@ -76,6 +81,7 @@ macro_rules! kinds {
             commands: &[$($command),+],
             version: SchemaVersion::One,
             schema: schema::<$body>,
+            #[cfg(any(test, feature = "rewrite"))]
             rewrite: rewrite::<$body>,
         }),+];
     };
@@ -139,6 +145,7 @@ fn schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Versioned<T>>()
 }
 
+#[cfg(any(test, feature = "rewrite"))]
 fn rewrite<T: Serialize + DeserializeOwned>(document: &str) -> serde_json::Result<String> {
     serde_json::to_string(&serde_json::from_str::<Versioned<T>>(document)?)
 }
