@@ -75,7 +75,11 @@ impl Section {
                 ),
                 ratio: peer.map_or(f64::NAN, |peer| large / peer),
                 bar: Bar::AtMost(0.5),
-                if_missed: "An assembly reads its messages from the store, renders them and keeps them with its envelope, durable.",
+                if_missed: "\
+                    An assembly reads its messages from the store, renders them and keeps them with its envelope, durable. \
+                    Looked at by hand, no part of that stands out: preparing items and keeping the envelope take about a \
+                    sixth each, reading and choosing less. Remembering what the turns of the assembly before say gained \
+                    3 %. What is left is to keep its prepared items too, with their JSON, digests and renderings.",
             },
             Row {
                 what: "assembly of 4,000 tokens of 10,000 turns",
