@@ -1,5 +1,6 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
+mod batch;
 mod labels;
 mod lanes;
 mod open;
@@ -18,16 +19,14 @@ use contexture_formats::{
 use contexture_store::{artifact::PreparedContent, source::SourceSegment};
 
 use self::{
-    labels::{FORKED_FROM, Labels, PARENT_SESSION, SESSION_END, summary},
+    labels::{FORKED_FROM, Labels, PARENT_SESSION, summary},
     lanes::LaneChain,
     open::OpenStep,
 };
-use crate::{
-    adopt::Grafts,
-    import::{CaptureReason, ImportSettings},
-};
+use crate::{adopt::Grafts, import::ImportSettings};
 
 pub(crate) use self::{
+    batch::{NewCommit, StepBatch},
     labels::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
 };
@@ -77,43 +76,6 @@ pub(crate) struct Base {
     pub(crate) tip: Option<CommitId>,
     /// Records of the next one that they share too.
     pub(crate) prefix: Vec<u8>,
-}
-
-/// A commit to be stored.
-pub(crate) struct NewCommit {
-    pub(crate) id: CommitId,
-    pub(crate) commit: Commit,
-    pub(crate) content: PreparedContent,
-    pub(crate) annotations: Vec<Annotation>,
-    pub(crate) head: Option<HeadName>,
-    /// A head that moves here too if it is at the parent.
-    pub(crate) follow: Option<HeadName>,
-}
-
-/// What was made of some lines.
-#[derive(Default)]
-pub(crate) struct StepBatch {
-    pub(crate) commits: Vec<NewCommit>,
-    /// Bytes that belong to no commit.
-    pub(crate) asides: Vec<PreparedContent>,
-    /// Heads that move although nothing was added there.
-    pub(crate) moved: Vec<(HeadName, CommitId)>,
-    /// What is said of commits once it is known, the label's name first.
-    pub(crate) notes: Vec<(CommitId, Annotation)>,
-}
-
-impl StepBatch {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
-    }
-
-    /// Adds what the reason for a capture says of the last commit of a session, and the head that moves there with it.
-    pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>, live_head: Option<HeadName>) {
-        let Some(tip) = tip else { return };
-        self.moved.extend(live_head.filter(|_| reason.is_live).map(|head| (head, tip)));
-        let ending = reason.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
-        self.notes.extend(ending.map(|said| (tip, said)));
-    }
 }
 
 impl Steps {
