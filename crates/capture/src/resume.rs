@@ -54,14 +54,7 @@ pub struct ResumedSession {
 impl Capture<'_> {
     /// Finds where to go on: at the end of a chain, or at an earlier commit of it.
     pub async fn resume_point(self, chain: &Reference, at: Option<&Reference>) -> Result<ResumePoint> {
-        let named = match chain.as_head() {
-            Some(name) => self.engine.head(name).await?.map(|commit| (commit, Some(name.clone()))),
-            None => None,
-        };
-        let (tip, head) = match named {
-            Some(found) => found,
-            None => (self.engine.find(chain).await?, None),
-        };
+        let (tip, head) = self.engine.find_with_head(chain).await?;
         let Some(at) = at else { return Ok(ResumePoint { commit: tip, head }) };
         let commit = self.engine.find(at).await?;
         // Says so when it is not on the chain.

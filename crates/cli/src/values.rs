@@ -6,8 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use contexture::{
     Contexture, Expect, Reference, Stop, Tier,
     core::{
-        Annotation, AnnotationError, CommitId, CommitKind, Count, EnvelopePrefix, HeadName, LabelKey, NameError,
-        Stream, SummaryText, Trigger,
+        Annotation, AnnotationError, CommitKind, Count, EnvelopePrefix, LabelKey, NameError, Stream, SummaryText,
+        Trigger,
     },
 };
 use contexture_capture::Runtime;
@@ -223,16 +223,6 @@ pub(crate) fn runtime() -> impl TypedValueParser<Value = Runtime> {
 pub(crate) fn tier() -> impl TypedValueParser<Value = Tier> {
     let parse = |word: String| Tier::ALL.iter().copied().find(|tier| tier.as_str() == word).ok_or("no tier");
     PossibleValuesParser::new(Tier::ALL.iter().map(|tier| tier.as_str())).try_map(parse)
-}
-
-/// Returns the commit that a reference names and, when it does so by the name of a head, that head.
-pub(crate) async fn find(engine: &Contexture, reference: &Reference) -> Result<(CommitId, Option<HeadName>)> {
-    if let Some(name) = reference.as_head()
-        && let Some(commit) = engine.head(name).await?
-    {
-        return Ok((commit, Some(name.clone())));
-    }
-    Ok((engine.find(reference).await?, None))
 }
 
 #[cfg(test)]

@@ -65,6 +65,16 @@ impl Contexture {
         self.store.glance(self.scope(), reference.clone(), |tx, reference| find(tx, reference).boxed()).await
     }
 
+    /// Does the same, and returns the head too if the reference is the name of one.
+    pub async fn find_with_head(&self, reference: &Reference) -> Result<(CommitId, Option<HeadName>)> {
+        if let Some(name) = reference.as_head()
+            && let Some(commit) = self.head(name).await?
+        {
+            return Ok((commit, Some(name.clone())));
+        }
+        Ok((self.find(reference).await?, None))
+    }
+
     /// Returns the artifact that an abbreviated id names.
     pub async fn find_artifact(&self, prefix: &ArtifactPrefix) -> Result<ArtifactId> {
         let finding = self.store.glance(self.scope(), (prefix.first(), prefix.last()), |tx, (first, last)| {

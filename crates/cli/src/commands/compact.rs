@@ -59,7 +59,7 @@ impl Compact {
             .read_up_to(MAX_SUMMARY_MEBIBYTES * 1024 * 1024)?
             .ok_or_else(|| Error::LargeSummary { input: input.clone(), max_mebibytes: MAX_SUMMARY_MEBIBYTES })?;
         let engine = invocation.open_as(self.provenance.principal.as_ref()).await?;
-        let (commit, named) = values::find(&engine, &self.commit).await?;
+        let (commit, named) = engine.find_with_head(&self.commit).await?;
         let compaction = Compaction {
             commit,
             annotations: annotation(&summary).into_iter().collect(),

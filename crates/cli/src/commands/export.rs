@@ -13,7 +13,6 @@ use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
-    values,
 };
 
 const EXAMPLES: &str = "\
@@ -73,7 +72,7 @@ impl Export {
         }
         let (mut commits, mut heads) = (Vec::new(), Vec::new());
         for reference in &self.starts {
-            match values::find(engine, reference).await? {
+            match engine.find_with_head(reference).await? {
                 (_, Some(head)) => heads.push(head),
                 (commit, None) => commits.push(commit),
             }

@@ -4,7 +4,7 @@ use clap::Args;
 use contexture::{Reference, Snapshot as Request, core::HeadName};
 
 use super::checkpoint::print_made;
-use crate::{error::Result, invocation::Invocation, output::Output, provenance::ProvenanceArgs, values};
+use crate::{error::Result, invocation::Invocation, output::Output, provenance::ProvenanceArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open_as(self.provenance.principal.as_ref()).await?;
-        let (commit, named) = values::find(&engine, &self.commit).await?;
+        let (commit, named) = engine.find_with_head(&self.commit).await?;
         let request = Request {
             commit,
             provenance: self.provenance.resolve(&invocation.environment)?,
