@@ -241,7 +241,7 @@ impl Ledger<'_> {
 impl Selection<'_> {
     /// Joins what is included to one text.
     pub fn to_text(&self) -> String {
-        self.inclusions().map(|(_, inclusion)| inclusion.text.text()).collect()
+        self.inclusions().map(|(_, inclusion)| &**inclusion.text.text()).collect()
     }
 
     /// Sums up the tokens of what is included.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     counter::TokenCounter,
     measure::{CharCount, Size, TokenCount},
+    shared_text::SharedText,
 };
 
 /// Something that may become part of a prompt, in one or two lengths.
@@ -85,7 +86,7 @@ vocabulary! {
 /// A text that is not empty, with its lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
-    text: String,
+    text: SharedText,
     tokens: TokenCount,
     chars: CharCount,
 }
@@ -113,17 +114,21 @@ impl Measured {
     /// Measures a text; nothing where it is empty.
     pub fn new(counter: &dyn TokenCounter, text: impl Into<String>) -> Option<Self> {
         let text = text.into();
-        (!text.is_empty()).then(|| Self { tokens: counter.count(&text), chars: CharCount::of(&text), text })
+        (!text.is_empty()).then(|| Self {
+            tokens: counter.count(&text),
+            chars: CharCount::of(&text),
+            text: text.into(),
+        })
     }
 
     /// Takes a text with a count that was made before; nothing where it is empty.
     pub fn with_tokens(text: impl Into<String>, tokens: TokenCount) -> Option<Self> {
         let text = text.into();
-        (!text.is_empty()).then(|| Self { tokens, chars: CharCount::of(&text), text })
+        (!text.is_empty()).then(|| Self { tokens, chars: CharCount::of(&text), text: text.into() })
     }
 
     /// Takes a text whose lengths are known; nothing where it is empty.
-    pub(crate) fn with_lengths(text: String, tokens: TokenCount, chars: CharCount) -> Option<Self> {
+    pub(crate) fn with_lengths(text: SharedText, tokens: TokenCount, chars: CharCount) -> Option<Self> {
         (!text.is_empty()).then_some(Self { text, tokens, chars })
     }
 
@@ -133,7 +138,7 @@ impl Measured {
     }
 
     /// Borrows the text.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> &SharedText {
         &self.text
     }
 

@@ -5,7 +5,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{counter::TokenCounter, digest::Digest, measure::TokenCount, render::IMAGE_TOKENS};
+use crate::{
+    counter::TokenCounter, digest::Digest, measure::TokenCount, render::IMAGE_TOKENS, shared_text::SharedText,
+};
 
 /// A counter with what it has counted before.
 #[derive(Debug)]
@@ -44,14 +46,14 @@ impl<'c> TokenCounts<'c> {
 
     /// Counts a text, unless that was done before.
     pub fn of(&self, text: &str) -> TokenCount {
-        self.of_digested(text, None)
+        self.of_digested(text, || Digest::of(text.as_bytes()))
     }
 
-    fn of_digested(&self, text: &str, digest: Option<Digest>) -> TokenCount {
+    fn of_digested(&self, text: &str, digest: impl FnOnce() -> Digest) -> TokenCount {
         if !self.counter.is_costly() {
             return self.counter.count(text);
         }
-        let digest = digest.unwrap_or_else(|| Digest::of(text.as_bytes()));
+        let digest = digest();
         let mut counted = self.lock();
         if let Some(tokens) = counted.known.get(&digest) {
             return *tokens;
@@ -59,9 +61,9 @@ impl<'c> TokenCounts<'c> {
         *counted.fresh.entry(digest).or_insert_with(|| self.counter.count(text))
     }
 
-    /// Counts a text with so many pictures; its digest may be known.
-    pub(crate) fn with_images(&self, text: &str, images: u64, digest: Option<Digest>) -> TokenCount {
-        self.of_digested(text, digest) + TokenCount::new(images.saturating_mul(IMAGE_TOKENS))
+    /// Counts a text with so many pictures.
+    pub(crate) fn with_images(&self, text: &SharedText, images: u64) -> TokenCount {
+        self.of_digested(text, || text.digest()) + TokenCount::new(images.saturating_mul(IMAGE_TOKENS))
     }
 
     /// Returns what was counted and is worth keeping.

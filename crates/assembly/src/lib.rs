@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod recipe;
 pub mod records;
 pub mod render;
+mod shared_text;
 mod shorten;
 
 pub mod check;
@@ -36,3 +37,4 @@ pub use item::{Hold, Item, ItemContent, ItemOrigin, Redaction, Voice};
 pub use measure::{CharCount, Size, TokenCount};
 pub use mistake::{ActualValue, Mistake, MistakeKind};
 pub use nearest::nearest;
+pub use shared_text::SharedText;

@@ -5,6 +5,7 @@
 
 mod account;
 mod prepared;
+mod remembered;
 mod surface;
 mod trim;
 mod window;
@@ -20,11 +21,13 @@ use crate::{
     item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
     recipe::{SegmentSpec, SourceInput, TargetSpec},
-    render::{Rendered, Renderer},
+    render::{Fragment, Rendered, Renderer},
+    shared_text::SharedText,
     standard::OverflowStrategy,
 };
 
 pub use prepared::{FULL, PreparedItems};
+pub use remembered::RememberedItems;
 
 use prepared::ItemTexts;
 use surface::Surface;
@@ -39,7 +42,7 @@ pub struct AssembledTarget {
     /// What the target is given.
     pub bytes: Vec<u8>,
     /// What each block says by itself.
-    pub fragments: Vec<String>,
+    pub fragments: Vec<SharedText>,
     /// What is missing.
     pub gaps: Vec<Gap>,
 }
@@ -78,7 +81,7 @@ pub fn run(inputs: &Inputs, counts: &TokenCounts<'_>) -> Result<Vec<AssembledTar
     run_prepared(inputs, &mut PreparedItems::of(inputs), counts)
 }
 
-/// Assembles what was prepared of these inputs for every target of the recipe. The texts are taken out of it.
+/// Assembles what was prepared of these inputs for every target of the recipe.
 pub fn run_prepared(
     inputs: &Inputs,
     prepared: &mut PreparedItems,
@@ -92,12 +95,12 @@ pub fn run_prepared(
 fn assemble(
     inputs: &Inputs,
     (index, target): (usize, TargetSpec),
-    prepared: &mut PreparedItems,
+    prepared: &PreparedItems,
     counts: &TokenCounts<'_>,
 ) -> Result<AssembledTarget, Rejected> {
     let limits = inputs.recipe.budget.limits_for(target.audience);
     let surface = Surface::of(inputs, target);
-    let candidate = |(place, item): &(usize, &Item)| candidate(item, prepared.take_texts(*place, index), counts);
+    let candidate = |(place, item): &(usize, &Item)| candidate(item, prepared.texts(*place, index), counts);
     let candidates: Vec<Candidate> = surface.visible.iter().map(candidate).collect();
     let items: HashMap<&str, &Item> = surface.visible.iter().map(|(_, item)| (item.id.as_str(), *item)).collect();
     let renderer = Renderer { rendering: target.rendering, fence: prepared.fence(), session: &inputs.session };
@@ -206,13 +209,15 @@ fn measured(
     if content.is_blank() {
         return None;
     }
-    let fragment = renderer.fragment(item, content);
+    let Fragment { text, images } = renderer.fragment(item, content);
+    let text = SharedText::from(text);
+    let chars = CharCount::of(&text);
     // A mark is short, and another one each time.
     let tokens = match item {
-        Some(_) => counts.with_images(&fragment.text, fragment.images, None),
-        None => counts.counter().count(&fragment.text),
+        Some(_) => counts.with_images(&text, images),
+        None => counts.counter().count(&text),
     };
-    Measured::with_tokens(fragment.text, tokens)
+    Measured::with_lengths(text, tokens, chars)
 }
 
 /// Refuses an assembly in which something does not fit that must.

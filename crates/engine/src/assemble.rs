@@ -112,7 +112,7 @@ impl Contexture {
             }
         };
         let counted = fresh_counts(counts)?;
-        self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, tokens, counted }).await
+        self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, prepared, tokens, counted }).await
     }
 
     /// Reads every source of a recipe.
@@ -127,6 +127,7 @@ impl Contexture {
             now: target.now,
         };
         let stream = stream(request)?;
+        let before = self.remembered_assemblies().items(self.space(), &stream);
         let mut inputs = Inputs {
             recipe: request.recipe.clone(),
             stream: stream.as_str().to_owned(),
@@ -135,7 +136,7 @@ impl Contexture {
             unread: None,
         };
         let mut gathering =
-            Gathering { engine: self, request, counts, prepared: PreparedItems::default(), gaps: Vec::new() };
+            Gathering { engine: self, request, counts, prepared: PreparedItems::after(before), gaps: Vec::new() };
         let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
         for source in others {
             let items = gathering.items(&source).await?;

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf};
 use contexture::{
     Assemble, AssembledContext, Contexture, GivenItems, TriggerMessage,
     assembly::{
-        Digest,
-        recipe::{Recipe, Syntax},
+        Digest, Priority,
+        envelope::Envelope,
+        recipe::{Recipe, Syntax, TargetSpec},
     },
 };
-use contexture_core::{Annotation, ArtifactId, CommitId, LabelKey};
+use contexture_core::{Annotation, ArtifactId, CommitId, EnvelopeId, LabelKey};
 use contexture_testkit::{Harness, SqliteBackend, block_on, noise, text, write};
 use serde_json::{Value, json};
 
@@ -152,13 +153,13 @@ async fn kept(store: &Contexture, assembled: &AssembledContext) -> String {
     all
 }
 
-fn document_digest(document: &contexture::assembly::envelope::Envelope) -> String {
+fn document_digest(document: &Envelope) -> String {
     let mut document = document.clone();
     // The envelope before has the version in its id too.
     document.previous = None;
     for target in &mut document.targets {
         if let Some(prefix) = &mut target.prefix {
-            prefix.of = contexture_core::EnvelopeId::of(b"before");
+            prefix.of = EnvelopeId::of(b"before");
         }
     }
     let json = serde_json::to_vec(&document).unwrap();
@@ -215,6 +216,43 @@ fn what_is_kept_of_an_assembly_is_what_was_recorded() {
     let found = block_on(recorded());
     let expected: Vec<&str> = RECORDED.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(found, expected, "\n{}", found.join("\n"));
+}
+
+/// Assembles along a chain that grows, two streams in turn, and changes targets, counter and budget on the way.
+async fn assembled_along(commits: usize, opens_again: bool) -> Vec<(EnvelopeId, Envelope, Vec<(TargetSpec, Vec<u8>)>)> {
+    let harness = Harness::<SqliteBackend>::new().await;
+    let mut store = harness.open().await;
+    let commits = chain(&store, commits, 300).await;
+    let recipes = [
+        (&["anthropic"][..], "chars4", "summarize_oldest", 9_000),
+        (&["anthropic"], "chars4", "summarize_oldest", 9_000),
+        (&ALL_TARGETS, "chars4", "summarize_oldest", 9_000),
+        (&ALL_TARGETS, "claude-estimate", "truncate_middle", 9_000),
+        (&["anthropic", "prompt"], "o200k", "truncate_middle", 1_000),
+        (&["anthropic"], "chars4", "truncate_tail", 9_000),
+    ];
+    let mut made = Vec::new();
+    for (at, (targets, counter, overflow, max_tokens)) in (commits.len() - recipes.len()..).zip(recipes) {
+        for stream in ["one", "other"] {
+            if opens_again {
+                store = harness.open().await;
+            }
+            let mut recipe = recipe(targets, counter, overflow, max_tokens);
+            if stream == "other" {
+                recipe.targets.reverse();
+                recipe.segments[1].sources[0].priority = Priority::Low;
+            }
+            let request = Assemble { stream: Some(stream.parse().unwrap()), ..request(commits[at], recipe) };
+            let assembled = store.assemble(&request).await.unwrap();
+            made.push((assembled.envelope, assembled.document, assembled.renderings));
+        }
+    }
+    made
+}
+
+#[test]
+fn a_handle_that_assembled_before_assembles_what_a_fresh_one_does() {
+    assert_eq!(block_on(assembled_along(60, false)), block_on(assembled_along(60, true)));
 }
 
 /// Of each assembly: the frozen inputs, the envelope, its renderings, its events.

@@ -1,5 +1,8 @@
 //! Items made ready: their JSON, and what they say to each target, each worked out once.
 
+use std::sync::Arc;
+
+use super::remembered::RememberedItems;
 use crate::{
     candidate::{Measured, RunPart},
     counts::TokenCounts,
@@ -8,6 +11,8 @@ use crate::{
     item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
     render::{Fence, Fragment, Renderer},
+    shared_text::SharedText,
+    standard::ItemId,
 };
 
 /// A budget that is full, of which [`PreparedItems::fill`] tells the share.
@@ -19,7 +24,7 @@ const JSON_BYTES: usize = 16 * 1024;
 /// What is worked out of the items of some inputs, in their order.
 ///
 /// Sources are read one after the other, and a history until it fills its budget: what was prepared of items that stay
-/// is not prepared again.
+/// is not prepared again, nor what is as it was in the assembly before.
 #[derive(Debug, Default)]
 pub struct PreparedItems {
     /// Absent where no word was chosen yet.
@@ -27,27 +32,32 @@ pub struct PreparedItems {
     items: Vec<PreparedItem>,
     /// How many of the items are known not to hold the word of the fence.
     unforged: usize,
+    /// What the assembly before prepared.
+    before: Option<Arc<RememberedItems>>,
 }
 
-#[derive(Debug)]
-struct PreparedItem {
-    json: Vec<u8>,
+#[derive(Debug, Clone)]
+pub(super) struct PreparedItem {
+    pub(super) json: Arc<[u8]>,
     /// By the targets of the recipe; nothing where it was not rendered yet.
-    texts: Vec<ItemTexts>,
+    pub(super) texts: Vec<ItemTexts>,
+    /// Its place in the assembly before, where it was the same there.
+    pub(super) place_before: Option<usize>,
 }
 
 /// What an item says to a target; nothing where it is hidden or says nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ItemTexts {
-    full: Option<ItemText>,
-    compact: Option<ItemText>,
+    pub(super) full: Option<ItemText>,
+    pub(super) compact: Option<ItemText>,
 }
 
-#[derive(Debug)]
-struct ItemText {
-    fragment: Fragment,
-    digest: Option<Digest>,
-    lengths: Option<(TokenCount, CharCount)>,
+#[derive(Debug, Clone)]
+pub(super) struct ItemText {
+    pub(super) text: SharedText,
+    images: u64,
+    /// As the counter of the recipe has them.
+    pub(super) lengths: Option<(TokenCount, CharCount)>,
 }
 
 impl PreparedItems {
@@ -58,22 +68,49 @@ impl PreparedItems {
         prepared
     }
 
+    /// Starts to prepare the items of an assembly that follows another one.
+    pub fn after(before: Option<Arc<RememberedItems>>) -> Self {
+        Self { before, ..Self::default() }
+    }
+
+    /// Returns an item of the assembly before.
+    pub fn item_before(&self, id: &ItemId) -> Option<&Item> {
+        self.before.as_ref()?.item(id)
+    }
+
+    /// Returns what the next assembly need not prepare again.
+    pub fn into_remembered(self, inputs: Inputs) -> Option<RememberedItems> {
+        let Self { fence: Some(fence), items, .. } = self else { return None };
+        Some(RememberedItems::new(fence, inputs, items))
+    }
+
     /// Prepares the items that were added to the inputs.
     pub fn update(&mut self, inputs: &Inputs) {
         let added = inputs.items.get(self.items.len()..).unwrap_or_default();
         // One buffer for all, because a vector that grows with its item is moved several times.
         let mut buffer = Vec::with_capacity(JSON_BYTES);
         for item in added {
-            buffer.clear();
-            serde_json::to_writer(&mut buffer, item).expect("an item has text keys");
-            self.items.push(PreparedItem { json: buffer.clone(), texts: Vec::new() });
+            let known = self.before.as_ref().and_then(|before| before.find(item));
+            let json = if let Some((_, known)) = known {
+                Arc::clone(&known.json)
+            } else {
+                buffer.clear();
+                serde_json::to_writer(&mut buffer, item).expect("an item has text keys");
+                Arc::from(buffer.as_slice())
+            };
+            let place_before = known.map(|(place, _)| place);
+            self.items.push(PreparedItem { json, texts: Vec::new(), place_before });
         }
         self.choose_fence(&inputs.stream);
-        let Self { fence: Some(fence), items, .. } = self else { return };
+        let Self { fence: Some(fence), items, before, .. } = self else { return };
+        let targets = &inputs.recipe.targets;
+        let before = before.as_ref().filter(|before| before.has_texts_of(fence, targets));
         for (prepared, item) in items.iter_mut().zip(&inputs.items).filter(|(prepared, _)| prepared.texts.is_empty()) {
-            prepared.texts = inputs
-                .recipe
-                .targets
+            if let (Some(place), Some(before)) = (prepared.place_before, before) {
+                prepared.texts.clone_from(before.texts(place));
+                continue;
+            }
+            prepared.texts = targets
                 .iter()
                 .map(|target| {
                     let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
@@ -113,7 +150,7 @@ impl PreparedItems {
         let texts = texts.flat_map(|texts| texts.full.iter_mut().chain(&mut texts.compact));
         let mut digests: Vec<Digest> = texts
             .filter(|text| text.lengths.is_none())
-            .map(ItemText::digest)
+            .map(|text| text.text.digest())
             .filter(|digest| !counts.knows(digest))
             .collect();
         digests.sort_unstable();
@@ -170,10 +207,9 @@ impl PreparedItems {
         self.fence.as_ref().expect("an update chooses one")
     }
 
-    /// Takes what an item says to a target out, by their places.
-    pub(super) fn take_texts(&mut self, item: usize, target: usize) -> ItemTexts {
-        let texts = self.items.get_mut(item).and_then(|item| item.texts.get_mut(target));
-        texts.map(std::mem::take).unwrap_or_default()
+    /// Returns what an item says to a target, by their places.
+    pub(super) fn texts(&self, item: usize, target: usize) -> ItemTexts {
+        self.items.get(item).and_then(|item| item.texts.get(target)).cloned().unwrap_or_default()
     }
 
     /// Takes the first word that is in none of the items.
@@ -201,8 +237,11 @@ impl PreparedItems {
 impl ItemTexts {
     fn of(renderer: &Renderer<'_>, item: &Item) -> Self {
         let text = |content: &ItemContent| {
-            let fragment = || renderer.fragment(Some(item), content);
-            (!content.is_blank()).then(|| ItemText { fragment: fragment(), digest: None, lengths: None })
+            if content.is_blank() {
+                return None;
+            }
+            let Fragment { text, images } = renderer.fragment(Some(item), content);
+            Some(ItemText { text: text.into(), images, lengths: None })
         };
         Self { full: text(&item.content), compact: item.compact.as_ref().and_then(text) }
     }
@@ -215,23 +254,19 @@ impl ItemTexts {
 }
 
 impl ItemText {
-    fn digest(&mut self) -> Digest {
-        *self.digest.get_or_insert_with(|| Digest::of(self.fragment.text.as_bytes()))
-    }
-
     fn lengths(&mut self, counts: &TokenCounts<'_>) -> (TokenCount, CharCount) {
-        let Self { fragment: Fragment { text, images }, digest, lengths } = self;
-        *lengths.get_or_insert_with(|| (counts.with_images(text, *images, *digest), CharCount::of(text)))
+        let Self { text, images, lengths } = self;
+        *lengths.get_or_insert_with(|| (counts.with_images(text, *images), CharCount::of(text)))
     }
 
     fn size(&mut self, counts: &TokenCounts<'_>) -> Option<Size> {
         let (tokens, chars) = self.lengths(counts);
-        let bytes = self.fragment.text.len() as u64;
+        let bytes = self.text.len() as u64;
         (bytes > 0).then_some(Size { tokens, chars, bytes, items: 1 })
     }
 
     fn measured(mut self, counts: &TokenCounts<'_>) -> Option<Measured> {
         let (tokens, chars) = self.lengths(counts);
-        Measured::with_lengths(self.fragment.text, tokens, chars)
+        Measured::with_lengths(self.text, tokens, chars)
     }
 }

@@ -6,12 +6,12 @@ use crate::{
     budget::{Decision, Selection, Shortening},
     candidate::{Candidate, CandidateId, Priority, RunPart, Variant},
     counts::TokenCounts,
-    digest::Digest,
     envelope::{Block, Inputs, ItemTotals, WindowReport},
     item::{Item, ItemContent, Voice},
     measure::TokenCount,
     recipe::{SegmentSpec, Stability},
     render::{Renderer, WindowPiece},
+    shared_text::SharedText,
 };
 
 /// What is in, in its order.
@@ -19,7 +19,7 @@ pub(super) struct Window<'w> {
     pub(super) pieces: Vec<WindowPiece<'w>>,
     pub(super) blocks: Vec<Block>,
     /// What each block says by itself.
-    pub(super) fragments: Vec<String>,
+    pub(super) fragments: Vec<SharedText>,
     turns_left_out: u64,
 }
 
@@ -41,7 +41,7 @@ impl<'w> Window<'w> {
                 let mark = left_out_mark(turns);
                 let fragment = renderer.fragment(None, &mark);
                 let tokens = counts.counter().count(&fragment.text);
-                window.push(segment, None, Cow::Owned(mark), &fragment.text, tokens);
+                window.push(segment, None, Cow::Owned(mark), &fragment.text.into(), tokens);
             }
             while let Some(Decision { candidate, outcome }) =
                 selection.decisions.get(at).filter(|decision| decision.candidate.segment == index)
@@ -67,17 +67,17 @@ impl<'w> Window<'w> {
         segment: &SegmentSpec,
         item: Option<&'w Item>,
         content: Cow<'w, ItemContent>,
-        fragment: &str,
+        fragment: &SharedText,
         tokens: TokenCount,
     ) {
         self.blocks.push(Block {
             item: item.map(|item| item.id.clone()),
             segment: segment.name.clone(),
-            digest: Digest::of(fragment.as_bytes()),
+            digest: fragment.digest(),
             tokens: tokens.get(),
             bytes: fragment.len() as u64,
         });
-        self.fragments.push(fragment.to_owned());
+        self.fragments.push(fragment.clone());
         self.pieces.push(WindowPiece { item, content, stability: segment.stability });
     }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use contexture_assembly::{
     Digest, Hold, Item, ItemContent, ItemOrigin, PromptPlace, RunPart, Voice,
     envelope::{Inputs, UnreadTurns},
-    pipeline,
+    pipeline::{self, PreparedItems},
     recipe::SourceInput,
     standard::{ContextKind, ItemId, OverflowStrategy},
 };
@@ -51,15 +51,16 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
             future::try_join(reading, engine.unread(&route, turns, placed.segment, described)).await?;
         inputs.items.truncate(others);
         gathering.prepared.truncate(others);
+        let maker = ItemMaker { placed, prepared: &gathering.prepared };
         if sums_up {
-            inputs.items.extend(summaries(&gathered, placed));
+            inputs.items.extend(maker.summaries(&gathered));
         }
-        inputs.items.extend(steps(gathered, thinking, window.begins_inside, placed));
+        inputs.items.extend(maker.steps(gathered, thinking, window.begins_inside));
         inputs.unread = unread;
         if sums_up {
             inputs.items.extend(older.iter().filter_map(|commit| {
                 let summary = commit.summary.as_ref()?;
-                Some(summary_item(commit.id, commit.depth, commit.created_at, summary.as_str(), placed))
+                Some(maker.summary(commit.id, commit.depth, commit.created_at, summary.as_str()))
             }));
         }
         if turns >= allowed {
@@ -120,104 +121,99 @@ impl Contexture {
     }
 }
 
-/// Returns the summaries of the turns that were read.
-fn summaries<'g>(gathered: &'g Gathered, placed: &'g Placed<'_>) -> impl Iterator<Item = Item> + use<'g> {
-    gathered.origins.iter().filter_map(|origin| {
-        let summary = origin.summary.as_ref()?;
-        Some(summary_item(origin.commit, origin.depth, origin.at, summary.as_str(), placed))
-    })
+/// Makes the items of a source.
+struct ItemMaker<'m> {
+    placed: &'m Placed<'m>,
+    /// What was prepared before.
+    prepared: &'m PreparedItems,
 }
 
-fn summary_item(
-    commit: CommitId,
-    depth: u64,
-    at: contexture_core::Timestamp,
-    summary: &str,
-    placed: &Placed<'_>,
-) -> Item {
-    let content = ItemContent::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
-    let title = format!("of a turn of {at}");
-    Item {
-        kind: ContextKind::ThreadSummary,
-        title: Some(title),
-        ..item(format!("{commit}#summary"), commit, depth, 0, RunPart::Summary(depth), content, placed)
+impl ItemMaker<'_> {
+    /// Returns the summaries of the turns that were read.
+    fn summaries(&self, gathered: &Gathered) -> impl Iterator<Item = Item> {
+        gathered.origins.iter().filter_map(|origin| {
+            let summary = origin.summary.as_ref()?;
+            Some(self.summary(origin.commit, origin.depth, origin.at, summary.as_str()))
+        })
     }
-}
 
-/// Returns the steps of a conversation.
-fn steps(gathered: Gathered, thinking: bool, begins_inside: bool, placed: &Placed<'_>) -> Vec<Item> {
-    let Gathered { replay, origins, .. } = gathered;
-    let mut entries: Vec<(usize, Entry)> = replay.into_entries_from().collect();
-    for (_, entry) in &mut entries {
-        if !thinking {
-            entry.parts.retain(|part| !matches!(part, EntryPart::Thinking { .. }));
+    fn summary(&self, commit: CommitId, depth: u64, at: contexture_core::Timestamp, summary: &str) -> Item {
+        let content = ItemContent::Text { text: summary.to_owned(), voice: Voice::User, fenced: true };
+        let title = format!("of a turn of {at}");
+        Item {
+            kind: ContextKind::ThreadSummary,
+            title: Some(title),
+            ..self.item(format!("{commit}#summary"), commit, depth, 0, RunPart::Summary(depth), content)
         }
-        // Neither a model nor a runtime is given these.
-        (entry.id, entry.parent, entry.usage) = (None, None, None);
     }
-    let mut units = units(entries);
-    if begins_inside {
-        let called: HashSet<String> = units.iter().flatten().flat_map(|(_, entry)| calls(entry)).collect();
-        let orphans =
-            |unit: &Vec<(usize, Entry)>| unit.iter().any(|(_, e)| results(e).any(|call| !called.contains(&call)));
-        let whole = units.iter().position(|unit| !orphans(unit)).unwrap_or(units.len());
-        units.drain(..whole);
-    }
-    let mut items = Vec::with_capacity(units.len());
-    let mut numbers = vec![0u64; origins.len()];
-    for unit in units {
-        let Some(&(first, _)) = unit.first() else { continue };
-        let Some(origin) = origins.get(first) else { continue };
-        let number = numbers[first];
-        numbers[first] += 1;
-        let id = format!("{}#{number}", origin.commit);
-        let at = unit.iter().find_map(|(_, entry)| entry.at);
-        let title = title(&unit);
-        let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
-        let part = RunPart::Step(origin.depth);
-        let content = ItemContent::Entries(entries);
-        items.push(Item { at, title, ..item(id, origin.commit, origin.depth, number, part, content, placed) });
-    }
-    items
-}
 
-fn item(
-    id: String,
-    commit: CommitId,
-    depth: u64,
-    number: u64,
-    part: RunPart,
-    content: ItemContent,
-    placed: &Placed<'_>,
-) -> Item {
-    let digest = Digest::of(&serde_json::to_vec(&content).expect("entries have text keys"));
-    let number = number.min((1 << STEP_BITS) - 1);
-    let source = placed.source;
-    Item {
-        origin: ItemOrigin {
-            kind: "commit".to_owned(),
-            uri: id.clone(),
-            digest,
-            hold: Hold::Pinned,
-            commit: Some(commit),
-        },
-        id: ItemId::new(id).expect("ids of commits are not empty"),
-        kind: source.kind.unwrap_or(ContextKind::SessionHistory),
-        segment: placed.segment,
-        // A run is cut where this is divisible by the highest power of two: between turns rather than inside one.
-        place: PromptPlace {
-            order: ((depth << STEP_BITS) | number).cast_signed(),
-            tie: usize::from(matches!(part, RunPart::Step(_))),
-        },
-        part,
-        priority: source.priority,
-        title: None,
-        visibility: source.visibility.clone(),
-        trust: source.trust.clone(),
-        redaction: None,
-        at: None,
-        content,
-        compact: None,
+    /// Returns the steps of a conversation.
+    fn steps(&self, gathered: Gathered, thinking: bool, begins_inside: bool) -> Vec<Item> {
+        let Gathered { replay, origins, .. } = gathered;
+        let mut entries: Vec<(usize, Entry)> = replay.into_entries_from().collect();
+        for (_, entry) in &mut entries {
+            if !thinking {
+                entry.parts.retain(|part| !matches!(part, EntryPart::Thinking { .. }));
+            }
+            // Neither a model nor a runtime is given these.
+            (entry.id, entry.parent, entry.usage) = (None, None, None);
+        }
+        let mut units = units(entries);
+        if begins_inside {
+            let called: HashSet<String> = units.iter().flatten().flat_map(|(_, entry)| calls(entry)).collect();
+            let orphans =
+                |unit: &Vec<(usize, Entry)>| unit.iter().any(|(_, e)| results(e).any(|call| !called.contains(&call)));
+            let whole = units.iter().position(|unit| !orphans(unit)).unwrap_or(units.len());
+            units.drain(..whole);
+        }
+        let mut items = Vec::with_capacity(units.len());
+        let mut numbers = vec![0u64; origins.len()];
+        for unit in units {
+            let Some(&(first, _)) = unit.first() else { continue };
+            let Some(origin) = origins.get(first) else { continue };
+            let number = numbers[first];
+            numbers[first] += 1;
+            let id = format!("{}#{number}", origin.commit);
+            let at = unit.iter().find_map(|(_, entry)| entry.at);
+            let title = title(&unit);
+            let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
+            let part = RunPart::Step(origin.depth);
+            let content = ItemContent::Entries(entries);
+            items.push(Item { at, title, ..self.item(id, origin.commit, origin.depth, number, part, content) });
+        }
+        items
+    }
+
+    fn item(&self, id: String, commit: CommitId, depth: u64, number: u64, part: RunPart, content: ItemContent) -> Item {
+        let uri = id.clone();
+        let id = ItemId::new(id).expect("ids of commits are not empty");
+        let before = self.prepared.item_before(&id).filter(|before| before.content == content);
+        let digest = before.map_or_else(
+            || Digest::of(&serde_json::to_vec(&content).expect("entries have text keys")),
+            |before| before.origin.digest,
+        );
+        let number = number.min((1 << STEP_BITS) - 1);
+        let source = self.placed.source;
+        Item {
+            origin: ItemOrigin { kind: "commit".to_owned(), uri, digest, hold: Hold::Pinned, commit: Some(commit) },
+            id,
+            kind: source.kind.unwrap_or(ContextKind::SessionHistory),
+            segment: self.placed.segment,
+            // A run is cut where this is divisible by the highest power of two: between turns rather than inside one.
+            place: PromptPlace {
+                order: ((depth << STEP_BITS) | number).cast_signed(),
+                tie: usize::from(matches!(part, RunPart::Step(_))),
+            },
+            part,
+            priority: source.priority,
+            title: None,
+            visibility: source.visibility.clone(),
+            trust: source.trust.clone(),
+            redaction: None,
+            at: None,
+            content,
+            compact: None,
+        }
     }
 }
 

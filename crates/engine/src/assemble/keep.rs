@@ -7,7 +7,7 @@ use contexture_assembly::{
     envelope::{
         CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Producer, RecipeRef, TargetRecord,
     },
-    pipeline::{AssembledTarget, Rejected},
+    pipeline::{AssembledTarget, PreparedItems, Rejected},
     standard::{self, MissingContext, MissingStatus, OmissionReason, RecordReference, Severity},
 };
 use contexture_core::{
@@ -31,6 +31,8 @@ const BYTES_PER_ITEM: usize = 768;
 pub(super) struct KeptWith<'k> {
     /// The inputs.
     pub(super) frozen: Attachment,
+    /// What was prepared of them.
+    pub(super) prepared: PreparedItems,
     /// What tokens were counted by.
     pub(super) tokens: &'k dyn TokenCounter,
     /// What was counted now.
@@ -46,7 +48,7 @@ impl Contexture {
         mut gaps: Vec<Gap>,
         kept: KeptWith<'_>,
     ) -> Result<AssembledContext> {
-        let KeptWith { frozen, tokens, counted } = kept;
+        let KeptWith { frozen, prepared, tokens, counted } = kept;
         let now = self.now();
         let stream = stream(request)?;
         let previous = self.previous(&stream).await?;
@@ -99,7 +101,7 @@ impl Contexture {
         let texts_counted = counted.counts.len() as u64;
         let new = NewEnvelope {
             document: bytes,
-            stream,
+            stream: stream.clone(),
             recipe: RecipeName::new(request.recipe.name.clone())?,
             commit: request.commit,
             created_at: now,
@@ -110,6 +112,9 @@ impl Contexture {
         };
         let kept = self.envelopes().keep_counted(new, counted).await?;
         self.remembered_assemblies().remember(kept.id, Arc::new(PreviousAssembly::of(&document)));
+        if let Some(items) = prepared.into_remembered(inputs) {
+            self.remembered_assemblies().remember_items(self.space(), stream, items);
+        }
         Ok(AssembledContext { envelope: kept.id, document, renderings, texts_counted })
     }
 

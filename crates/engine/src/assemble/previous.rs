@@ -8,15 +8,18 @@ use std::{
 use contexture_assembly::{
     Digest,
     envelope::{Block, Envelope, Prefix},
+    pipeline::RememberedItems,
     recipe::TargetSpec,
 };
-use contexture_core::{EnvelopeId, Stream};
+use contexture_core::{EnvelopeId, SpaceName, Stream};
 use serde::Deserialize;
 
 use crate::{AssemblyProblem, Contexture, Result};
 
 /// Assemblies that a handle remembers: a session assembles from a few streams in turn.
 const MAX_REMEMBERED: usize = 16;
+/// Bytes of prepared items that a handle remembers, of all streams together.
+const MAX_ITEM_BYTES: usize = 16 * 1024 * 1024;
 
 /// An assembly, as far as the next one of its stream needs it.
 #[derive(Debug, Deserialize)]
@@ -32,9 +35,28 @@ struct PreviousTarget {
     blocks: Vec<Block>,
 }
 
-/// The last assemblies that were made or read, the newest last. Envelopes never change, so what is here is right.
+/// What the next assemblies need of the last ones, the newest last.
 #[derive(Debug, Default)]
-pub(crate) struct RememberedAssemblies(Mutex<VecDeque<(EnvelopeId, Arc<PreviousAssembly>)>>);
+pub(crate) struct RememberedAssemblies {
+    /// Envelopes never change, so what is here is right.
+    envelopes: Mutex<VecDeque<(EnvelopeId, Arc<PreviousAssembly>)>>,
+    /// What was prepared for the last assembly of a stream.
+    items: Mutex<VecDeque<StreamItems>>,
+}
+
+#[derive(Debug)]
+struct StreamItems {
+    space: SpaceName,
+    stream: Stream,
+    bytes: usize,
+    items: Arc<RememberedItems>,
+}
+
+impl StreamItems {
+    fn is_of(&self, space: &SpaceName, stream: &Stream) -> bool {
+        self.stream == *stream && self.space == *space
+    }
+}
 
 impl PreviousAssembly {
     pub(super) fn of(document: &Envelope) -> Self {
@@ -56,7 +78,7 @@ impl PreviousAssembly {
 impl RememberedAssemblies {
     pub(super) fn remember(&self, id: EnvelopeId, assembly: Arc<PreviousAssembly>) {
         // What is remembered is whole at any time, so one that panicked leaves nothing half done.
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.envelopes.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.retain(|(known, _)| *known != id);
         if remembered.len() == MAX_REMEMBERED {
             remembered.pop_front();
@@ -65,8 +87,28 @@ impl RememberedAssemblies {
     }
 
     fn find(&self, id: EnvelopeId) -> Option<Arc<PreviousAssembly>> {
-        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = self.envelopes.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.iter().find(|(known, _)| *known == id).map(|(_, assembly)| Arc::clone(assembly))
+    }
+
+    pub(super) fn remember_items(&self, space: &SpaceName, stream: Stream, items: RememberedItems) {
+        let bytes = items.bytes();
+        let mut remembered = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.retain(|known| !known.is_of(space, &stream));
+        if bytes > MAX_ITEM_BYTES {
+            return;
+        }
+        let mut held: usize = remembered.iter().map(|known| known.bytes).sum();
+        while held + bytes > MAX_ITEM_BYTES || remembered.len() == MAX_REMEMBERED {
+            held -= remembered.pop_front().map_or(0, |oldest| oldest.bytes);
+        }
+        remembered.push_back(StreamItems { space: space.clone(), stream, bytes, items: Arc::new(items) });
+    }
+
+    /// Returns what the last assembly of a stream prepared.
+    pub(super) fn items(&self, space: &SpaceName, stream: &Stream) -> Option<Arc<RememberedItems>> {
+        let remembered = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.iter().find(|known| known.is_of(space, stream)).map(|known| Arc::clone(&known.items))
     }
 }
 
