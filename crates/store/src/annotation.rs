@@ -10,8 +10,8 @@ use crate::{
     commit::{CommitPlace, LineSegment, require},
     journal,
     space::{stored, time},
-    sql::{Row, Tx},
-    table::{Column, RowOwner, RowReference, Table},
+    sql::{RowReader, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// The table of annotations.
@@ -77,19 +77,19 @@ async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: CommitPlace, noted: &
 /// Returns everything that was ever said about a commit, oldest first.
 pub async fn history(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Vec<Noted>> {
     let rows = between(tx, place.line, place.position, place.position).await?;
-    Ok(rows.into_iter().map(|(_, noted)| noted).collect())
+    Ok(rows.into_iter().map(|row| row.noted).collect())
 }
 
 /// Returns the annotations in force of the commits of a line between two positions, by position.
 pub(crate) async fn in_force(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Annotations)>> {
     let mut folded: Vec<(i64, Annotations)> = Vec::new();
-    for (position, noted) in between(tx, line, first, last).await? {
+    for AnnotationRow { place, noted } in between(tx, line, first, last).await? {
         match folded.last_mut() {
-            Some((same, annotations)) if *same == position => annotations.apply(noted.annotation),
+            Some((same, annotations)) if *same == place.position => annotations.apply(noted.annotation),
             _ => {
                 let mut annotations = Annotations::default();
                 annotations.apply(noted.annotation);
-                folded.push((position, annotations));
+                folded.push((place.position, annotations));
             }
         }
     }
@@ -100,17 +100,21 @@ pub(crate) async fn in_force(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) 
 /// commit before what it replaced.
 pub async fn labels(tx: &mut Tx<'_>, stretch: LineSegment) -> Result<Vec<(LabelKey, SummaryText)>> {
     // The beginning of the text is how every label is written; most annotations are none, and are not read.
-    let sql = "SELECT position, annotation, author, at FROM annotations \
-               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND annotation LIKE '{\"kind\":\"label\",%' \
-               ORDER BY position DESC, seq DESC";
-    let rows = tx.rows(sql, &[stretch.line.into(), stretch.first.into(), stretch.last.into()]).await?;
-    let mut labels = Vec::with_capacity(rows.len());
-    for row in &rows {
-        if let (_, Noted { annotation: Annotation::Label { key, value }, .. }) = decode(row)? {
-            labels.push((key, value));
-        }
-    }
-    Ok(labels)
+    let columns = AnnotationRow::columns();
+    let sql = format!(
+        "SELECT {columns} FROM annotations \
+         WHERE line = ?1 AND position BETWEEN ?2 AND ?3 AND annotation LIKE '{{\"kind\":\"label\",%' \
+         ORDER BY position DESC, seq DESC"
+    );
+    let rows = tx.rows_of(&sql, &[stretch.line.into(), stretch.first.into(), stretch.last.into()]).await?;
+    let label = |row: AnnotationRow| match row.noted.annotation {
+        Annotation::Label { key, value } => Some((key, value)),
+        Annotation::Summary { .. }
+        | Annotation::Tag { .. }
+        | Annotation::Untag { .. }
+        | Annotation::Coverage { .. } => None,
+    };
+    Ok(rows.into_iter().filter_map(label).collect())
 }
 
 /// Returns the summaries in force of the commits of a stretch, by position.
@@ -139,17 +143,33 @@ struct SummaryNote {
     text: SummaryText,
 }
 
-async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Noted)>> {
-    let sql = "SELECT position, annotation, author, at FROM annotations \
-               WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position, seq";
-    let rows = tx.rows(sql, &[line.into(), first.into(), last.into()]).await?;
-    rows.iter().map(decode).collect()
+async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<AnnotationRow>> {
+    let columns = AnnotationRow::columns();
+    let sql = format!(
+        "SELECT {columns} FROM annotations WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position, seq"
+    );
+    tx.rows_of(&sql, &[line.into(), first.into(), last.into()]).await
 }
 
-/// Reads position, annotation, author and time.
-pub(crate) fn decode(row: &Row) -> Result<(i64, Noted)> {
-    let annotation = serde_json::from_str(row.text(1)?)
-        .map_err(|error| Error::damaged(format!("an annotation cannot be read: {error}")))?;
-    let noted = Noted { annotation, author: stored::<Actor>(row.text(2)?)?, at: time(row.integer(3)?)? };
-    Ok((row.integer(0)?, noted))
+/// What was said about the commit at a place.
+pub(crate) struct AnnotationRow {
+    pub(crate) place: CommitPlace,
+    pub(crate) noted: Noted,
+}
+
+impl TableRow for AnnotationRow {
+    const TABLE: &'static Table = &ANNOTATIONS;
+    const COLUMNS: &'static [&'static str] = &["line", "position", "annotation", "author", "at"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            place: CommitPlace { line: row.integer()?, position: row.integer()? },
+            noted: Noted {
+                annotation: serde_json::from_str(row.text()?)
+                    .map_err(|error| Error::damaged(format!("an annotation cannot be read: {error}")))?,
+                author: stored::<Actor>(row.text()?)?,
+                at: time(row.integer()?)?,
+            },
+        })
+    }
 }

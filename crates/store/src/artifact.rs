@@ -22,8 +22,8 @@ use crate::{
     journal,
     known::Noun,
     space::stored,
-    sql::{Param, Row, Tx},
-    table::{Column, RowOwner, RowReference, Table},
+    sql::{Param, Row, RowReader, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// What is known of an artifact without reading it.
@@ -234,7 +234,7 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
     Ok(ArtifactStat {
         id: *id,
         size: row.integer(0)?.cast_unsigned(),
-        encoding: encoding(&row, 1)?,
+        encoding: stored::<Encoding>(row.text(1)?)?,
         parts: row.integer(2)?.cast_unsigned(),
         stored_bytes: row.integer(3)?.cast_unsigned(),
     })
@@ -243,9 +243,8 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
 /// Returns where the bytes of an artifact are. [`read`] and [`ArtifactReader`] get them, outside of the transaction.
 pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact> {
     let key = require(tx, id).await?;
-    let mut row =
-        tx.one("SELECT key, digest, size, encoding, body FROM artifacts WHERE key = ?1", &[key.into()]).await?;
-    LocatedArtifact::decode(&mut row, 0)
+    let sql = format!("SELECT {} FROM artifacts WHERE key = ?1", LocatedArtifact::columns());
+    tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))
 }
 
 /// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
@@ -255,29 +254,37 @@ pub(crate) async fn parts(
     from: u64,
     limit: u32,
 ) -> Result<Vec<(u64, LocatedArtifact)>> {
-    let sql = "SELECT p.start, a.key, a.digest, a.size, a.encoding, a.body FROM parts p \
-               JOIN artifacts a ON a.key = p.part WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3";
-    let rows = tx.rows(sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
-    let decode = |mut row: Row| Ok((row.integer(0)?.cast_unsigned(), LocatedArtifact::decode(&mut row, 1)?));
-    rows.into_iter().map(decode).collect()
+    let (part, whole) = (PartRow::columns_of("p"), LocatedArtifact::columns_of("a"));
+    let sql = format!(
+        "SELECT {part}, {whole} FROM parts p JOIN artifacts a ON a.key = p.part \
+         WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3"
+    );
+    let mut rows = tx.rows(&sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
+    let decode = |row: &mut Row| {
+        let row = &mut row.reader(0);
+        Ok((PartRow::decode(row)?.start, LocatedArtifact::decode(row)?))
+    };
+    rows.iter_mut().map(decode).collect()
 }
 
 /// Returns where the artifacts of up to `limit` commits of a stretch are, oldest first.
 pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Result<Vec<CommitArtifact>> {
     // The artifact is taken to be what the commit says it is; reading proves it.
-    let sql = "SELECT c.id, c.kind, a.key, c.artifact, a.size, a.encoding, a.body \
-               FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \
-               WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY c.position LIMIT ?4";
+    let columns = LocatedArtifact::columns_of("a").replace("a.digest", "c.artifact");
+    let sql = format!(
+        "SELECT c.id, c.kind, {columns} FROM commits c LEFT JOIN artifacts a ON a.key = c.artifact_key \
+         WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY c.position LIMIT ?4"
+    );
     let params = [segment.line.into(), segment.first.into(), segment.last.into(), i64::from(limit).into()];
     let decode = |mut row: Row| {
         Ok(CommitArtifact {
             commit: commit_id(row.blob(0)?)?,
             kind: stored::<CommitKind>(row.text(1)?)?,
             artifact: artifact_id(row.blob(3)?)?,
-            located: row.optional_integer(2)?.map(|_| LocatedArtifact::decode(&mut row, 2)).transpose()?,
+            located: row.optional_integer(2)?.map(|_| LocatedArtifact::decode(&mut row.reader(2))).transpose()?,
         })
     };
-    tx.rows(sql, &params).await?.into_iter().map(decode).collect()
+    tx.rows(&sql, &params).await?.into_iter().map(decode).collect()
 }
 
 /// Returns the artifacts whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
@@ -293,8 +300,18 @@ pub async fn ids_between(
     tx.rows(sql, &params).await?.iter().map(|row| artifact_id(row.blob(0)?)).collect()
 }
 
-fn encoding(row: &Row, column: usize) -> Result<Encoding> {
-    stored(row.text(column)?)
+/// A place for a part in a large artifact, without the part.
+pub(crate) struct PartRow {
+    pub(crate) start: u64,
+}
+
+impl TableRow for PartRow {
+    const TABLE: &'static Table = &PARTS;
+    const COLUMNS: &'static [&'static str] = &["start"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self { start: row.unsigned()? })
+    }
 }
 
 pub(crate) fn artifact_id(bytes: &[u8]) -> Result<ArtifactId> {

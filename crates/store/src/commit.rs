@@ -78,6 +78,15 @@ pub struct SummarizedCommit {
     pub summary: Option<SummaryText>,
 }
 
+/// A line as its row has it.
+pub(crate) struct LineRow {
+    pub(crate) key: i64,
+    /// The line that it forks off.
+    pub(crate) fork_line: Option<i64>,
+    /// Where on that line.
+    pub(crate) fork_position: Option<i64>,
+}
+
 /// The table of lines.
 pub(crate) static LINES: Table = Table {
     name: "lines",

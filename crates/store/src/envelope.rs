@@ -9,7 +9,7 @@ use crate::{
     commit::{self, CommitPlace, Inserted, commit_id},
     journal,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -156,8 +156,7 @@ pub async fn put(tx: &mut Tx<'_>, envelope: &EnvelopeRecord) -> Result<(Envelope
 pub async fn find(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<Option<StoredEnvelope>> {
     let space = tx.space;
     let sql = format!("{} AND id = ?2", StoredEnvelope::select());
-    let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.as_ref().map(StoredEnvelope::decode).transpose()
+    tx.row_of(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await
 }
 
 /// Returns an envelope, or the error that says there is none.
@@ -173,9 +172,9 @@ pub async fn artifacts(tx: &mut Tx<'_>, id: &EnvelopeId) -> Result<Vec<ArtifactI
 
 pub(crate) async fn artifacts_of(tx: &mut Tx<'_>, seq: i64) -> Result<Vec<ArtifactId>> {
     let space = tx.space;
-    let sql = "SELECT artifact FROM envelope_artifacts WHERE space = ?1 AND envelope = ?2 ORDER BY position";
-    let rows = tx.rows(sql, &[space.into(), seq.into()]).await?;
-    rows.iter().map(|row| artifact::artifact_id(row.blob(0)?)).collect()
+    let sql = format!("{} AND envelope = ?2 ORDER BY position", EnvelopeArtifactRow::select());
+    let rows = tx.rows_of::<EnvelopeArtifactRow>(&sql, &[space.into(), seq.into()]).await?;
+    Ok(rows.into_iter().map(|row| row.artifact).collect())
 }
 
 /// Returns the envelopes whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.
@@ -209,7 +208,7 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
         ("commit_id =", filter.commit.as_ref().map(|commit| Param::Blob(commit.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    tx.newest(StoredEnvelope::select(), conditions, limit).await?.iter().map(StoredEnvelope::decode).collect()
+    tx.newest(conditions, limit).await
 }
 
 /// Returns up to `limit` envelopes after a sequence number, oldest first, each with where its commit lies.
@@ -223,25 +222,41 @@ pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<(StoredE
          FROM envelopes e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
     );
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    let rows = tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
+    let mut rows = tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
     let place = StoredEnvelope::COLUMNS.len();
-    rows.iter().map(|row| Ok((StoredEnvelope::decode(row)?, commit::place(row, place)?))).collect()
+    rows.iter_mut().map(|row| Ok((StoredEnvelope::of(row)?, commit::place(row, place)?))).collect()
 }
 
 impl TableRow for StoredEnvelope {
     const TABLE: &'static Table = &ENVELOPES;
     const COLUMNS: &'static [&'static str] = &["id", "seq", "stream", "recipe", "commit_id", "created_at", "document"];
 
-    fn decode(row: &Row) -> Result<Self> {
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            id: envelope_id(row.blob(0)?)?,
-            seq: row.integer(1)?.cast_unsigned(),
-            stream: stored::<Stream>(row.text(2)?)?,
-            recipe: stored::<RecipeName>(row.text(3)?)?,
-            commit: row.optional_blob(4)?.map(commit_id).transpose()?,
-            created_at: time(row.integer(5)?)?,
-            document: artifact::artifact_id(row.blob(6)?)?,
+            id: envelope_id(row.blob()?)?,
+            seq: row.unsigned()?,
+            stream: stored::<Stream>(row.text()?)?,
+            recipe: stored::<RecipeName>(row.text()?)?,
+            commit: row.optional_blob()?.map(commit_id).transpose()?,
+            created_at: time(row.integer()?)?,
+            document: artifact::artifact_id(row.blob()?)?,
         })
+    }
+}
+
+/// An artifact that belongs to an envelope.
+pub(crate) struct EnvelopeArtifactRow {
+    /// Sequence number of the envelope.
+    pub(crate) envelope: i64,
+    pub(crate) artifact: ArtifactId,
+}
+
+impl TableRow for EnvelopeArtifactRow {
+    const TABLE: &'static Table = &ENVELOPE_ARTIFACTS;
+    const COLUMNS: &'static [&'static str] = &["envelope", "artifact"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self { envelope: row.integer()?, artifact: artifact::artifact_id(row.blob()?)? })
     }
 }
 

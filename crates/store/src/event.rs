@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     JsonText, Result, envelope, journal,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, Row, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -121,11 +121,11 @@ impl TableRow for EventRow {
     const TABLE: &'static Table = &EVENTS;
     const COLUMNS: &'static [&'static str] = &["seq", "envelope", "document"];
 
-    fn decode(row: &Row) -> Result<Self> {
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            seq: row.integer(0)?,
-            envelope: row.optional_blob(1)?.map(envelope::envelope_id).transpose()?,
-            document: stored::<JsonText>(row.text(2)?)?,
+            seq: row.integer()?,
+            envelope: row.optional_blob()?.map(envelope::envelope_id).transpose()?,
+            document: stored::<JsonText>(row.text()?)?,
         })
     }
 }
@@ -147,7 +147,7 @@ pub async fn of_envelope(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, lim
     );
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
-    tx.rows(&sql, &params).await?.iter().map(decode).collect()
+    tx.rows(&sql, &params).await?.iter_mut().map(decode).collect()
 }
 
 /// Returns up to `limit` events after a sequence number, oldest first.
@@ -156,12 +156,13 @@ pub async fn after(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<StoredEv
     let columns = columns();
     let sql = format!("SELECT {columns} FROM events e WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3");
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?.iter().map(decode).collect()
+    tx.rows(&sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?.iter_mut().map(decode).collect()
 }
 
-fn decode(row: &Row) -> Result<StoredEvent> {
+fn decode(row: &mut Row) -> Result<StoredEvent> {
+    let row = &mut row.reader(0);
     let EventRow { seq, envelope, document } = EventRow::decode(row)?;
-    let (at, actor) = (time(row.integer(3)?)?, stored::<Actor>(row.text(4)?)?);
-    let (kind, subject) = (stored::<EventKind>(row.text(5)?)?, stored::<Subject>(row.text(6)?)?);
+    let (at, actor) = (time(row.integer()?)?, stored::<Actor>(row.text()?)?);
+    let (kind, subject) = (stored::<EventKind>(row.text()?)?, stored::<Subject>(row.text()?)?);
     Ok(StoredEvent { seq: seq.cast_unsigned(), at, actor, event: Event { kind, subject, envelope, document } })
 }

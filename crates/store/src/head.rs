@@ -10,8 +10,8 @@ use crate::{
     journal,
     known::Noun,
     space::{stored, time},
-    sql::{Param, Row, Tx},
-    table::{Column, RowOwner, RowReference, Table},
+    sql::{Param, Row, RowReader, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// A head and where it points.
@@ -146,19 +146,12 @@ async fn state(tx: &mut Tx<'_>, name: &HeadName) -> Result<HeadState> {
 /// Returns heads in name order: those after `after` whose name starts with `prefix`, at most `limit`.
 pub async fn list(tx: &mut Tx<'_>, prefix: &str, after: Option<&HeadName>, limit: u32) -> Result<Vec<Head>> {
     let space = tx.space;
-    let sql = "SELECT name, commit_id, moved_at FROM heads \
-               WHERE space = ?1 AND name > ?2 AND substr(name, 1, length(?3)) = ?3 AND commit_id IS NOT NULL \
-               ORDER BY name LIMIT ?4";
+    let select = Head::select();
+    let sql = format!(
+        "{select} AND name > ?2 AND substr(name, 1, length(?3)) = ?3 AND commit_id IS NOT NULL ORDER BY name LIMIT ?4"
+    );
     let after = after.map_or("", HeadName::as_str);
-    let rows = tx.rows(sql, &[space.into(), after.into(), prefix.into(), i64::from(limit).into()]).await?;
-    let decode = |row: &Row| {
-        Ok(Head {
-            name: stored::<HeadName>(row.text(0)?)?,
-            commit: commit_id(row.blob(1)?)?,
-            moved_at: time(row.integer(2)?)?,
-        })
-    };
-    rows.iter().map(decode).collect()
+    tx.rows_of(&sql, &[space.into(), after.into(), prefix.into(), i64::from(limit).into()]).await
 }
 
 /// Points a head to a commit, making it if need be. Returns where it was.
@@ -190,29 +183,48 @@ pub async fn delete(tx: &mut Tx<'_>, name: &HeadName, expect: Expect) -> Result<
 pub async fn log(tx: &mut Tx<'_>, name: &HeadName, before: u64, limit: u32) -> Result<Vec<HeadMove>> {
     let space = tx.space;
     // Each move knows the one before it. Whoever reads on begins with the move that was read last.
-    let sql = "WITH RECURSIVE moves (seq, from_commit, to_commit, actor, at, previous) AS (\
-               SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.previous FROM reflog r \
-               WHERE r.space = ?1 AND r.head = ?2 AND r.seq = coalesce(\
-               (SELECT l.seq FROM reflog l WHERE l.space = ?1 AND l.head = ?2 AND l.seq = ?3), \
-               (SELECT h.moved_seq FROM heads h WHERE h.space = ?1 AND h.name = ?2)) \
-               UNION ALL \
-               SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.previous FROM moves m \
-               JOIN reflog r ON r.space = ?1 AND r.seq = m.previous AND r.seq < m.seq AND r.head = ?2) \
-               SELECT seq, from_commit, to_commit, actor, at FROM moves WHERE seq < ?3 LIMIT ?4";
+    let (columns, of_move) = (HeadMove::columns(), HeadMove::columns_of("r"));
+    let sql = format!(
+        "WITH RECURSIVE moves ({columns}, previous) AS (SELECT {of_move}, r.previous FROM reflog r \
+         WHERE r.space = ?1 AND r.head = ?2 AND r.seq = coalesce(\
+         (SELECT l.seq FROM reflog l WHERE l.space = ?1 AND l.head = ?2 AND l.seq = ?3), \
+         (SELECT h.moved_seq FROM heads h WHERE h.space = ?1 AND h.name = ?2)) \
+         UNION ALL SELECT {of_move}, r.previous FROM moves m \
+         JOIN reflog r ON r.space = ?1 AND r.seq = m.previous AND r.seq < m.seq AND r.head = ?2) \
+         SELECT {columns} FROM moves WHERE seq < ?3 LIMIT ?4"
+    );
     let before = i64::try_from(before).unwrap_or(i64::MAX);
     let params = [space.into(), name.as_str().into(), before.into(), i64::from(limit).into()];
-    tx.rows(sql, &params).await?.iter().map(decode_move).collect()
+    tx.rows_of(&sql, &params).await
 }
 
-/// Reads sequence, origin, target, actor and time of a move.
-pub(crate) fn decode_move(row: &Row) -> Result<HeadMove> {
-    Ok(HeadMove {
-        seq: row.integer(0)?.cast_unsigned(),
-        origin: row.optional_blob(1)?.map(commit_id).transpose()?,
-        target: row.optional_blob(2)?.map(commit_id).transpose()?,
-        actor: stored::<Actor>(row.text(3)?)?,
-        at: time(row.integer(4)?)?,
-    })
+/// A deleted head has a row without a commit, which is none to read.
+impl TableRow for Head {
+    const TABLE: &'static Table = &HEADS;
+    const COLUMNS: &'static [&'static str] = &["name", "commit_id", "moved_at"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            name: stored::<HeadName>(row.text()?)?,
+            commit: commit_id(row.blob()?)?,
+            moved_at: time(row.integer()?)?,
+        })
+    }
+}
+
+impl TableRow for HeadMove {
+    const TABLE: &'static Table = &REFLOG;
+    const COLUMNS: &'static [&'static str] = &["seq", "from_commit", "to_commit", "actor", "at"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            seq: row.unsigned()?,
+            origin: row.optional_blob()?.map(commit_id).transpose()?,
+            target: row.optional_blob()?.map(commit_id).transpose()?,
+            actor: stored::<Actor>(row.text()?)?,
+            at: time(row.integer()?)?,
+        })
+    }
 }
 
 /// Returns a move as the journal tells of it.

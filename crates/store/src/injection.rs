@@ -8,7 +8,7 @@ use crate::{
     commit::Inserted,
     envelope, journal,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -90,20 +90,23 @@ pub async fn list(tx: &mut Tx<'_>, envelope: &EnvelopeId, after: u64, limit: u32
     let sql = format!("{} AND envelope = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4", StoredInjection::select());
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let params = [space.into(), Param::Blob(envelope.as_bytes()), after.into(), i64::from(limit).into()];
-    tx.rows(&sql, &params).await?.iter().map(StoredInjection::decode).collect()
+    tx.rows_of(&sql, &params).await
 }
 
 impl TableRow for StoredInjection {
     const TABLE: &'static Table = &INJECTIONS;
     const COLUMNS: &'static [&'static str] = &["id", "seq", "envelope", "created_at", "document"];
 
-    fn decode(row: &Row) -> Result<Self> {
-        let injection = Injection {
-            envelope: envelope::envelope_id(row.blob(2)?)?,
-            created_at: time(row.integer(3)?)?,
-            document: stored::<JsonText>(row.text(4)?)?,
-        };
-        Ok(Self { id: injection_id(row.blob(0)?)?, seq: row.integer(1)?.cast_unsigned(), injection })
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            id: injection_id(row.blob()?)?,
+            seq: row.unsigned()?,
+            injection: Injection {
+                envelope: envelope::envelope_id(row.blob()?)?,
+                created_at: time(row.integer()?)?,
+                document: stored::<JsonText>(row.text()?)?,
+            },
+        })
     }
 }
 

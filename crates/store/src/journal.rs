@@ -5,7 +5,7 @@ use contexture_core::{Actor, ChainDigest, JournalKind, JournalRecord, Mutation};
 use crate::{
     Error, Result,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, Row, RowReader, Tx},
     table::{Column, RowOwner, Table, TableRow},
 };
 
@@ -79,23 +79,22 @@ pub async fn before(tx: &mut Tx<'_>, seq: u64, limit: u32) -> Result<Vec<Journal
 async fn page(tx: &mut Tx<'_>, sql: &str, seq: u64, limit: u32) -> Result<Vec<JournalRecord>> {
     let seq = i64::try_from(seq).unwrap_or(i64::MAX);
     let space = tx.space;
-    let rows = tx.rows(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(JournalRecord::decode).collect()
+    tx.rows_of(sql, &[space.into(), seq.into(), i64::from(limit).into()]).await
 }
 
 impl TableRow for JournalRecord {
     const TABLE: &'static Table = &JOURNAL;
     const COLUMNS: &'static [&'static str] = &["seq", "at", "actor", "kind", "subject", "digest", "chain"];
 
-    fn decode(row: &Row) -> Result<Self> {
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            seq: row.integer(0)?.cast_unsigned(),
-            at: time(row.integer(1)?)?,
-            actor: stored::<Actor>(row.text(2)?)?,
-            kind: stored::<JournalKind>(row.text(3)?)?,
-            subject: row.text(4)?.to_owned(),
-            digest: digest(row.blob(5)?)?,
-            chain: digest(row.blob(6)?)?,
+            seq: row.unsigned()?,
+            at: time(row.integer()?)?,
+            actor: stored::<Actor>(row.text()?)?,
+            kind: stored::<JournalKind>(row.text()?)?,
+            subject: row.text()?.to_owned(),
+            digest: digest(row.blob()?)?,
+            chain: digest(row.blob()?)?,
         })
     }
 }

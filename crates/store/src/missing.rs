@@ -8,7 +8,7 @@ use crate::{
     commit::Inserted,
     envelope, journal,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -158,8 +158,7 @@ async fn update(tx: &mut Tx<'_>, seq: u64, missing: &Missing) -> Result<()> {
 pub async fn find(tx: &mut Tx<'_>, id: &MissingId) -> Result<Option<StoredMissing>> {
     let space = tx.space;
     let sql = format!("{} AND id = ?2", StoredMissing::select());
-    let row = tx.row(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.as_ref().map(StoredMissing::decode).transpose()
+    tx.row_of(&sql, &[space.into(), Param::Blob(id.as_bytes())]).await
 }
 
 /// Returns missing context, or the error that says there is none.
@@ -172,7 +171,8 @@ pub async fn ids_between(tx: &mut Tx<'_>, first: &MissingId, last: &MissingId, l
     let space = tx.space;
     let sql = format!("{} AND id BETWEEN ?2 AND ?3 ORDER BY id LIMIT ?4", StoredMissing::select());
     let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
-    tx.rows(&sql, &params).await?.iter().map(|row| Ok(StoredMissing::decode(row)?.missing.id)).collect()
+    let found = tx.rows_of::<StoredMissing>(&sql, &params).await?;
+    Ok(found.into_iter().map(|stored| stored.missing.id).collect())
 }
 
 /// Returns up to `limit` of what is missing and passes the filter, newest first, those before a sequence number.
@@ -182,7 +182,7 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
         ("envelope =", filter.envelope.as_ref().map(|envelope| Param::Blob(envelope.as_bytes()))),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
-    tx.newest(StoredMissing::select(), conditions, limit).await?.iter().map(StoredMissing::decode).collect()
+    tx.newest(conditions, limit).await
 }
 
 /// Returns up to `limit` of what an envelope misses, or of what is missing in none, after a sequence number, oldest first.
@@ -197,7 +197,7 @@ pub async fn after(tx: &mut Tx<'_>, envelope: Option<&EnvelopeId>, seq: u64, lim
         None => "envelope IS NULL",
     };
     let sql = format!("{} AND seq > ?2 AND {condition} ORDER BY seq LIMIT ?3", StoredMissing::select());
-    tx.rows(&sql, &params).await?.iter().map(StoredMissing::decode).collect()
+    tx.rows_of(&sql, &params).await
 }
 
 impl TableRow for StoredMissing {
@@ -205,18 +205,20 @@ impl TableRow for StoredMissing {
     const COLUMNS: &'static [&'static str] =
         &["seq", "changed_seq", "id", "envelope", "created_at", "changed_at", "status", "severity", "document"];
 
-    fn decode(row: &Row) -> Result<Self> {
-        let missing = Missing {
-            id: missing_id(row.blob(2)?)?,
-            envelope: row.optional_blob(3)?.map(envelope::envelope_id).transpose()?,
-            created_at: time(row.integer(4)?)?,
-            changed_at: time(row.integer(5)?)?,
-            status: stored::<GapStatus>(row.text(6)?)?,
-            severity: stored::<GapSeverity>(row.text(7)?)?,
-            document: stored::<JsonText>(row.text(8)?)?,
-        };
-        let (seq, changed_seq) = (row.integer(0)?.cast_unsigned(), row.integer(1)?.cast_unsigned());
-        Ok(Self { seq, changed_seq, missing })
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            seq: row.unsigned()?,
+            changed_seq: row.unsigned()?,
+            missing: Missing {
+                id: missing_id(row.blob()?)?,
+                envelope: row.optional_blob()?.map(envelope::envelope_id).transpose()?,
+                created_at: time(row.integer()?)?,
+                changed_at: time(row.integer()?)?,
+                status: stored::<GapStatus>(row.text()?)?,
+                severity: stored::<GapSeverity>(row.text()?)?,
+                document: stored::<JsonText>(row.text()?)?,
+            },
+        })
     }
 }
 

@@ -5,8 +5,9 @@ use contexture_core::{CommitId, IdempotencyKey};
 use crate::{
     Error, Result,
     commit::commit_id,
-    sql::{Param, Tx},
-    table::{Column, RowOwner, RowReference, Table},
+    space::time,
+    sql::{Param, RowReader, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// Digest of everything that a request asks for.
@@ -31,12 +32,12 @@ pub(crate) static REQUESTS: Table = Table {
 /// The same key with another payload is a conflict.
 pub async fn find(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &RequestDigest) -> Result<Option<CommitId>> {
     let space = tx.space;
-    let sql = "SELECT payload, commit_id FROM requests WHERE space = ?1 AND key = ?2";
-    let Some(row) = tx.row(sql, &[space.into(), key.as_str().into()]).await? else {
-        return Ok(None);
-    };
-    let commit = commit_id(row.blob(1)?)?;
-    if row.blob(0)? == payload { Ok(Some(commit)) } else { Err(Error::KeyConflict { key: key.clone(), commit }) }
+    let sql = format!("{} AND key = ?2", RequestRow::select());
+    match tx.row_of::<RequestRow>(&sql, &[space.into(), key.as_str().into()]).await? {
+        None => Ok(None),
+        Some(RequestRow { commit, payload: first }) if first == *payload => Ok(Some(commit)),
+        Some(RequestRow { commit, .. }) => Err(Error::KeyConflict { key: key.clone(), commit }),
+    }
 }
 
 /// Remembers which commit a request made.
@@ -51,4 +52,23 @@ pub async fn remember(tx: &mut Tx<'_>, key: &IdempotencyKey, payload: &RequestDi
         now.as_micros().into(),
     ];
     tx.post(sql, &params).await
+}
+
+/// What is remembered of a request.
+pub(crate) struct RequestRow {
+    pub(crate) payload: RequestDigest,
+    pub(crate) commit: CommitId,
+}
+
+impl TableRow for RequestRow {
+    const TABLE: &'static Table = &REQUESTS;
+    const COLUMNS: &'static [&'static str] = &["payload", "commit_id", "at"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        let payload = row.blob()?.try_into().map_err(|_| Error::damaged("a payload digest has the wrong length"))?;
+        let commit = commit_id(row.blob()?)?;
+        // Nobody asks when it was; it must be a time all the same.
+        time(row.integer()?)?;
+        Ok(Self { payload, commit })
+    }
 }

@@ -20,8 +20,9 @@ pub use word_split::{Passage, Words, passages};
 use crate::{
     Result,
     commit::CommitPlace,
-    sql::{Dialect, Row, Tx},
-    table::{Column, RowOwner, RowReference, Table},
+    space::stored,
+    sql::{Dialect, RowReader, Tx},
+    table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
 /// Version of how text is taken from commits and cut into words. An index that was made by older rules is made anew.
@@ -176,8 +177,7 @@ impl FromStr for PassageKind {
 /// Returns how far the index of the space is; nothing when there is none.
 pub async fn cursor(tx: &mut Tx<'_>) -> Result<Option<Cursor>> {
     let space = tx.space;
-    let sql = "SELECT seq, inside, rules, passages, bytes FROM search_cursors WHERE space = ?1";
-    tx.row(sql, &[space.into()]).await?.as_ref().map(decode).transpose()
+    tx.row_of(&Cursor::select(), &[space.into()]).await
 }
 
 /// Begins the index of the space, unless there is one.
@@ -305,14 +305,42 @@ pub async fn drop_some(tx: &mut Tx<'_>, limit: u32) -> Result<()> {
     Ok(())
 }
 
-fn decode(row: &Row) -> Result<Cursor> {
-    let number = |column| row.integer(column).map(i64::cast_unsigned);
-    Ok(Cursor {
-        seq: number(0)?,
-        inside: number(1)?,
-        // A program of the future may count further than this one; both are newer.
-        rules: u32::try_from(row.integer(2)?).unwrap_or(u32::MAX),
-        passages: number(3)?,
-        bytes: number(4)?,
-    })
+impl TableRow for Cursor {
+    const TABLE: &'static Table = &SEARCH_CURSORS;
+    const COLUMNS: &'static [&'static str] = &["seq", "inside", "rules", "passages", "bytes"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            seq: row.unsigned()?,
+            inside: row.unsigned()?,
+            // A program of the future may count further than this one; both are newer.
+            rules: u32::try_from(row.integer()?).unwrap_or(u32::MAX),
+            passages: row.unsigned()?,
+            bytes: row.unsigned()?,
+        })
+    }
+}
+
+/// Where a passage is.
+pub(crate) struct PassageRow {
+    place: CommitPlace,
+    spot: Spot,
+}
+
+impl TableRow for PassageRow {
+    const TABLE: &'static Table = &PASSAGES;
+    const COLUMNS: &'static [&'static str] = &["line", "position", "entry", "part", "passage", "role", "kind"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self {
+            place: CommitPlace { line: row.integer()?, position: row.integer()? },
+            spot: Spot {
+                entry: row.optional_integer()?.map(i64::cast_unsigned),
+                part: row.unsigned()?,
+                passage: row.unsigned()?,
+                role: row.optional_text()?.map(stored::<Role>).transpose()?,
+                kind: stored::<PassageKind>(row.text()?)?,
+            },
+        })
+    }
 }

@@ -7,7 +7,7 @@ use crate::{
     Error, Result,
     artifact::artifact_id,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, Row, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -100,8 +100,7 @@ pub(crate) static SEGMENTS: Table = Table {
 pub async fn find(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Option<TranscriptSource>> {
     let space = tx.space;
     let sql = format!("{} AND machine = ?2 AND path = ?3", TranscriptSource::select());
-    let row = tx.row(&sql, &[space.into(), machine.as_str().into(), path.into()]).await?;
-    row.as_ref().map(TranscriptSource::decode).transpose()
+    tx.row_of(&sql, &[space.into(), machine.as_str().into(), path.into()]).await
 }
 
 /// Returns how far a file was taken in.
@@ -116,8 +115,7 @@ pub async fn mark(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Opti
 pub async fn of_session(tx: &mut Tx<'_>, session: &GivenSessionId, limit: u32) -> Result<Vec<TranscriptSource>> {
     let space = tx.space;
     let sql = format!("{} AND session = ?2 ORDER BY machine, path LIMIT ?3", TranscriptSource::select());
-    let rows = tx.rows(&sql, &[space.into(), session.as_str().into(), i64::from(limit).into()]).await?;
-    rows.iter().map(TranscriptSource::decode).collect()
+    tx.rows_of(&sql, &[space.into(), session.as_str().into(), i64::from(limit).into()]).await
 }
 
 /// Returns the sources after a machine and path, in that order, at most `limit`.
@@ -126,8 +124,7 @@ pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> R
     let (machine, path) = after.unwrap_or_default();
     let select = TranscriptSource::select();
     let sql = format!("{select} AND (machine, path) > (?2, ?3) ORDER BY machine, path LIMIT ?4");
-    let rows = tx.rows(&sql, &[space.into(), machine.into(), path.into(), i64::from(limit).into()]).await?;
-    rows.iter().map(TranscriptSource::decode).collect()
+    tx.rows_of(&sql, &[space.into(), machine.into(), path.into(), i64::from(limit).into()]).await
 }
 
 /// Remembers how far a file was taken in, and the stretches that came with it.
@@ -186,22 +183,22 @@ pub async fn segments(
     limit: u32,
 ) -> Result<Vec<SourceSegment>> {
     let space = tx.space;
-    let sql = "SELECT g.start, g.length, a.digest, g.part_start FROM sources s JOIN segments g ON g.source = s.key \
-               JOIN artifacts a ON a.key = g.artifact \
-               WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3 AND g.start >= \
-               (SELECT COALESCE(MAX(b.start), 0) FROM segments b WHERE b.source = s.key AND b.start <= ?4) \
-               ORDER BY g.start LIMIT ?5";
+    let columns = SegmentRow::columns_of("g");
+    let sql = format!(
+        "SELECT {columns}, a.digest FROM sources s JOIN segments g ON g.source = s.key \
+         JOIN artifacts a ON a.key = g.artifact \
+         WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3 AND g.start >= \
+         (SELECT COALESCE(MAX(b.start), 0) FROM segments b WHERE b.source = s.key AND b.start <= ?4) \
+         ORDER BY g.start LIMIT ?5"
+    );
     let params =
         [space.into(), machine.as_str().into(), path.into(), from.cast_signed().into(), i64::from(limit).into()];
-    let decode = |row: &Row| {
-        Ok(SourceSegment {
-            start: row.integer(0)?.cast_unsigned(),
-            length: row.integer(1)?.cast_unsigned(),
-            artifact: artifact_id(row.blob(2)?)?,
-            part_start: row.integer(3)?.cast_unsigned(),
-        })
+    let decode = |row: &mut Row| {
+        let row = &mut row.reader(0);
+        let SegmentRow { start, length, part_start } = SegmentRow::decode(row)?;
+        Ok(SourceSegment { start, length, artifact: artifact_id(row.blob()?)?, part_start })
     };
-    tx.rows(sql, &params).await?.iter().map(decode).collect()
+    tx.rows(&sql, &params).await?.iter_mut().map(decode).collect()
 }
 
 async fn require_key(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<i64> {
@@ -216,17 +213,33 @@ impl TableRow for TranscriptSource {
     const COLUMNS: &'static [&'static str] =
         &["machine", "path", "format", "session", "size", "tail", "state", "taken_at"];
 
-    fn decode(row: &Row) -> Result<Self> {
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            machine: stored::<Machine>(row.text(0)?)?,
-            path: row.text(1)?.to_owned(),
-            format: stored::<Format>(row.text(2)?)?,
-            session: row.optional_text(3)?.map(GivenSessionId::new),
-            size: row.integer(4)?.cast_unsigned(),
-            tail: tail(row.blob(5)?)?,
-            state: row.text(6)?.to_owned(),
-            taken_at: time(row.integer(7)?)?,
+            machine: stored::<Machine>(row.text()?)?,
+            path: row.text()?.to_owned(),
+            format: stored::<Format>(row.text()?)?,
+            session: row.optional_text()?.map(GivenSessionId::new),
+            size: row.unsigned()?,
+            tail: tail(row.blob()?)?,
+            state: row.text()?.to_owned(),
+            taken_at: time(row.integer()?)?,
         })
+    }
+}
+
+/// A stretch of a source, without the artifact that holds its bytes.
+pub(crate) struct SegmentRow {
+    start: u64,
+    length: u64,
+    part_start: u64,
+}
+
+impl TableRow for SegmentRow {
+    const TABLE: &'static Table = &SEGMENTS;
+    const COLUMNS: &'static [&'static str] = &["start", "length", "part_start"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self { start: row.unsigned()?, length: row.unsigned()?, part_start: row.unsigned()? })
     }
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result, journal,
-    sql::{Row, Tx},
-    table::{Column, RowOwner, Table},
+    sql::{RowReader, Tx},
+    table::{Column, RowOwner, Table, TableRow},
 };
 
 /// A space as the store lists it.
@@ -41,12 +41,16 @@ pub(crate) async fn create(tx: &mut Tx<'_>) -> Result<()> {
 
 /// Returns every space of the store, whichever the transaction is in.
 pub async fn list(tx: &mut Tx<'_>) -> Result<Vec<Space>> {
-    let rows = tx.rows("SELECT name, created_at FROM spaces ORDER BY name", &[]).await?;
-    rows.iter().map(decode).collect()
+    tx.rows_of(&format!("SELECT {} FROM spaces ORDER BY name", Space::columns()), &[]).await
 }
 
-fn decode(row: &Row) -> Result<Space> {
-    Ok(Space { name: stored::<SpaceName>(row.text(0)?)?, created_at: time(row.integer(1)?)? })
+impl TableRow for Space {
+    const TABLE: &'static Table = &SPACES;
+    const COLUMNS: &'static [&'static str] = &["name", "created_at"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self { name: stored::<SpaceName>(row.text()?)?, created_at: time(row.integer()?)? })
+    }
 }
 
 /// Checks a stored name again; one that is not legal means damage.

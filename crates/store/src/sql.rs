@@ -2,12 +2,15 @@
 //!
 //! Statements are written once, in SQLite's dialect with `?1` parameters, and kept to what PostgreSQL understands too.
 
+mod row;
+
 use std::fmt::Write as _;
 
 use contexture_core::{Actor, ChainDigest, SpaceName, Timestamp};
 use futures_util::future::BoxFuture;
 
-use crate::{Error, Result, journal, known::Known, space};
+use crate::{Error, Result, journal, known::Known, space, table::TableRow};
+pub(crate) use row::{Row, RowReader, Value};
 
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy)]
@@ -21,23 +24,6 @@ pub(crate) enum Param<'p> {
     /// Bytes.
     Blob(&'p [u8]),
 }
-
-/// A value that a query returned.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Value {
-    /// SQL `NULL`.
-    Null,
-    /// A whole number.
-    Integer(i64),
-    /// Text.
-    Text(String),
-    /// Bytes.
-    Blob(Vec<u8>),
-}
-
-/// One row of a query's answer.
-#[derive(Debug)]
-pub(crate) struct Row(Vec<Value>);
 
 /// The engines, where they have nothing in common: searching for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,6 +166,16 @@ impl<'c> Tx<'c> {
         Ok(self.rows(sql, params).await?.into_iter().next())
     }
 
+    /// Runs a query whose columns are those of a table, in the order of its reader.
+    pub(crate) async fn rows_of<R: TableRow>(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Vec<R>> {
+        self.rows(sql, params).await?.iter_mut().map(R::of).collect()
+    }
+
+    /// Runs such a query, of which at most one row is wanted.
+    pub(crate) async fn row_of<R: TableRow>(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<R>> {
+        self.row(sql, params).await?.as_mut().map(R::of).transpose()
+    }
+
     /// Looks rows up by each of some keys, whichever are there, in no order.
     ///
     /// `one` looks for one of them: its last condition ends where the key belongs, and `scope` is its first parameter.
@@ -196,14 +192,14 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
-    /// Returns up to `limit` rows of a table with a `seq`, newest first. The select ends with a condition on the space, and
-    /// those of the conditions hold that have something to compare with.
-    pub(crate) async fn newest<'p>(
+    /// Returns up to `limit` rows of a table with a `seq`, newest first. Those of the conditions hold that have something to
+    /// compare with.
+    pub(crate) async fn newest<'p, R: TableRow>(
         &mut self,
-        mut select: String,
         conditions: impl IntoIterator<Item = (&'static str, Option<Param<'p>>)> + Send,
         limit: u32,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<R>> {
+        let mut select = R::select();
         let mut params: Vec<Param<'p>> = vec![self.space.into()];
         for (condition, param) in conditions {
             if let Some(param) = param {
@@ -214,86 +210,12 @@ impl<'c> Tx<'c> {
         }
         params.push(i64::from(limit).into());
         let _written = write!(select, " ORDER BY seq DESC LIMIT ?{}", params.len());
-        self.rows(&select, &params).await
+        self.rows_of(&select, &params).await
     }
 
     /// Runs a query that always answers with one row.
     pub(crate) async fn one(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
         self.row(sql, params).await?.ok_or_else(|| Error::damaged("a statement that must return a row returned none"))
-    }
-}
-
-impl Row {
-    pub(crate) fn new(values: Vec<Value>) -> Self {
-        Self(values)
-    }
-
-    fn take(&mut self, column: usize) -> Value {
-        self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
-    }
-
-    pub(crate) fn integer(&self, column: usize) -> Result<i64> {
-        match self.0.get(column) {
-            Some(Value::Integer(number)) => Ok(*number),
-            other => Err(mismatch(column, "a number", other)),
-        }
-    }
-
-    pub(crate) fn optional_integer(&self, column: usize) -> Result<Option<i64>> {
-        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.integer(column).map(Some) }
-    }
-
-    pub(crate) fn text(&self, column: usize) -> Result<&str> {
-        match self.0.get(column) {
-            Some(Value::Text(text)) => Ok(text),
-            other => Err(mismatch(column, "text", other)),
-        }
-    }
-
-    pub(crate) fn optional_text(&self, column: usize) -> Result<Option<&str>> {
-        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.text(column).map(Some) }
-    }
-
-    pub(crate) fn blob(&self, column: usize) -> Result<&[u8]> {
-        match self.0.get(column) {
-            Some(Value::Blob(bytes)) => Ok(bytes),
-            other => Err(mismatch(column, "bytes", other)),
-        }
-    }
-
-    pub(crate) fn optional_blob(&self, column: usize) -> Result<Option<&[u8]>> {
-        if matches!(self.0.get(column), Some(Value::Null)) { Ok(None) } else { self.blob(column).map(Some) }
-    }
-
-    /// Moves bytes out of the row; `NULL` is no bytes.
-    pub(crate) fn take_blob(&mut self, column: usize) -> Result<Option<Vec<u8>>> {
-        match self.take(column) {
-            Value::Null => Ok(None),
-            Value::Blob(bytes) => Ok(Some(bytes)),
-            other => Err(mismatch(column, "bytes", Some(&other))),
-        }
-    }
-}
-
-fn mismatch(column: usize, expected: &str, found: Option<&Value>) -> Error {
-    let found = match found {
-        None => "nothing",
-        Some(Value::Null) => "NULL",
-        Some(Value::Integer(_)) => "a number",
-        Some(Value::Text(_)) => "text",
-        Some(Value::Blob(_)) => "bytes",
-    };
-    Error::damaged(format!("column {column} of a row holds {found} where {expected} belongs"))
-}
-
-impl From<Param<'_>> for Value {
-    fn from(param: Param<'_>) -> Self {
-        match param {
-            Param::Null => Self::Null,
-            Param::Integer(number) => Self::Integer(number),
-            Param::Text(text) => Self::Text(text.to_owned()),
-            Param::Blob(bytes) => Self::Blob(bytes.to_vec()),
-        }
     }
 }
 

@@ -5,7 +5,9 @@
 
 use crate::{
     Result, annotation, artifact, commit, envelope, event, head, injection, journal, missing, request, search, source,
-    space, sql::Row, token_count,
+    space,
+    sql::{Row, RowReader},
+    token_count,
 };
 
 /// A table.
@@ -119,11 +121,16 @@ pub static TABLES: &[&Table] = &[
 pub(crate) trait TableRow: Sized {
     /// The table.
     const TABLE: &'static Table;
-    /// The columns that [`decode`](Self::decode) reads, in its order.
+    /// The columns that [`decode`](Self::decode) reads, in its order. Left out are those that only joins use.
     const COLUMNS: &'static [&'static str];
 
-    /// Reads the columns, which are the first of a row.
-    fn decode(row: &Row) -> Result<Self>;
+    /// Reads the columns.
+    fn decode(row: &mut RowReader<'_>) -> Result<Self>;
+
+    /// Reads a row that begins with the columns.
+    fn of(row: &mut Row) -> Result<Self> {
+        Self::decode(&mut row.reader(0))
+    }
 
     /// Returns the columns as a statement lists them.
     fn columns() -> String {
@@ -247,18 +254,35 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_read_from_columns_that_are_there() {
-        fn check<R: TableRow>() {
+    fn each_table_has_a_reader_of_columns_that_are_there() {
+        fn check<R: TableRow>() -> &'static str {
             let has = |wanted: &&str| R::TABLE.columns.iter().any(|column| column.name == *wanted);
             assert!(R::COLUMNS.iter().all(has), "{}", R::TABLE.name);
+            R::TABLE.name
         }
-        check::<contexture_core::JournalRecord>();
-        check::<commit::StoredCommit>();
-        check::<source::TranscriptSource>();
-        check::<envelope::StoredEnvelope>();
-        check::<injection::StoredInjection>();
-        check::<missing::StoredMissing>();
-        check::<event::EventRow>();
+        let read = [
+            check::<space::Space>(),
+            check::<contexture_core::JournalRecord>(),
+            check::<artifact::LocatedArtifact>(),
+            check::<artifact::PartRow>(),
+            check::<commit::LineRow>(),
+            check::<commit::StoredCommit>(),
+            check::<annotation::AnnotationRow>(),
+            check::<head::Head>(),
+            check::<head::HeadMove>(),
+            check::<request::RequestRow>(),
+            check::<source::TranscriptSource>(),
+            check::<source::SegmentRow>(),
+            check::<envelope::StoredEnvelope>(),
+            check::<envelope::EnvelopeArtifactRow>(),
+            check::<injection::StoredInjection>(),
+            check::<missing::StoredMissing>(),
+            check::<event::EventRow>(),
+            check::<search::Cursor>(),
+            check::<search::PassageRow>(),
+            check::<token_count::TokenCountRow>(),
+        ];
+        assert_eq!(read.to_vec(), TABLES.iter().map(|table| table.name).collect::<Vec<_>>());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use contexture_core::CounterName;
 
 use crate::{
     Error, Result,
-    sql::{Param, Row, Tx},
-    table::{Column, RowOwner, Table},
+    sql::{Param, Row, RowReader, Tx},
+    table::{Column, RowOwner, Table, TableRow},
 };
 
 /// Digest of a text.
@@ -24,9 +24,10 @@ pub(crate) static TOKEN_COUNTS: Table = Table {
 /// Returns how many tokens each text has, in the order of the digests; nothing for those that are not known.
 pub async fn find(tx: &mut Tx<'_>, counter: &CounterName, digests: &[TextDigest]) -> Result<Vec<Option<u64>>> {
     let keys: Vec<&[u8]> = digests.iter().map(<[u8; 32]>::as_slice).collect();
-    let one = "SELECT digest, tokens FROM token_counts WHERE counter = ?1 AND digest =";
-    let rows = tx.look_up(one, counter.as_str().into(), &keys).await?;
-    let known = rows.iter().map(decode).collect::<Result<HashMap<TextDigest, u64>>>()?;
+    let one = format!("SELECT {} FROM token_counts WHERE counter = ?1 AND digest =", TokenCountRow::columns());
+    let mut rows = tx.look_up(&one, counter.as_str().into(), &keys).await?;
+    let decode = |row: &mut Row| TokenCountRow::of(row).map(|TokenCountRow { digest, tokens }| (digest, tokens));
+    let known = rows.iter_mut().map(decode).collect::<Result<HashMap<TextDigest, u64>>>()?;
     Ok(digests.iter().map(|digest| known.get(digest).copied()).collect())
 }
 
@@ -44,7 +45,18 @@ pub async fn put(tx: &mut Tx<'_>, counter: &CounterName, counts: &[(TextDigest, 
     Ok(())
 }
 
-fn decode(row: &Row) -> Result<(TextDigest, u64)> {
-    let digest = row.blob(0)?.try_into().map_err(|_| Error::damaged("the digest of a text has the wrong length"))?;
-    Ok((digest, row.integer(1)?.cast_unsigned()))
+/// How many tokens a text has, by a counter that is known.
+pub(crate) struct TokenCountRow {
+    digest: TextDigest,
+    tokens: u64,
+}
+
+impl TableRow for TokenCountRow {
+    const TABLE: &'static Table = &TOKEN_COUNTS;
+    const COLUMNS: &'static [&'static str] = &["digest", "tokens"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        let digest = row.blob()?.try_into().map_err(|_| Error::damaged("the digest of a text has the wrong length"))?;
+        Ok(Self { digest, tokens: row.unsigned()? })
+    }
 }

@@ -7,10 +7,12 @@
 use contexture_core::ArtifactId;
 use futures_util::FutureExt as _;
 
-use super::{Encoding, MAX_HOT_BYTES, artifact_id, encoding, locate, parts};
+use super::{ARTIFACTS, Encoding, MAX_HOT_BYTES, artifact_id, locate, parts};
 use crate::{
     Error, Result, Store,
-    sql::{Row, Scope},
+    space::stored,
+    sql::{RowReader, Scope},
+    table::{Table, TableRow},
 };
 
 /// Parts that are read in one query.
@@ -39,13 +41,15 @@ enum Whereabouts {
     Lost,
 }
 
-impl LocatedArtifact {
-    /// Reads key, digest, size, encoding and body from five columns.
-    pub(crate) fn decode(row: &mut Row, column: usize) -> Result<Self> {
-        let (key, id) = (row.integer(column)?, artifact_id(row.blob(column + 1)?)?);
-        let size = row.integer(column + 2)?.cast_unsigned();
-        let encoding = encoding(row, column + 3)?;
-        let bytes = match (encoding, row.take_blob(column + 4)?) {
+impl TableRow for LocatedArtifact {
+    const TABLE: &'static Table = &ARTIFACTS;
+    const COLUMNS: &'static [&'static str] = &["key", "digest", "size", "encoding", "body"];
+
+    /// The body is moved out of the row.
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        let (key, id, size) = (row.integer()?, artifact_id(row.blob()?)?, row.unsigned()?);
+        let encoding = stored::<Encoding>(row.text()?)?;
+        let bytes = match (encoding, row.take_blob()?) {
             (Encoding::Parts, _) => Whereabouts::Parts(key),
             (Encoding::Raw, Some(body)) => Whereabouts::Raw(body),
             (Encoding::Lz4, Some(body)) => Whereabouts::Lz4(body),
@@ -53,7 +57,9 @@ impl LocatedArtifact {
         };
         Ok(Self { id, size, bytes })
     }
+}
 
+impl LocatedArtifact {
     /// Tells whether its bytes come in one piece, of at most [`MAX_HOT_BYTES`]; if not, in several.
     pub fn is_one_piece(&self) -> bool {
         self.parts_key().is_none()
@@ -197,7 +203,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{artifact::Hot, sql::Value};
+    use crate::{
+        artifact::Hot,
+        sql::{Row, Value},
+    };
 
     /// The row of an artifact as an engine returns it.
     fn row(hot: &Hot, size: u64, body: Option<Vec<u8>>) -> LocatedArtifact {
@@ -208,7 +217,7 @@ mod tests {
             Value::Text(hot.encoding().as_str().to_owned()),
             body.map_or(Value::Null, Value::Blob),
         ];
-        LocatedArtifact::decode(&mut Row::new(values), 0).unwrap()
+        LocatedArtifact::of(&mut Row::new(values)).unwrap()
     }
 
     fn whole(hot: &Hot) -> LocatedArtifact {

@@ -79,8 +79,7 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, after: Option<PageAfter>, li
     }
     params.push(i64::from(limit).into());
     let _written = write!(sql, " ORDER BY created_at DESC, seq DESC LIMIT ?{}", params.len());
-    let rows = tx.rows(&sql, &params).await?;
-    let mut page = rows.iter().map(StoredCommit::decode).collect::<Result<Vec<_>>>()?;
+    let mut page = tx.rows_of::<StoredCommit>(&sql, &params).await?;
     for commit in &mut page {
         let at = commit.place;
         if let Some((_, found)) = annotation::in_force(tx, at.line, at.position, at.position).await?.pop() {

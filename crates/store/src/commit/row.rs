@@ -7,12 +7,12 @@ use contexture_core::{
     Template, Thread, Ticket, Trigger,
 };
 
-use super::{COMMITS, CommitPlace, Site, StoredCommit};
+use super::{COMMITS, CommitPlace, LINES, LineRow, Site, StoredCommit};
 use crate::{
     Error, Result,
     artifact::artifact_id,
     space::{stored, time},
-    sql::{Param, Row, Tx},
+    sql::{Param, Row, RowReader, Tx},
     table::{Table, TableRow},
 };
 
@@ -93,58 +93,71 @@ impl TableRow for StoredCommit {
     ];
 
     /// The annotations are still to be filled in.
-    fn decode(row: &Row) -> Result<Self> {
-        fn name<T: FromStr<Err: fmt::Display>>(row: &Row, column: usize) -> Result<Option<T>> {
-            row.optional_text(column)?.map(stored).transpose()
-        }
-        let merges = row.blob(14)?;
-        if merges.len() % CommitId::LEN != 0 {
-            return Err(Error::damaged("a list of merged commits is cut off"));
-        }
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        let place = CommitPlace { line: row.integer()?, position: row.integer()? };
+        let id = commit_id(row.blob()?)?;
         let commit = Commit {
-            parent: row.optional_blob(3)?.map(commit_id).transpose()?,
-            kind: stored::<CommitKind>(row.text(4)?)?,
-            artifact: artifact_id(row.blob(5)?)?,
-            format: stored::<Format>(row.text(6)?)?,
+            parent: row.optional_blob()?.map(commit_id).transpose()?,
+            kind: stored::<CommitKind>(row.text()?)?,
+            artifact: artifact_id(row.blob()?)?,
+            format: stored::<Format>(row.text()?)?,
             provenance: Provenance {
-                template: name(row, 7)?,
-                principal: name(row, 8)?,
-                machine: name(row, 9)?,
-                session: name(row, 10)?,
-                ticket: name(row, 11)?,
-                thread: name(row, 12)?,
+                template: name(row)?,
+                principal: name(row)?,
+                machine: name(row)?,
+                session: name(row)?,
+                ticket: name(row)?,
+                thread: name(row)?,
             },
-            trigger: stored::<Trigger>(row.text(13)?)?,
-            merges: merges.chunks_exact(CommitId::LEN).map(commit_id).collect::<Result<_>>()?,
-            message_count: count(row, 15)?,
-            token_count: count(row, 16)?,
-            created_at: time(row.integer(17)?)?,
+            trigger: stored::<Trigger>(row.text()?)?,
+            merges: merges(row.blob()?)?,
+            message_count: count(row)?,
+            token_count: count(row)?,
+            created_at: time(row.integer()?)?,
         };
-        Ok(Self {
-            id: commit_id(row.blob(2)?)?,
-            commit,
-            seq: row.integer(18)?.cast_unsigned(),
-            depth: row.integer(19)?.cast_unsigned(),
-            place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
-            reset: place(row, 20)?,
-            annotations: Annotations::default(),
-        })
+        let (seq, depth) = (row.unsigned()?, row.unsigned()?);
+        let reset = placed(row.optional_integer()?, row.optional_integer()?);
+        Ok(Self { id, commit, seq, depth, place, reset, annotations: Annotations::default() })
+    }
+}
+
+impl TableRow for LineRow {
+    const TABLE: &'static Table = &LINES;
+    const COLUMNS: &'static [&'static str] = &["key", "fork_line", "fork_position"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(Self { key: row.integer()?, fork_line: row.optional_integer()?, fork_position: row.optional_integer()? })
     }
 }
 
 /// Reads a place from two columns that are both set or both not.
 pub(crate) fn place(row: &Row, column: usize) -> Result<Option<CommitPlace>> {
-    let line = row.optional_integer(column)?;
-    let position = row.optional_integer(column + 1)?;
-    Ok(line.zip(position).map(|(line, position)| CommitPlace { line, position }))
+    Ok(placed(row.optional_integer(column)?, row.optional_integer(column + 1)?))
+}
+
+/// Returns a place of which both or neither is known.
+pub(super) fn placed(line: Option<i64>, position: Option<i64>) -> Option<CommitPlace> {
+    line.zip(position).map(|(line, position)| CommitPlace { line, position })
 }
 
 pub(crate) fn commit_id(bytes: &[u8]) -> Result<CommitId> {
     bytes.try_into().map_err(|_| Error::damaged("a commit id has the wrong length"))
 }
 
-fn count(row: &Row, column: usize) -> Result<Option<Count>> {
-    let Some(number) = row.optional_integer(column)? else {
+/// Reads the ids of merged commits, which lie one after the other.
+pub(super) fn merges(bytes: &[u8]) -> Result<Vec<CommitId>> {
+    if !bytes.len().is_multiple_of(CommitId::LEN) {
+        return Err(Error::damaged("a list of merged commits is cut off"));
+    }
+    bytes.chunks_exact(CommitId::LEN).map(commit_id).collect()
+}
+
+fn name<T: FromStr<Err: fmt::Display>>(row: &mut RowReader<'_>) -> Result<Option<T>> {
+    row.optional_text()?.map(stored).transpose()
+}
+
+fn count(row: &mut RowReader<'_>) -> Result<Option<Count>> {
+    let Some(number) = row.optional_integer()? else {
         return Ok(None);
     };
     let count = u64::try_from(number).ok().and_then(Count::new);

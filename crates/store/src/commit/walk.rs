@@ -2,7 +2,7 @@
 
 use contexture_core::{CommitId, CommitKind, Format};
 
-use super::{CommitPlace, StoredCommit, SummarizedCommit, row};
+use super::{CommitPlace, LineRow, StoredCommit, SummarizedCommit, row};
 use crate::{
     Error, Result, annotation,
     space::{stored, time},
@@ -41,13 +41,14 @@ impl LineSegment {
 
 /// Returns the stretches that make up the history of a place, newest first, back to the root.
 pub async fn segments(tx: &mut Tx<'_>, from: CommitPlace) -> Result<Vec<LineSegment>> {
+    let sql = format!("SELECT {} FROM lines WHERE key = ?1", LineRow::columns());
     let mut segments = Vec::new();
     let mut next = Some(from);
     while let Some(place) = next {
         segments.push(LineSegment { line: place.line, first: 0, last: place.position });
-        let row = tx.row("SELECT fork_line, fork_position FROM lines WHERE key = ?1", &[place.line.into()]).await?;
+        let row = tx.row_of::<LineRow>(&sql, &[place.line.into()]).await?;
         let row = row.ok_or_else(|| Error::damaged(format!("line {} is missing", place.line)))?;
-        next = row::place(&row, 0)?;
+        next = row::placed(row.fork_line, row.fork_position);
         if next.is_some_and(|fork| fork.line >= place.line) {
             return Err(Error::damaged(format!("line {} forks off a line that is not older", place.line)));
         }
@@ -116,9 +117,7 @@ pub async fn merged_in(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<Comm
     let rows = tx.rows(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;
     let mut merged = Vec::new();
     for row in &rows {
-        for id in row.blob(0)?.chunks(CommitId::LEN) {
-            merged.push(row::commit_id(id)?);
-        }
+        merged.extend(row::merges(row.blob(0)?)?);
     }
     Ok(merged)
 }
@@ -173,8 +172,8 @@ pub(super) async fn between(
     let sql = format!(
         "SELECT {columns} FROM commits WHERE line = ?1 AND position BETWEEN ?2 AND ?3 ORDER BY position LIMIT ?4"
     );
-    let rows = tx.rows(&sql, &[line.into(), first.into(), last.into(), i64::from(limit).into()]).await?;
-    let mut page = rows.iter().map(StoredCommit::decode).collect::<Result<Vec<_>>>()?;
+    let params = [line.into(), first.into(), last.into(), i64::from(limit).into()];
+    let mut page = tx.rows_of::<StoredCommit>(&sql, &params).await?;
     let mut annotated = annotation::in_force(tx, line, first, last).await?.into_iter().peekable();
     for commit in &mut page {
         if let Some((_, annotations)) = annotated.next_if(|(position, _)| *position == commit.place.position) {

@@ -12,10 +12,11 @@ use super::{
     problem,
 };
 use crate::{
-    Result, annotation,
+    Result,
+    annotation::{self, AnnotationRow},
     commit::{CommitPlace, commit_id},
     sql::{Row, Tx},
-    table::Table,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with an annotation.
@@ -50,6 +51,11 @@ pub enum AnnotationFault {
     },
 }
 
+/// The first column that is not read as an [`AnnotationRow`], and those after it.
+const SEQ: usize = AnnotationRow::COLUMNS.len();
+const COMMIT: usize = SEQ + 1;
+const JOURNAL: usize = COMMIT + 1;
+
 #[derive(Clone)]
 pub(super) struct Scan {
     after: (CommitPlace, i64),
@@ -66,19 +72,21 @@ impl checker::Scan for Scan {
     const TABLE: &'static Table = &annotation::ANNOTATIONS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT n.position, n.annotation, n.author, n.at, n.line, n.seq, c.id, j.kind, j.subject, j.digest \
-                   FROM annotations n \
-                   LEFT JOIN commits c ON c.line = n.line AND c.position = n.position AND c.space = n.space \
-                   LEFT JOIN journal j ON j.space = n.space AND j.seq = n.seq \
-                   WHERE n.space = ?1 AND (n.line, n.position, n.seq) > (?2, ?3, ?4) \
-                   ORDER BY n.line, n.position, n.seq LIMIT ?5";
+        let columns = AnnotationRow::columns_of("n");
+        let sql = format!(
+            "SELECT {columns}, n.seq, c.id, j.kind, j.subject, j.digest FROM annotations n \
+             LEFT JOIN commits c ON c.line = n.line AND c.position = n.position AND c.space = n.space \
+             LEFT JOIN journal j ON j.space = n.space AND j.seq = n.seq \
+             WHERE n.space = ?1 AND (n.line, n.position, n.seq) > (?2, ?3, ?4) \
+             ORDER BY n.line, n.position, n.seq LIMIT ?5"
+        );
         let (space, (place, seq)) = (tx.space, self.after);
         let params = [space.into(), place.line.into(), place.position.into(), seq.into(), i64::from(limit).into()];
-        let rows = tx.rows(sql, &params).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &params).await?;
+        for row in &mut rows {
             found.checked.annotations += 1;
-            let place = CommitPlace { line: row.integer(4)?, position: row.integer(0)? };
-            let seq = row.integer(5)?;
+            let place = CommitPlace { line: row.integer(0)?, position: row.integer(1)? };
+            let seq = row.integer(SEQ)?;
             self.after = (place, seq);
             if let Some(fault) = fault(row, place)? {
                 found.problems.push(FsckProblem::Annotation { seq, fault });
@@ -98,17 +106,17 @@ impl checker::Scan for Scan {
     }
 }
 
-fn fault(row: &Row, place: CommitPlace) -> Result<Option<AnnotationFault>> {
-    let Some(commit) = row.optional_blob(6)? else {
+fn fault(row: &mut Row, place: CommitPlace) -> Result<Option<AnnotationFault>> {
+    let Some(commit) = row.optional_blob(COMMIT)? else {
         return Ok(Some(AnnotationFault::NoCommit { place }));
     };
     let commit = commit_id(commit)?;
-    let noted = match annotation::decode(row) {
-        Ok((_, noted)) => noted,
+    let noted = match AnnotationRow::of(row) {
+        Ok(AnnotationRow { noted, .. }) => noted,
         Err(error) => return Ok(Some(AnnotationFault::Unreadable { commit, what: problem::reason(error) })),
     };
     let said = Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), &noted);
-    Ok(match journal::compare(row, 7, &said)? {
+    Ok(match journal::compare(row, JOURNAL, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(AnnotationFault::NotJournaled { commit }),
         Journaled::Otherwise => Some(AnnotationFault::JournaledOtherwise { commit }),

@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     artifact::{self, LocatedArtifact},
     sql::{Row, Tx},
-    table::Table,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with an artifact.
@@ -111,10 +111,10 @@ impl checker::Scan for Scan {
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         // The sum keeps SQLite from choosing the index by digest and sorting all of it for each page.
-        let sql = "SELECT key, digest, size, encoding, body FROM artifacts WHERE space + 0 = ?1 AND key > ?2 \
-                   ORDER BY key LIMIT ?3";
+        let columns = LocatedArtifact::columns();
+        let sql = format!("SELECT {columns} FROM artifacts WHERE space + 0 = ?1 AND key > ?2 ORDER BY key LIMIT ?3");
         let space = tx.space;
-        let mut rows = match tx.rows(sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await {
+        let mut rows = match tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await {
             Err(error) if limit == 1 && checker::is_damage(&error) => return self.name(tx, error, found).await,
             rows => rows?,
         };
@@ -153,7 +153,7 @@ impl Scan {
 
     fn row(&self, row: &mut Row, found: &mut Found) -> Result<()> {
         let named = artifact::artifact_id(row.blob(1)?);
-        match (LocatedArtifact::decode(row, 0), named) {
+        match (LocatedArtifact::of(row), named) {
             (Ok(located), _) => found.unread.push(located),
             (Err(error), Ok(artifact)) => {
                 let fault = ArtifactFault::Unreadable { what: problem::reason(error) };

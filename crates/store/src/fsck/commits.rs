@@ -69,8 +69,8 @@ impl checker::Scan for Scan {
              LEFT JOIN journal j ON j.space = ?1 AND j.seq = c.seq ORDER BY c.line, c.position"
         );
         let (space, CommitPlace { line, position }) = (tx.space, self.after);
-        let rows = tx.rows(&sql, &[space.into(), line.into(), position.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), line.into(), position.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             found.checked.commits += 1;
             let place = CommitPlace { line: row.integer(0)?, position: row.integer(1)? };
             let origin = self.origin(tx, row, place, found).await?;
@@ -132,7 +132,7 @@ async fn fork_point(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Origin> {
 /// Checks a commit and returns what the next one takes over from it.
 async fn check(
     tx: &mut Tx<'_>,
-    row: &Row,
+    row: &mut Row,
     place: CommitPlace,
     origin: &Origin,
     found: &mut Found,
@@ -143,7 +143,7 @@ async fn check(
         CommitSite { id: commit_id(row.blob(2)?).ok(), depth, reset: Carried::sure(commit::place(row, 20)?) };
     let mut faults = Vec::new();
     faults.extend(wrong_depth.map(|expected| CommitFault::WrongDepth { found: stored_depth, expected }));
-    let unreadable = match StoredCommit::decode(row) {
+    let unreadable = match StoredCommit::of(row) {
         Ok(stored) => {
             let digest = stored.commit.digest();
             let intact = Commit::id_of(&digest) == stored.id;

@@ -14,8 +14,7 @@ use super::{
 };
 use crate::{
     Result,
-    artifact::artifact_id,
-    envelope::{self, StoredEnvelope, envelope_id},
+    envelope::{self, EnvelopeArtifactRow, StoredEnvelope, envelope_id},
     sql::{Row, Tx},
     table::{Table, TableRow as _},
 };
@@ -86,8 +85,8 @@ impl checker::Scan for Scan {
              WHERE e.space = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3"
         );
         let space = tx.space;
-        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             self.after = row.integer(1)?;
             found.checked.envelopes += 1;
             let id = match envelope_id(row.blob(0)?) {
@@ -98,7 +97,7 @@ impl checker::Scan for Scan {
                 }
             };
             let fault = |fault| FsckProblem::Envelope { envelope: id, fault };
-            match StoredEnvelope::decode(row) {
+            match StoredEnvelope::of(row) {
                 Err(error) => found.problems.push(fault(EnvelopeFault::Unreadable { what: problem::reason(error) })),
                 Ok(stored) => found.problems.extend(faults(tx, row, stored).await?.into_iter().map(fault)),
             }
@@ -145,6 +144,11 @@ async fn faults(tx: &mut Tx<'_>, row: &Row, stored: StoredEnvelope) -> Result<Ve
     Ok(faults)
 }
 
+/// The first column that is not read as an [`EnvelopeArtifactRow`], and those after it.
+const POSITION: usize = EnvelopeArtifactRow::COLUMNS.len();
+const OWNER: usize = POSITION + 1;
+const STORED: usize = OWNER + 1;
+
 /// The pass over what belongs to envelopes.
 #[derive(Clone, Default)]
 pub(super) struct ArtifactScan {
@@ -156,17 +160,21 @@ impl checker::Scan for ArtifactScan {
     const TABLE: &'static Table = &envelope::ENVELOPE_ARTIFACTS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT x.envelope, x.position, x.artifact, e.id, a.key FROM envelope_artifacts x \
-                   LEFT JOIN envelopes e ON e.space = x.space AND e.seq = x.envelope \
-                   LEFT JOIN artifacts a ON a.space = x.space AND a.digest = x.artifact \
-                   WHERE x.space = ?1 AND (x.envelope, x.position) > (?2, ?3) \
-                   ORDER BY x.envelope, x.position LIMIT ?4";
+        let columns = EnvelopeArtifactRow::columns_of("x");
+        let sql = format!(
+            "SELECT {columns}, x.position, e.id, a.key FROM envelope_artifacts x \
+             LEFT JOIN envelopes e ON e.space = x.space AND e.seq = x.envelope \
+             LEFT JOIN artifacts a ON a.space = x.space AND a.digest = x.artifact \
+             WHERE x.space = ?1 AND (x.envelope, x.position) > (?2, ?3) \
+             ORDER BY x.envelope, x.position LIMIT ?4"
+        );
         let (space, (envelope, position)) = (tx.space, self.after);
-        let rows = tx.rows(sql, &[space.into(), envelope.into(), position.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
-            self.after = (row.integer(0)?, row.integer(1)?);
+        let mut rows =
+            tx.rows(&sql, &[space.into(), envelope.into(), position.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
+            self.after = (row.integer(0)?, row.integer(POSITION)?);
             found.checked.envelope_artifacts += 1;
-            let (artifact, envelope) = match owner(row) {
+            let (EnvelopeArtifactRow { envelope: seq, artifact }, envelope) = match owner(row) {
                 Ok(read) => read,
                 Err(error) => {
                     found.row(Self::PHASE, self.key(), error);
@@ -174,10 +182,10 @@ impl checker::Scan for ArtifactScan {
                 }
             };
             let Some(envelope) = envelope else {
-                found.problems.push(FsckProblem::EnvelopeArtifact { seq: self.after.0, artifact });
+                found.problems.push(FsckProblem::EnvelopeArtifact { seq, artifact });
                 continue;
             };
-            if row.optional_integer(4)?.is_none() {
+            if row.optional_integer(STORED)?.is_none() {
                 found.problems.push(FsckProblem::Envelope { envelope, fault: EnvelopeFault::NoArtifact { artifact } });
             }
         }
@@ -193,6 +201,6 @@ impl checker::Scan for ArtifactScan {
     }
 }
 
-fn owner(row: &Row) -> Result<(ArtifactId, Option<EnvelopeId>)> {
-    Ok((artifact_id(row.blob(2)?)?, row.optional_blob(3)?.map(envelope_id).transpose()?))
+fn owner(row: &mut Row) -> Result<(EnvelopeArtifactRow, Option<EnvelopeId>)> {
+    Ok((EnvelopeArtifactRow::of(row)?, row.optional_blob(OWNER)?.map(envelope_id).transpose()?))
 }

@@ -15,10 +15,10 @@ use super::{
 use crate::{
     Result,
     commit::commit_id,
-    head,
-    space::{stored, time},
+    head::{self, Head, HeadMove},
+    space::stored,
     sql::{Row, Tx},
-    table::Table,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with a head or its log.
@@ -83,6 +83,10 @@ fn log_end(logged: Option<&CommitId>) -> String {
     logged.map_or_else(|| "without a head".to_owned(), |commit| format!("at {commit}"))
 }
 
+/// The first column that is not read as a [`Head`], and the one after it.
+const COMMIT: usize = Head::COLUMNS.len();
+const LOG_END: usize = COMMIT + 1;
+
 /// Goes over the heads.
 #[derive(Clone, Default)]
 pub(super) struct Scan {
@@ -95,13 +99,16 @@ impl checker::Scan for Scan {
     const ROWS: &'static str = "space = ?1 AND commit_id IS NOT NULL";
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT h.name, h.commit_id, h.moved_at, c.line, r.to_commit FROM heads h \
-                   LEFT JOIN commits c ON c.space = h.space AND c.id = h.commit_id \
-                   LEFT JOIN reflog r ON r.space = h.space AND r.seq = h.moved_seq AND r.head = h.name \
-                   WHERE h.space = ?1 AND h.name > ?2 AND h.commit_id IS NOT NULL ORDER BY h.name LIMIT ?3";
+        let columns = Head::columns_of("h");
+        let sql = format!(
+            "SELECT {columns}, c.line, r.to_commit FROM heads h \
+             LEFT JOIN commits c ON c.space = h.space AND c.id = h.commit_id \
+             LEFT JOIN reflog r ON r.space = h.space AND r.seq = h.moved_seq AND r.head = h.name \
+             WHERE h.space = ?1 AND h.name > ?2 AND h.commit_id IS NOT NULL ORDER BY h.name LIMIT ?3"
+        );
         let space = tx.space;
-        let rows = tx.rows(sql, &[space.into(), self.after.as_str().into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.as_str().into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             row.text(0)?.clone_into(&mut self.after);
             found.checked.heads += 1;
             let Some(head) = name(&self.after, Self::PHASE, found) else {
@@ -109,7 +116,7 @@ impl checker::Scan for Scan {
             };
             match decode(row) {
                 Ok((commit, logged)) => {
-                    let is_lost = row.optional_integer(3)?.is_none();
+                    let is_lost = row.optional_integer(COMMIT)?.is_none();
                     let faults = [
                         is_lost.then_some(HeadFault::NoCommit { commit }),
                         (logged != Some(commit)).then_some(HeadFault::NotAsLogged { commit, logged }),
@@ -136,10 +143,18 @@ impl checker::Scan for Scan {
 }
 
 /// Reads where a head points and where its log ends.
-fn decode(row: &Row) -> Result<(CommitId, Option<CommitId>)> {
-    time(row.integer(2)?)?;
-    Ok((commit_id(row.blob(1)?)?, row.optional_blob(4)?.map(commit_id).transpose()?))
+fn decode(row: &mut Row) -> Result<(CommitId, Option<CommitId>)> {
+    Ok((Head::of(row)?.commit, row.optional_blob(LOG_END)?.map(commit_id).transpose()?))
 }
+
+/// The first column that is not read as a [`HeadMove`], and those after it.
+const HEAD: usize = HeadMove::COLUMNS.len();
+const JOURNAL: usize = HEAD + 1;
+const PREVIOUS: usize = JOURNAL + 3;
+const PREVIOUS_HEAD: usize = PREVIOUS + 1;
+const PREVIOUS_TARGET: usize = PREVIOUS_HEAD + 1;
+const LAST_MOVE: usize = PREVIOUS_TARGET + 1;
+const HEAD_COMMIT: usize = LAST_MOVE + 1;
 
 /// Most heads of which it is remembered that they are missing.
 const MOST_MISSING: usize = 1024;
@@ -163,18 +178,21 @@ impl checker::Scan for MoveScan {
     const TABLE: &'static Table = &head::REFLOG;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT r.seq, r.from_commit, r.to_commit, r.actor, r.at, r.head, j.kind, j.subject, j.digest, \
-                   r.previous, p.head, p.to_commit, h.moved_seq, h.commit_id FROM reflog r \
-                   LEFT JOIN journal j ON j.space = r.space AND j.seq = r.seq \
-                   LEFT JOIN reflog p ON p.space = r.space AND p.seq = r.previous AND p.seq < r.seq \
-                   LEFT JOIN heads h ON h.space = r.space AND h.name = r.head \
-                   WHERE r.space = ?1 AND r.seq < ?2 ORDER BY r.seq DESC LIMIT ?3";
+        let columns = HeadMove::columns_of("r");
+        let sql = format!(
+            "SELECT {columns}, r.head, j.kind, j.subject, j.digest, \
+             r.previous, p.head, p.to_commit, h.moved_seq, h.commit_id FROM reflog r \
+             LEFT JOIN journal j ON j.space = r.space AND j.seq = r.seq \
+             LEFT JOIN reflog p ON p.space = r.space AND p.seq = r.previous AND p.seq < r.seq \
+             LEFT JOIN heads h ON h.space = r.space AND h.name = r.head \
+             WHERE r.space = ?1 AND r.seq < ?2 ORDER BY r.seq DESC LIMIT ?3"
+        );
         let space = tx.space;
-        let rows = tx.rows(sql, &[space.into(), self.before.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.before.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             found.checked.head_moves += 1;
             self.before = row.integer(0)?;
-            let Some(head) = name(row.text(5)?, Self::PHASE, found) else {
+            let Some(head) = name(row.text(HEAD)?, Self::PHASE, found) else {
                 continue;
             };
             let faults = [move_fault(row, &head)?, self.missing_fault(row, &head)?];
@@ -198,8 +216,8 @@ impl MoveScan {
     /// Tells what is wrong when the row of a head does not lead to its last move, or says that the move deleted it.
     fn missing_fault(&mut self, row: &Row, head: &HeadName) -> Result<Option<HeadFault>> {
         let seq = row.integer(0)?;
-        let last = row.optional_integer(12)?;
-        let is_deleted = row.optional_blob(13)?.is_none();
+        let last = row.optional_integer(LAST_MOVE)?;
+        let is_deleted = row.optional_blob(HEAD_COMMIT)?.is_none();
         let target = row.optional_blob(2)?.map(commit_id).transpose()?;
         if let Some(logged) = target.filter(|_| last == Some(seq) && is_deleted) {
             return Ok(Some(HeadFault::Missing { logged }));
@@ -215,13 +233,13 @@ impl MoveScan {
     }
 }
 
-fn move_fault(row: &Row, name: &HeadName) -> Result<Option<HeadFault>> {
+fn move_fault(row: &mut Row, name: &HeadName) -> Result<Option<HeadFault>> {
     let seq = row.integer(0)?;
-    let moved = match head::decode_move(row) {
+    let moved = match HeadMove::of(row) {
         Ok(moved) => moved,
         Err(error) => return Ok(Some(HeadFault::MoveUnreadable { seq, what: problem::reason(error) })),
     };
-    Ok(match journal::compare(row, 6, &head::mutation(name, moved.origin, moved.target))? {
+    Ok(match journal::compare(row, JOURNAL, &head::mutation(name, moved.origin, moved.target))? {
         Journaled::Same if !is_linked(row)? => Some(HeadFault::LogBroken { seq }),
         Journaled::Same => None,
         Journaled::Not => Some(HeadFault::MoveNotJournaled { seq }),
@@ -231,10 +249,10 @@ fn move_fault(row: &Row, name: &HeadName) -> Result<Option<HeadFault>> {
 
 /// Tells whether a move goes on from the one before it in its log.
 fn is_linked(row: &Row) -> Result<bool> {
-    let (origin, head) = (row.optional_blob(1)?, row.text(5)?);
-    Ok(match (row.optional_integer(9)?, row.optional_text(10)?) {
+    let (origin, head) = (row.optional_blob(1)?, row.text(HEAD)?);
+    Ok(match (row.optional_integer(PREVIOUS)?, row.optional_text(PREVIOUS_HEAD)?) {
         (None, _) => origin.is_none(),
-        (Some(_), previous) => previous == Some(head) && row.optional_blob(11)? == origin,
+        (Some(_), previous) => previous == Some(head) && row.optional_blob(PREVIOUS_TARGET)? == origin,
     })
 }
 

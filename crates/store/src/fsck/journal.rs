@@ -58,8 +58,8 @@ impl checker::Scan for Scan {
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let sql = format!("{} AND seq > ?2 ORDER BY seq LIMIT ?3", JournalRecord::select());
         let space = tx.space;
-        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             found.checked.journal_records += 1;
             self.record(tx, row, found).await?;
         }
@@ -76,7 +76,7 @@ impl checker::Scan for Scan {
 }
 
 impl Scan {
-    async fn record(&mut self, tx: &mut Tx<'_>, row: &Row, found: &mut Found) -> Result<()> {
+    async fn record(&mut self, tx: &mut Tx<'_>, row: &mut Row, found: &mut Found) -> Result<()> {
         let seq = row.integer(0)?;
         if seq != self.after + 1 {
             found.problems.push(FsckProblem::JournalGap { first: self.after + 1, last: seq - 1 });
@@ -84,7 +84,7 @@ impl Scan {
         }
         let previous = self.chain;
         *self = Self { after: seq, chain: row.blob(6)?.try_into().ok().map(ChainDigest) };
-        let record = match JournalRecord::decode(row) {
+        let record = match JournalRecord::of(row) {
             Ok(record) => record,
             Err(error) => {
                 let fault = JournalFault::Unreadable { what: problem::reason(error) };

@@ -6,8 +6,9 @@ use futures_util::FutureExt as _;
 use super::{ArtifactFault, checker, problem};
 use crate::{
     Error, Result, Scope, Store,
-    artifact::ArtifactReader,
+    artifact::{ArtifactReader, PartRow},
     sql::{Row, Tx},
+    table::TableRow as _,
 };
 
 /// Parts that are looked at in one query.
@@ -61,13 +62,18 @@ async fn joint_fault(store: &Store, scope: &Scope, large: Large) -> Result<Optio
 
 /// Returns where the next parts start and, when they are stored, their size.
 async fn parts(tx: &mut Tx<'_>, artifact: i64, after: i64) -> Result<Vec<(u64, Option<u64>)>> {
-    let sql = "SELECT p.start, a.size FROM parts p LEFT JOIN artifacts a ON a.key = p.part AND a.space = ?1 \
-               WHERE p.artifact = ?2 AND p.start > ?3 ORDER BY p.start LIMIT ?4";
+    let columns = PartRow::columns_of("p");
+    let sql = format!(
+        "SELECT {columns}, a.size FROM parts p LEFT JOIN artifacts a ON a.key = p.part AND a.space = ?1 \
+         WHERE p.artifact = ?2 AND p.start > ?3 ORDER BY p.start LIMIT ?4"
+    );
     let space = tx.space;
     let params = [space.into(), artifact.into(), after.into(), i64::from(PARTS_PER_PAGE).into()];
-    let rows = tx.rows(sql, &params).await?;
-    let part = |row: &Row| Ok((row.integer(0)?.cast_unsigned(), row.optional_integer(1)?.map(i64::cast_unsigned)));
-    rows.iter().map(part).collect()
+    let part = |row: &mut Row| {
+        let row = &mut row.reader(0);
+        Ok((PartRow::decode(row)?.start, row.optional_integer()?.map(i64::cast_unsigned)))
+    };
+    tx.rows(&sql, &params).await?.iter_mut().map(part).collect()
 }
 
 /// Reads every byte.

@@ -8,9 +8,10 @@ use super::{
     checker::{self, Found},
 };
 use crate::{
-    Result, commit,
+    Result,
+    commit::{self, LineRow},
     sql::{Row, Tx},
-    table::Table,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with a line.
@@ -59,6 +60,11 @@ pub enum LineFault {
     },
 }
 
+/// The first column that is not read as a [`LineRow`], and those after it.
+const FORK_SPACE: usize = LineRow::COLUMNS.len();
+const FORK_POINT: usize = FORK_SPACE + 1;
+const HAS_COMMITS: usize = FORK_POINT + 1;
+
 #[derive(Clone, Default)]
 pub(super) struct Scan {
     after: i64,
@@ -69,18 +75,21 @@ impl checker::Scan for Scan {
     const TABLE: &'static Table = &commit::LINES;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT l.key, l.fork_line, l.fork_position, f.space, p.line, \
-                   CASE WHEN EXISTS (SELECT 1 FROM commits c WHERE c.line = l.key) THEN 1 ELSE 0 END \
-                   FROM lines l LEFT JOIN lines f ON f.key = l.fork_line \
-                   LEFT JOIN commits p ON p.line = l.fork_line AND p.position = l.fork_position \
-                   WHERE l.space = ?1 AND l.key > ?2 ORDER BY l.key LIMIT ?3";
+        let columns = LineRow::columns_of("l");
+        let sql = format!(
+            "SELECT {columns}, f.space, p.line, \
+             CASE WHEN EXISTS (SELECT 1 FROM commits c WHERE c.line = l.key) THEN 1 ELSE 0 END \
+             FROM lines l LEFT JOIN lines f ON f.key = l.fork_line \
+             LEFT JOIN commits p ON p.line = l.fork_line AND p.position = l.fork_position \
+             WHERE l.space = ?1 AND l.key > ?2 ORDER BY l.key LIMIT ?3"
+        );
         let space = tx.space;
-        let rows = tx.rows(sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             let line = row.integer(0)?;
             self.after = line;
             found.checked.lines += 1;
-            if row.integer(5)? == 0 {
+            if row.integer(HAS_COMMITS)? == 0 {
                 found.problems.push(FsckProblem::Line { line, fault: LineFault::Empty });
             }
             if let Some(fault) = fork_fault(row, space)? {
@@ -99,17 +108,18 @@ impl checker::Scan for Scan {
     }
 }
 
-fn fork_fault(row: &Row, space: i64) -> Result<Option<LineFault>> {
-    let (fork_line, fork_position) = match (row.optional_integer(1)?, row.optional_integer(2)?) {
+fn fork_fault(row: &mut Row, space: i64) -> Result<Option<LineFault>> {
+    let LineRow { key, fork_line, fork_position } = LineRow::of(row)?;
+    let (fork_line, fork_position) = match (fork_line, fork_position) {
         (None, None) => return Ok(None),
         (Some(line), Some(position)) => (line, position),
         (Some(_), None) | (None, Some(_)) => return Ok(Some(LineFault::HalfFork)),
     };
-    let fault = if fork_line >= row.integer(0)? {
+    let fault = if fork_line >= key {
         Some(LineFault::NotOlder { fork_line })
-    } else if row.optional_integer(3)? != Some(space) {
+    } else if row.optional_integer(FORK_SPACE)? != Some(space) {
         Some(LineFault::ForeignFork { fork_line })
-    } else if row.optional_integer(4)?.is_none() {
+    } else if row.optional_integer(FORK_POINT)?.is_none() {
         Some(LineFault::NoForkPoint { fork_line, fork_position })
     } else {
         None

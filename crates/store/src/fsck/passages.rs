@@ -1,6 +1,5 @@
 //! Checks the index that searches ask: its passages are of commits, have words, and it is not ahead of the journal.
 
-use contexture_core::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +12,9 @@ use crate::{
     Result,
     commit::CommitPlace,
     journal,
-    search::{self, PassageKind},
-    space::stored,
+    search::{self, PassageRow},
     sql::{Dialect, Row, Tx},
-    table::Table,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with a passage of the index. `ctx search --rebuild` makes the index anew.
@@ -40,6 +38,11 @@ pub enum PassageFault {
     },
 }
 
+/// The first column that is not read as a [`PassageRow`], and those after it.
+const KEY: usize = PassageRow::COLUMNS.len();
+const COMMIT: usize = KEY + 1;
+const WORDS: usize = COMMIT + 1;
+
 #[derive(Clone, Default)]
 pub(super) struct Scan {
     after: i64,
@@ -55,16 +58,17 @@ impl checker::Scan for Scan {
             // They are a column that is never absent.
             Dialect::Postgres => "1",
         };
+        let columns = PassageRow::columns_of("p");
         let sql = format!(
-            "SELECT p.key, p.line, p.position, p.role, p.kind, c.seq, {words} FROM passages p \
+            "SELECT {columns}, p.key, c.seq, {words} FROM passages p \
              LEFT JOIN commits c ON c.line = p.line AND c.position = p.position AND c.space = p.space \
              WHERE p.space = ?1 AND p.key > ?2 ORDER BY p.key LIMIT ?3"
         );
         let space = tx.space;
-        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             found.checked.passages += 1;
-            let passage = row.integer(0)?;
+            let passage = row.integer(KEY)?;
             self.after = passage;
             if let Some(fault) = fault(row)? {
                 found.problems.push(FsckProblem::Passage { passage, fault });
@@ -82,16 +86,15 @@ impl checker::Scan for Scan {
     }
 }
 
-fn fault(row: &Row) -> Result<Option<PassageFault>> {
-    let place = CommitPlace { line: row.integer(1)?, position: row.integer(2)? };
-    if row.optional_integer(5)?.is_none() {
+fn fault(row: &mut Row) -> Result<Option<PassageFault>> {
+    let place = CommitPlace { line: row.integer(0)?, position: row.integer(1)? };
+    if row.optional_integer(COMMIT)?.is_none() {
         return Ok(Some(PassageFault::NoCommit { place }));
     }
-    if row.optional_integer(6)?.is_none() {
+    if row.optional_integer(WORDS)?.is_none() {
         return Ok(Some(PassageFault::NoWords));
     }
-    let role = row.optional_text(3)?.map(stored::<Role>).transpose();
-    Ok(match role.and(stored::<PassageKind>(row.text(4)?).map(Some)) {
+    Ok(match PassageRow::of(row) {
         Ok(_) => None,
         Err(error) => Some(PassageFault::Unreadable { what: problem::reason(error) }),
     })

@@ -109,8 +109,8 @@ impl<R: EnvelopeRow> checker::Scan for RecordScan<R> {
              WHERE x.space = ?1 AND x.seq > ?2 ORDER BY x.seq LIMIT ?3"
         );
         let space = tx.space;
-        let rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
-        for row in &rows {
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
             self.after = row.integer(R::COLUMNS.len() + 4)?;
             *R::checked(&mut found.checked) += 1;
             let Some(fault) = fault::<R>(row)? else {
@@ -134,9 +134,9 @@ impl<R: EnvelopeRow> checker::Scan for RecordScan<R> {
 }
 
 /// Returns the first thing that is wrong with a record.
-fn fault<R: EnvelopeRow>(row: &Row) -> Result<Option<RecordFault>> {
+fn fault<R: EnvelopeRow>(row: &mut Row) -> Result<Option<RecordFault>> {
     let (owner, journaled) = (R::COLUMNS.len(), R::COLUMNS.len() + 1);
-    let record = match R::decode(row) {
+    let record = match R::of(row) {
         Ok(record) => record,
         Err(error) => return Ok(Some(RecordFault::Unreadable { what: problem::reason(error) })),
     };

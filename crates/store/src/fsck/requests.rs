@@ -10,12 +10,11 @@ use super::{
     problem,
 };
 use crate::{
-    Error, Result,
-    commit::commit_id,
-    request::{self, RequestDigest},
-    space::{stored, time},
-    sql::{Row, Tx},
-    table::Table,
+    Result,
+    request::{self, RequestRow},
+    space::stored,
+    sql::Tx,
+    table::{Table, TableRow as _},
 };
 
 /// What is wrong with what is remembered of a request.
@@ -36,6 +35,10 @@ pub enum RequestFault {
     },
 }
 
+/// The first column that is not read as a [`RequestRow`], and the one after it.
+const KEY: usize = RequestRow::COLUMNS.len();
+const COMMIT: usize = KEY + 1;
+
 #[derive(Clone, Default)]
 pub(super) struct Scan {
     after: String,
@@ -46,13 +49,16 @@ impl checker::Scan for Scan {
     const TABLE: &'static Table = &request::REQUESTS;
 
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
-        let sql = "SELECT r.key, r.payload, r.commit_id, r.at, c.line FROM requests r \
-                   LEFT JOIN commits c ON c.space = r.space AND c.id = r.commit_id \
-                   WHERE r.space = ?1 AND r.key > ?2 ORDER BY r.key LIMIT ?3";
+        let columns = RequestRow::columns_of("r");
+        let sql = format!(
+            "SELECT {columns}, r.key, c.line FROM requests r \
+             LEFT JOIN commits c ON c.space = r.space AND c.id = r.commit_id \
+             WHERE r.space = ?1 AND r.key > ?2 ORDER BY r.key LIMIT ?3"
+        );
         let space = tx.space;
-        let rows = tx.rows(sql, &[space.into(), self.after.as_str().into(), i64::from(limit).into()]).await?;
-        for row in &rows {
-            row.text(0)?.clone_into(&mut self.after);
+        let mut rows = tx.rows(&sql, &[space.into(), self.after.as_str().into(), i64::from(limit).into()]).await?;
+        for row in &mut rows {
+            row.text(KEY)?.clone_into(&mut self.after);
             found.checked.requests += 1;
             let key = match stored::<IdempotencyKey>(&self.after) {
                 Ok(key) => key,
@@ -61,9 +67,11 @@ impl checker::Scan for Scan {
                     continue;
                 }
             };
-            let fault = match decode(row) {
+            let fault = match RequestRow::of(row) {
                 Err(error) => RequestFault::Unreadable { what: problem::reason(error) },
-                Ok(commit) if row.optional_integer(4)?.is_none() => RequestFault::NoCommit { commit },
+                Ok(RequestRow { commit, .. }) if row.optional_integer(COMMIT)?.is_none() => {
+                    RequestFault::NoCommit { commit }
+                }
                 Ok(_) => continue,
             };
             found.problems.push(FsckProblem::Request { key, fault });
@@ -78,11 +86,4 @@ impl checker::Scan for Scan {
     fn stride(&self, _doublings: u32) -> Option<Self> {
         None
     }
-}
-
-/// Reads payload, commit and time; returns the commit.
-fn decode(row: &Row) -> Result<CommitId> {
-    RequestDigest::try_from(row.blob(1)?).map_err(|_| Error::damaged("a payload digest has the wrong length"))?;
-    time(row.integer(3)?)?;
-    commit_id(row.blob(2)?)
 }

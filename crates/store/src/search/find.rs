@@ -6,11 +6,10 @@ use contexture_core::{
     Annotation, CommitId, Format, LabelKey, Principal, Role, RuntimeSessionId, SummaryText, Timestamp,
 };
 
-use super::{PassageKind, Query, Spot};
+use super::{PassageKind, PassageRow, Query, Spot};
 use crate::{
     Error, Result,
     commit::{CommitPlace, PageAfter, StoredCommit},
-    space::stored,
     sql::{Dialect, Param, Row, Tx},
     table::TableRow as _,
 };
@@ -102,7 +101,7 @@ pub async fn find(tx: &mut Tx<'_>, request: &SearchRequest) -> Result<Vec<Hit>> 
     params.extend([Param::from(i64::from(*max_hits)), (i64::from(*max_commits) * i64::from(*max_hits)).into()]);
     let _written = write!(
         sql,
-        ", hits AS (SELECT p.line, p.position, p.entry, p.part, p.passage, p.role, p.kind, f.score, \
+        ", hits AS (SELECT {}, f.score, \
          c.created_at, c.seq, \
          row_number() OVER (PARTITION BY p.line, p.position ORDER BY f.score DESC, p.key) AS place, \
          count(*) OVER (PARTITION BY p.line, p.position) AS number, \
@@ -110,13 +109,14 @@ pub async fn find(tx: &mut Tx<'_>, request: &SearchRequest) -> Result<Vec<Hit>> 
          FROM found f JOIN passages p ON p.key = f.key \
          JOIN commits c ON c.line = p.line AND c.position = p.position \
          WHERE p.space = ?1{conditions}) \
-         SELECT line, position, entry, part, passage, role, kind, score, number FROM hits WHERE place <= ?{} \
+         SELECT {}, score, number FROM hits WHERE place <= ?{} \
          ORDER BY best DESC, created_at DESC, seq DESC, place LIMIT ?{}",
+        PassageRow::columns_of("p"),
+        PassageRow::columns(),
         params.len() - 1,
         params.len(),
     );
-    let rows = tx.rows(&sql, &params).await?;
-    let mut hits = rows.iter().map(decode).collect::<Result<Vec<_>>>()?;
+    let mut hits = tx.rows(&sql, &params).await?.iter_mut().map(decode).collect::<Result<Vec<_>>>()?;
     // The limit is for as many commits that all have as many hits as are shown.
     let (mut commits, mut last) = (0, None);
     let beyond = hits.iter().position(|hit| {
@@ -228,8 +228,7 @@ pub async fn newest(
     }
     params.push(i64::from(limit).into());
     let _written = write!(sql, " ORDER BY created_at DESC, seq DESC LIMIT ?{}", params.len());
-    let rows = tx.rows(&sql, &params).await?;
-    rows.iter().map(StoredCommit::decode).collect()
+    tx.rows_of(&sql, &params).await
 }
 
 /// Returns how the annotations of a label start, and the one that sets it to a value, as they are stored.
@@ -244,18 +243,8 @@ fn label_texts(key: &LabelKey, value: &SummaryText) -> Result<(String, String)> 
     Ok((start, json(value.clone())?))
 }
 
-fn decode(row: &Row) -> Result<Hit> {
-    let number = |column| row.integer(column).map(i64::cast_unsigned);
-    Ok(Hit {
-        place: CommitPlace { line: row.integer(0)?, position: row.integer(1)? },
-        spot: Spot {
-            entry: row.optional_integer(2)?.map(i64::cast_unsigned),
-            part: number(3)?,
-            passage: number(4)?,
-            role: row.optional_text(5)?.map(stored::<Role>).transpose()?,
-            kind: stored::<PassageKind>(row.text(6)?)?,
-        },
-        score: row.integer(7)?,
-        hits_in_commit: number(8)?,
-    })
+fn decode(row: &mut Row) -> Result<Hit> {
+    let row = &mut row.reader(0);
+    let PassageRow { place, spot } = PassageRow::decode(row)?;
+    Ok(Hit { place, spot, score: row.integer()?, hits_in_commit: row.unsigned()? })
 }
