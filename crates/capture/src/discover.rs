@@ -39,7 +39,7 @@ pub fn discover(homes: &Homes) -> Vec<DiscoveredFile> {
     for SessionPlace { path: place, runtime } in places(homes) {
         let Some(files) = runtime.files() else {
             let entries = place.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-            let databases = entries.filter(|path| runtime.is_database(path) == Some(true));
+            let databases = entries.filter(|path| runtime.names_database(path));
             let databases = databases.chain(place.is_file().then(|| place.clone()));
             found.extend(databases.map(|path| DiscoveredFile { path, runtime }));
             continue;
@@ -62,7 +62,7 @@ pub fn touched(homes: &Homes, path: &Path) -> Option<DiscoveredFile> {
     places(homes).into_iter().find_map(|SessionPlace { path: place, runtime }| {
         let (file, is_wanted) = match runtime.files() {
             Some(files) => (path, (files.is_session)(path)),
-            None => (database, runtime.is_database(database) == Some(true) || database == place),
+            None => (database, runtime.names_database(database) || database == place),
         };
         (is_wanted && file.starts_with(&place)).then(|| DiscoveredFile { path: file.to_owned(), runtime })
     })

@@ -9,7 +9,7 @@ use std::{
 
 use contexture_core::{GivenSessionId, Timestamp};
 
-use crate::opencode;
+use crate::DatabaseEntry;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
 pub(crate) const TAIL_BYTES: usize = 64 * 1024;
@@ -55,9 +55,8 @@ impl From<Piece> for SessionInput {
 
 impl SessionInput {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        if let Some((database, session)) = opencode::in_database(path) {
-            let export = opencode::export(&database, &session).map_err(io::Error::other)?;
-            return Ok(Self::Held(Cursor::new(export)));
+        if let Some(entry) = DatabaseEntry::at(path) {
+            return Ok(Self::Held(Cursor::new(entry.export().map_err(io::Error::other)?)));
         }
         let mut file = File::open(path)?;
         let mut magic = Vec::new();

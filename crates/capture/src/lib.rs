@@ -7,6 +7,7 @@ mod handle;
 
 mod adopt;
 mod config;
+mod database;
 mod detect;
 mod discover;
 mod fork;
@@ -19,7 +20,6 @@ mod input;
 mod lines;
 mod links;
 mod live;
-pub mod opencode;
 mod origin;
 mod printable;
 mod reading;
@@ -34,6 +34,7 @@ mod steps;
 mod verify;
 
 pub use config::CaptureConfig;
+pub use database::{DatabaseEntry, DatabaseError, DatabaseSession, sessions_in as database_sessions};
 pub use detect::{NotASession, by_start as detect_start, detect};
 pub use discover::{
     DiscoveredFile, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,

@@ -7,11 +7,12 @@ use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 
 use crate::{
+    DatabaseEntry,
     held_document::{DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{InputTail, Piece, SessionInput, known_as},
     lines::Lines,
-    links, opencode,
+    links,
     steps::{Base, State, StepBatch, Steps},
 };
 
@@ -244,7 +245,7 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
 
 impl ReadingJob {
     fn steps(&self, framing: Framing) -> io::Result<Steps> {
-        let file = opencode::in_database(&self.path).map_or_else(|| self.path.clone(), |(database, _)| database);
+        let file = DatabaseEntry::at(&self.path).map_or_else(|| self.path.clone(), |entry| entry.database);
         let written_at = match &self.piece {
             Some(piece) => piece.at,
             None => timestamp(fs::metadata(file)?.modified().unwrap_or(SystemTime::UNIX_EPOCH)),

@@ -32,7 +32,7 @@ pub use self::{
     dialect::{CheckpointMoment, Dialect, StreamEvent},
     homes::Homes,
 };
-use crate::detect::FormatSigns;
+use crate::{database::SessionDatabase, detect::FormatSigns};
 
 /// An agent whose sessions are known: a row of the table.
 #[derive(Clone, Copy)]
@@ -229,11 +229,16 @@ impl Runtime {
         }
     }
 
-    /// Tells by its name whether a file in such a place is a database of sessions; nothing when the runtime has none.
-    pub(crate) fn is_database(self, path: &Path) -> Option<bool> {
+    /// Tells by its name whether a file in such a place is a database of sessions.
+    pub(crate) fn names_database(self, path: &Path) -> bool {
+        self.database().is_some_and(|database| (database.is_named)(path))
+    }
+
+    /// Returns what its databases of sessions are like, if it keeps sessions in one.
+    pub(crate) fn database(self) -> Option<&'static SessionDatabase> {
         match &self.0.storage {
             SessionStorage::Files(_) => None,
-            SessionStorage::Database(is_database) => Some(is_database(path)),
+            SessionStorage::Database(database) => Some(database),
         }
     }
 }

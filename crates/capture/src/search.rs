@@ -11,8 +11,8 @@ use contexture_core::{Format, Machine, Principal, Timestamp};
 use contexture_formats::{Codec, Framing, codec};
 
 use crate::{
-    Capture, Error, Homes, ImportSettings, ImportedFile, NotASession, Result, Runtime, SessionFile, agent_of, detect,
-    discover, is_document, opencode, session_files,
+    Capture, DatabaseEntry, DatabaseSession, Error, Homes, ImportSettings, ImportedFile, NotASession, Result, Runtime,
+    SessionFile, agent_of, database_sessions, detect, discover, is_document, session_files,
 };
 
 /// What is looked for: the formats of a runtime, or one.
@@ -164,14 +164,8 @@ impl SessionSearch {
         for Lead { path, is_named } in leads {
             // The same file by whatever name it is given.
             let path = fs::canonicalize(&path).unwrap_or(path);
-            if opencode::is_database(&path) {
-                match self.in_database(&path) {
-                    Ok(sessions) => candidates.extend(sessions),
-                    Err(error) => {
-                        let reason = SkipReason::Unreadable(error.to_string());
-                        skipped.push(SkippedSession { path, reason });
-                    }
-                }
+            if let Some((runtime, sessions)) = database_sessions(&path) {
+                candidates.extend(self.wanted_of(runtime, &path, sessions));
                 continue;
             }
             match self.judge(&path, is_named) {
@@ -185,21 +179,21 @@ impl SessionSearch {
         SessionFindings { candidates, skipped }
     }
 
-    /// Lists the sessions of a database.
-    fn in_database(&self, database: &Path) -> Result<Vec<SessionCandidate>, opencode::DatabaseError> {
-        let format = Runtime::OPENCODE.format();
+    /// Returns those sessions of a runtime's database that are looked for.
+    fn wanted_of(&self, runtime: Runtime, path: &Path, sessions: Vec<DatabaseSession>) -> Vec<SessionCandidate> {
+        let format = runtime.format();
         if self.wanted.as_ref().is_some_and(|wanted| !wanted.formats.contains(&format)) {
-            return Ok(Vec::new());
+            return Vec::new();
         }
-        let candidate = |session: opencode::DatabaseSession| SessionCandidate {
-            path: opencode::path_in(database, &session.id),
+        let candidate = |DatabaseSession { id, updated, bytes }| SessionCandidate {
+            path: DatabaseEntry { database: path.to_owned(), session: id }.path(),
             runtime: runtime_of(&format),
             format: format.clone(),
-            bytes: session.bytes,
-            written: Timestamp::from_micros(session.updated.saturating_mul(1000)),
+            bytes,
+            written: Timestamp::from_micros(updated.saturating_mul(1000)),
         };
-        let sessions = opencode::sessions(database)?.into_iter().map(candidate);
-        Ok(sessions.filter(|session| !self.is_too_old(session.written)).collect())
+        let candidates = sessions.into_iter().map(candidate);
+        candidates.filter(|session| !self.is_too_old(session.written)).collect()
     }
 
     /// Decides about one file: nothing is said of those that are not looked for.

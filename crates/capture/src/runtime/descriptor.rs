@@ -9,7 +9,7 @@ use std::{
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 
 use super::{SessionName, StreamEvent};
-use crate::{detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
+use crate::{database::SessionDatabase, detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
 
 /// Microseconds of a day, by which retention is counted.
 pub(super) const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
@@ -59,8 +59,8 @@ pub(super) enum UsualHome {
 pub(super) enum SessionStorage {
     /// A file each.
     Files(SessionFiles),
-    /// Many in a database, which is told by its name. The home may be the database itself.
-    Database(fn(path: &Path) -> bool),
+    /// Many in a database. The home may be the database itself.
+    Database(SessionDatabase),
 }
 
 /// What session files are like.

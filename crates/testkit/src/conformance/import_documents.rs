@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use contexture::{Contexture, LogStart, Stop};
 use contexture_capture::{self as capture, Capture, FileOutcome, ImportSettings, ImportedFile, Verified};
-use contexture_core::{CommitKind, Machine, SpaceName};
+use contexture_core::{CommitKind, GivenSessionId, Machine, SpaceName};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -239,9 +239,10 @@ pub async fn a_session_in_a_database_is_read_as_its_export<B: Backend>() {
     say(&connection, 1, "user", "why?");
     // What lies in the log counts, and nothing is written.
     let (before, beside) = (fs::read(&database).unwrap(), files());
-    let sessions = capture::opencode::sessions(&database).unwrap();
+    let (runtime, sessions) = capture::database_sessions(&database).unwrap();
+    assert_eq!(runtime, capture::Runtime::OPENCODE);
     assert_eq!(sessions.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["ses_1"]);
-    let path = capture::opencode::path_in(&database, "ses_1");
+    let path = capture::DatabaseEntry { database: database.clone(), session: GivenSessionId::new("ses_1") }.path();
     let format = contexture_core::Format::new("opencode-v1").unwrap();
     let import =
         async || Capture::new(&store).import_session(&path, format.clone(), &settings(), &mut |_| {}).await.unwrap();

@@ -8,7 +8,7 @@ use std::{
 
 use contexture::{core::Timestamp, wire::GrownSession};
 use contexture_capture::{
-    Capture, ImportedFile, RescuedSessions, SessionCandidate, SessionSearch, WantedSessions, opencode,
+    Capture, DatabaseEntry, ImportedFile, RescuedSessions, SessionCandidate, SessionSearch, WantedSessions,
 };
 use uuid::Uuid;
 
@@ -172,8 +172,8 @@ fn tell(candidate: &SessionCandidate, file: &ImportedFile, output: &mut Output) 
 
 /// Returns the id of a session that the name of its file ends with, or that name.
 fn session_name(path: &Path) -> String {
-    if let Some((_, session)) = opencode::in_database(path) {
-        return session;
+    if let Some(entry) = DatabaseEntry::at(path) {
+        return entry.session.as_str().to_owned();
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = name.split('.').next().unwrap_or(&name);
