@@ -2,12 +2,12 @@
 //!
 //! Everything that only PostgreSQL needs is in this module.
 
-mod at_once;
 mod batch;
 mod connection;
 mod foresight;
 pub(crate) mod inspect;
 mod memory;
+mod one_statement;
 mod rights;
 mod schema;
 mod tls;

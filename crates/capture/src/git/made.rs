@@ -43,14 +43,14 @@ impl Git {
     /// Returns the last commit of the repository around a directory; nothing if it names no context.
     pub fn last_made(&self, directory: &Path) -> Result<Option<ContextualCommit>> {
         let format = format!("--format=%H%n%(trailers:key={CONTEXT_TRAILER},valueonly)");
-        let told = self.ask(directory, "read the commit", &["log", "-1", "--no-color", &format])?;
-        Ok(ContextualCommit::of(&String::from_utf8_lossy(&told)))
+        let printed = self.ask(directory, "read the commit", &["log", "-1", "--no-color", &format])?;
+        Ok(ContextualCommit::of(&String::from_utf8_lossy(&printed)))
     }
 }
 
 impl ContextualCommit {
-    fn of(told: &str) -> Option<Self> {
-        let mut lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
+    fn of(printed: &str) -> Option<Self> {
+        let mut lines = printed.lines().map(str::trim).filter(|line| !line.is_empty());
         let made = lines.next()?.to_owned();
         let named: Vec<CommitId> = lines.filter_map(|line| line.parse().ok()).collect();
         (!named.is_empty()).then_some(Self { made, named })

@@ -1,7 +1,7 @@
 //! `ctx watch`: sessions are taken in as they grow.
 
 mod notices;
-mod taker;
+mod session_importer;
 
 use std::{future, io, time::Duration};
 
@@ -9,7 +9,7 @@ use clap::Args;
 use contexture_capture::WantedSessions;
 use jiff::SignedDuration;
 
-use self::{notices::Notices, taker::Taker};
+use self::{notices::Notices, session_importer::SessionImporter};
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
@@ -53,22 +53,22 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let taker = Taker::new(invocation, WantedSessions::any_of(&self.runtime));
+        let importer = SessionImporter::new(invocation, WantedSessions::any_of(&self.runtime));
         if self.once {
-            return taker.take_all(output).await;
+            return importer.take_all(output).await;
         }
         let interruption = interruption().map_err(Error::Runtime)?;
         // Whatever is under way is wholly in the store or not at all, so it can be left at any moment.
         tokio::select! {
             () = interruption => Ok(()),
-            ended = keep_taking(taker, invocation, self.every, output) => ended,
+            ended = keep_taking(importer, invocation, self.every, output) => ended,
         }
     }
 }
 
 /// Takes in what there is and what comes, without end.
 async fn keep_taking(
-    mut taker: Taker<'_>,
+    mut importer: SessionImporter<'_>,
     invocation: &Invocation,
     every: Duration,
     output: &mut Output,
@@ -79,16 +79,16 @@ async fn keep_taking(
     invocation.open().await?;
     loop {
         notices.attend(homes, output);
-        taker.take_everywhere(output).await?;
-        let pause = if taker.is_store_away() { every.min(RETRY) } else { every };
+        importer.take_everywhere(output).await?;
+        let pause = if importer.is_store_away() { every.min(RETRY) } else { every };
         let next_look = tokio::time::Instant::now() + pause;
         while let Some(noticed) = notices.until(next_look, homes).await {
-            taker.take_files(noticed, output).await?;
-            if taker.is_store_away() {
+            importer.take_files(noticed, output).await?;
+            if importer.is_store_away() {
                 break;
             }
         }
-        if taker.is_store_away() {
+        if importer.is_store_away() {
             tokio::time::sleep_until(next_look.min(tokio::time::Instant::now() + RETRY)).await;
         }
     }

@@ -13,8 +13,8 @@ use tokio_postgres::{
 };
 
 use super::{
-    at_once::{self, Assumption},
     batch::{self, Batch, Delayed},
+    one_statement::{self, Assumption},
     trouble::Trouble,
     url::PostgresUrl,
 };
@@ -127,7 +127,7 @@ impl PgConnection {
     /// Ends the transaction and waits until it is durable.
     pub(super) async fn commit(&mut self) -> Result<(), Trouble> {
         let whole = match self.assumed {
-            Some(assumption) if at_once::suits(self.delayed.batches()) => match self.whole_statement().await {
+            Some(assumption) if one_statement::suits(self.delayed.batches()) => match self.whole_statement().await {
                 Ok(statement) => statement.map(|statement| (assumption, statement)),
                 // Nothing was sent, and nothing will be.
                 Err(_) => return self.await_answers("commit").await,
@@ -149,7 +149,7 @@ impl PgConnection {
 
     /// Returns the statement that inserts all rows that wait, if there were such rows before.
     async fn whole_statement(&mut self) -> Result<Option<Statement>> {
-        let Some(text) = at_once::statement(self.delayed.batches()) else {
+        let Some(text) = one_statement::statement(self.delayed.batches()) else {
             return Ok(None);
         };
         match self.whole.get(text.as_str()) {

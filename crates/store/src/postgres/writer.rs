@@ -10,9 +10,9 @@ use contexture_core::{ChainDigest, SpaceName};
 
 use super::{
     Server,
-    at_once::Assumption,
     connection::PgConnection,
     memory::Recalled,
+    one_statement::Assumption,
     trouble::{Patience, Remedy, Trouble},
 };
 use crate::{

@@ -95,8 +95,8 @@ impl Hooks {
             }
         }
         let groups = [("called", called), ("not called yet", waiting), ("not installed", missing)];
-        let told = groups.into_iter().filter(|(_, runtimes)| !runtimes.is_empty());
-        told.map(|(how, runtimes)| format!("{how}: {}", runtimes.join(", "))).collect::<Vec<_>>().join("; ")
+        let named = groups.into_iter().filter(|(_, runtimes)| !runtimes.is_empty());
+        named.map(|(how, runtimes)| format!("{how}: {}", runtimes.join(", "))).collect::<Vec<_>>().join("; ")
     }
 
     pub(super) fn problems(&self) -> Vec<Problem> {

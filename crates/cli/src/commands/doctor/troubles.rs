@@ -18,7 +18,7 @@ pub(super) fn line(log: &[LoggedTrouble]) -> String {
 
 /// Returns a line for each message: what is not safe first, then the last first.
 pub(super) fn details(log: &[LoggedTrouble], now: Timestamp) -> Vec<String> {
-    let told = |LoggedTrouble { problem, times, last, during, is_spooled, is_safe }: &LoggedTrouble| {
+    let described = |LoggedTrouble { problem, times, last, during, is_spooled, is_safe }: &LoggedTrouble| {
         let fate = match (is_safe, is_spooled) {
             (true, _) => "safe now",
             (false, true) => "in the spool",
@@ -28,7 +28,7 @@ pub(super) fn details(log: &[LoggedTrouble], now: Timestamp) -> Vec<String> {
         let problem = output::first_line(problem);
         format!("{times}{}, {fate}: {problem} ({during})", output::relative(now, *last))
     };
-    log.iter().map(told).collect()
+    log.iter().map(described).collect()
 }
 
 /// Tells whether all that was at stake is in the store.

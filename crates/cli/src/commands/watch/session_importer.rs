@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Takes in sessions, each time it has changed.
-pub(super) struct Taker<'t> {
+pub(super) struct SessionImporter<'t> {
     invocation: &'t Invocation,
     search: SessionSearch,
     /// How each session was when it was taken in.
@@ -53,7 +53,7 @@ struct Round {
     is_unlinked: bool,
 }
 
-impl<'t> Taker<'t> {
+impl<'t> SessionImporter<'t> {
     pub(super) fn new(invocation: &'t Invocation, wanted: Option<WantedSessions>) -> Self {
         let search = SessionSearch { wanted, since: None };
         Self { invocation, search, known: HashMap::new(), is_unlinked: false, is_store_away: false }
