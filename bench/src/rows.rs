@@ -51,14 +51,9 @@ impl Bar {
 }
 
 const MANY_WRITERS_MISSED: &str = "\
-    One sync serves a group of about 30 checkpoints, so syncs are not what is left to save. Looked at by hand: on a RAM \
-    disk the same run reaches about 24,000 per second, so a checkpoint costs about 40 µs of processor time; plain inserts \
-    reach about 120,000 there. The rest is pages: the body of the artifact, and the indexes by digest, by id and by place \
-    on a line, of which the first two are random by nature. So the ratio depends on the disk: with one that \
-    gave plain inserts 15,000 to 22,000 per second it was 0.42 to 0.48, with 51,000 to 68,000 it was 0.28 to 0.36. Pages \
-    of 8 KiB gain 12 to 16 % (0.36 to 0.40), but a single writer then takes 222 instead of 193 µs and comes to the edge of \
-    its own bar, or over it; folding the log in on a thread of its own gains 2 to 7 %. What would change it is an \
-    append-only log of hot artifacts beside the tables, and less work for each row.";
+    A checkpoint writes a dozen rows and entries of indexes where a plain insert writes one row. Those of the indexes by \
+    digest, by id and by place on a line are random by nature, so each dirties a page, which is written to the log, synced \
+    and folded in. Looked at by hand, half of the writer's processor time is spent in the system, writing pages.";
 
 const SINGLE_OPERATIONS: u64 = 1000;
 const DEEP: u64 = 100_000;

@@ -6,6 +6,7 @@ mod alone;
 mod connection;
 pub(crate) mod inspect;
 mod schema;
+mod syncer;
 mod wait;
 mod writer;
 

@@ -36,7 +36,7 @@ impl Alone {
     }
 
     pub(super) async fn write(&self, job: Box<dyn Job>) -> Result<()> {
-        serve_group(&mut *self.connection().await?, vec![job]).await;
+        serve_group(&mut *self.connection().await?, &self.path, vec![job]).await;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! One SQLite connection with the settings that durability and sharing need.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{io, path::Path, sync::Arc, thread, time::Duration};
 
 use futures_util::{
     TryFutureExt as _,
@@ -23,11 +23,24 @@ const BUSY_SLEEP: Duration = Duration::from_millis(2);
 /// Pages of write-ahead log after which a commit folds them in. Short, because overwriting the log costs half as much
 /// to sync as extending it, and because whoever opens the store after a crash reads all of it.
 const LOG_PAGES: i64 = 1000;
+/// Bytes of a page. Three compressed messages of 4 KiB share one, so that many writers dirty fewer; a single writer, who
+/// dirties a dozen pages whatever they hold, has more to sync. Of the sizes this serves both best.
+const PAGE_BYTES: i64 = 8192;
 /// Statements kept prepared per connection: more than the table modules have.
 const STATEMENT_CACHE: usize = 128;
 
+/// Who makes durable what is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogSync {
+    /// The commit.
+    WithCommit,
+    /// Somebody else, before anybody is told of it.
+    Apart,
+}
+
 pub(crate) struct SqliteConnection {
     inner: rusqlite::Connection,
+    log_sync: LogSync,
     /// Set by the first failure of the disk. After a failed fsync the page cache may hold what the disk lost,
     /// so a later success proves nothing.
     failure: Option<Arc<Error>>,
@@ -41,7 +54,7 @@ impl SqliteConnection {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opening = rusqlite::Connection::open_with_flags(path, flags);
         let inner = opening.and_then(configured).map_err(|error| classify("open the store", error))?;
-        Ok(Self { inner, failure: None, remembered: None })
+        Ok(Self { inner, log_sync: LogSync::WithCommit, failure: None, remembered: None })
     }
 
     /// Opens a database file that is there, to look at it without leaving a trace.
@@ -56,7 +69,7 @@ impl SqliteConnection {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opening = rusqlite::Connection::open_with_flags(uri, flags);
         let inner = opening.and_then(configured).map_err(|error| classify("open the store", error))?;
-        Ok(Self { inner, failure: None, remembered: None })
+        Ok(Self { inner, log_sync: LogSync::WithCommit, failure: None, remembered: None })
     }
 
     /// Makes the file keep a write-ahead log, so that readers and the writer go on beside each other.
@@ -69,6 +82,21 @@ impl SqliteConnection {
                 kept => return kept.map_err(|error| classify("begin its log", error)),
             }
         }
+    }
+
+    /// Says who syncs the log from the next transaction on.
+    pub(super) fn sync_log(&mut self, sync: LogSync) -> Result<()> {
+        if self.log_sync == sync {
+            return Ok(());
+        }
+        let level = match sync {
+            LogSync::WithCommit => "FULL",
+            LogSync::Apart => "NORMAL",
+        };
+        let set = self.inner.pragma_update(None, "synchronous", level);
+        set.map_err(|error| self.note("choose when to sync", error))?;
+        self.log_sync = sync;
+        Ok(())
     }
 
     pub(super) fn begin_read(&mut self) -> Result<()> {
@@ -164,7 +192,15 @@ impl SqliteConnection {
     }
 
     fn note(&mut self, attempt: &'static str, error: rusqlite::Error) -> Error {
-        let error = classify(attempt, error);
+        self.keep_failure(classify(attempt, error))
+    }
+
+    /// Takes in that the log could not be synced.
+    pub(super) fn fail(&mut self, error: io::Error) -> Error {
+        self.keep_failure(Error::Disk { source: Arc::new(error) })
+    }
+
+    fn keep_failure(&mut self, error: Error) -> Error {
         if error.poisons() && self.failure.is_none() {
             self.failure = Some(Arc::new(error.again()));
         }
@@ -248,6 +284,8 @@ fn configured(mut connection: rusqlite::Connection) -> rusqlite::Result<rusqlite
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Plans do not depend on bound values, so that a statement is not compiled again whenever they change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // Counts for a new file only.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -8,7 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{connection::SqliteConnection, wait};
+use super::{
+    connection::{LogSync, SqliteConnection},
+    syncer::{self, Syncer},
+    wait,
+};
 use crate::{
     Error, Result,
     job::{self, Group, GroupConnection as _, Job, Kept},
@@ -28,8 +32,9 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: SqliteConnection, path: PathBuf) -> io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
+        let syncer = Syncer::start(&path)?;
         let thread =
-            thread::Builder::new().name("ctx-writer".into()).spawn(move || serve(connection, &path, &queue))?;
+            thread::Builder::new().name("ctx-writer".into()).spawn(move || serve(connection, &path, syncer, &queue))?;
         Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
@@ -50,22 +55,50 @@ impl Drop for Writer {
     }
 }
 
-fn serve(mut connection: SqliteConnection, path: &Path, queue: &mpsc::Receiver<Box<dyn Job>>) {
+fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &mpsc::Receiver<Box<dyn Job>>) {
     let mut last_group = 0;
     while let Ok(first) = queue.recv() {
-        let group = gather(first, queue, last_group);
+        let mut group = gather(first, queue, last_group);
         last_group = group.len();
-        wait::to_end(serve_group(&mut connection, group));
+        // A caller who is alone is answered sooner by a commit that syncs. But an answer must not overtake the sync of what
+        // it rests on.
+        let sync = if group.len() > 1 || syncer.is_busy() { LogSync::Apart } else { LogSync::WithCommit };
+        let committed = match syncer.poison() {
+            Some(failure) => Err(Error::Poisoned { source: failure }),
+            None => wait::to_end(try_group(&mut connection, path, &mut group, sync)),
+        };
+        match (committed, sync) {
+            (Ok(()), LogSync::Apart) => syncer.hand_over(group),
+            (ended, _) => answer(group, &ended),
+        }
     }
-    fold_long_log(&mut connection, path);
+    if syncer.end().is_none() {
+        fold_long_log(&mut connection, path);
+    }
 }
 
-/// Runs a group in one transaction and answers those who wait.
-pub(super) async fn serve_group(connection: &mut SqliteConnection, mut group: Group) {
-    let committed = match connection.poison() {
-        Some(failure) => Err(Error::Poisoned { source: failure }),
-        None => commit_group(connection, &mut group).await,
-    };
+/// Runs a group in one transaction, durable, and answers those who wait.
+pub(super) async fn serve_group(connection: &mut SqliteConnection, path: &Path, mut group: Group) {
+    let committed = try_group(connection, path, &mut group, LogSync::WithCommit).await;
+    answer(group, &committed);
+}
+
+/// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
+async fn try_group(connection: &mut SqliteConnection, path: &Path, group: &mut Group, sync: LogSync) -> Result<()> {
+    if let Some(failure) = connection.poison() {
+        return Err(Error::Poisoned { source: failure });
+    }
+    connection.sync_log(sync)?;
+    let changes = connection.changes();
+    commit_group(connection, group).await?;
+    if sync == LogSync::WithCommit && connection.changes() == changes {
+        // Such a commit syncs nothing. What the answers rest on may be what another program is about to sync.
+        syncer::sync_log_of(path).map_err(|error| connection.fail(error))?;
+    }
+    Ok(())
+}
+
+fn answer(group: Group, committed: &Result<()>) {
     for job in group {
         job.answer(committed.as_ref().copied().map_err(Error::again));
     }
@@ -98,7 +131,6 @@ fn gather(first: Box<dyn Job>, queue: &mpsc::Receiver<Box<dyn Job>>, last_group:
     group
 }
 
-/// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
 async fn commit_group(connection: &mut SqliteConnection, group: &mut Group) -> Result<()> {
     let ended = async {
         connection.begin_write().await?;

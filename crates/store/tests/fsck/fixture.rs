@@ -40,9 +40,6 @@ pub(crate) struct Fixture {
     pub(crate) large_artifact: ArtifactId,
 }
 
-/// Size of a page of the database, which is SQLite's default.
-const PAGE_BYTES: usize = 4096;
-
 pub(crate) fn scope(space: &str) -> Scope {
     Scope {
         space: SpaceName::new(space).unwrap(),
@@ -132,7 +129,8 @@ impl Fixture {
     pub(crate) async fn with_page_overwritten(self, page: usize) -> Self {
         self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         let mut database = std::fs::read(self.directory.path().join(FILE)).unwrap();
-        database[(page - 1) * PAGE_BYTES..page * PAGE_BYTES].fill(0x5a);
+        let page_bytes = usize::from(u16::from_be_bytes([database[16], database[17]]));
+        database[(page - 1) * page_bytes..page * page_bytes].fill(0x5a);
         let directory = TempDir::new().unwrap();
         std::fs::write(directory.path().join(FILE), database).unwrap();
         let store = Store::open(directory.path()).await.unwrap();

@@ -99,6 +99,10 @@ async fn serve(store: &Contexture, name: &str) {
                 let draft = say(&format!("{} {n}", std::process::id())).onto(name).expecting(expect);
                 draft.send(store).await.map(|made| WriteOutcome::Ack(made.id))
             }
+            ["keyed", key] => {
+                let sent = say(key).onto(name).key(key).send(store).await;
+                sent.map(|made| WriteOutcome::Ack(made.id))
+            }
             ["snapshot"] => snapshot(store, &head).await.map(WriteOutcome::Ack),
             ["read"] => read(store, &head).await.map(WriteOutcome::Done),
             other => panic!("{other:?} is no command"),

@@ -85,6 +85,21 @@ fn all_who_wait_for_a_failed_fsync_are_refused() {
     assert_recovers(&faults.store(), &acknowledged);
 }
 
+#[test]
+fn what_is_there_already_is_acknowledged_only_after_a_sync() {
+    let Some(faults) = Faults::build() else {
+        return;
+    };
+    let mut writer = faults.start(FAILED_SYNC, &["serve"]);
+    let first = writer.ask("keyed once");
+    assert!(first.ack().is_some(), "{first:?}");
+    assert_eq!(writer.ask("keyed once"), first);
+    faults.strike();
+    // Another program may have written it and not synced it yet.
+    assert_eq!(writer.ask("keyed once"), Answer::failed("Disk"));
+    assert_eq!(writer.ask("keyed once"), Answer::failed("Poisoned"));
+}
+
 /// The log is folded into the database file only now and then; that this fails must not cost what the log holds.
 fn assert_survives(fault: Fault) {
     let Some(faults) = Faults::build() else {
