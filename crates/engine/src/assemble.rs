@@ -20,6 +20,7 @@ use contexture_assembly::{
     render::TranscriptSession,
 };
 use contexture_core::{ArtifactId, CommitId, CounterName, EnvelopeId, HeadName, Stream};
+use futures_util::future;
 use serde_json::Value;
 use tracing::{Instrument as _, debug_span};
 
@@ -118,7 +119,9 @@ impl Contexture {
     /// Reads every source of a recipe.
     async fn gather_inputs(&self, request: &Assemble, counts: &TokenCounts<'_>) -> Result<GatheredInputs> {
         request.check()?;
-        let target = self.target_of(request.commit).await?;
+        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
+        let starting = future::try_join_all(runs.into_iter().map(|source| history::start(self, request, source)));
+        let (target, histories) = future::try_join(self.target_of(request.commit), starting).await?;
         let session = TranscriptSession {
             id: target.session,
             directory: request.directory.to_string_lossy().into_owned(),
@@ -137,13 +140,12 @@ impl Contexture {
         };
         let mut gathering =
             Gathering { engine: self, request, counts, prepared: PreparedItems::after(before), gaps: Vec::new() };
-        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
         for source in others {
             let items = gathering.items(&source).await?;
             inputs.items.extend(items);
         }
-        for source in runs {
-            history::read(&mut gathering, &source, &mut inputs).await?;
+        for history in histories.into_iter().flatten() {
+            history::read(&mut gathering, history, &mut inputs).await?;
         }
         let Gathering { mut prepared, gaps, .. } = gathering;
         prepared.sort(&mut inputs);

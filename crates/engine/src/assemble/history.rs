@@ -13,7 +13,10 @@ use contexture_core::{CommitId, Entry, EntryPart, Role};
 use contexture_store::commit::{self, CommitPlace, SummarizedCommit};
 use futures_util::{FutureExt as _, future};
 
-use super::source::{Gathering, Placed};
+use super::{
+    Assemble,
+    source::{Gathering, Placed},
+};
 use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
 
 /// Turns that are read at first.
@@ -30,32 +33,64 @@ const STEP_BITS: u32 = 20;
 /// Longest title of a step, in characters.
 const MAX_TITLE: usize = 80;
 
-/// Adds the history to inputs, of which it is the last source to be read.
-pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inputs: &mut Inputs) -> Result<()> {
-    let SourceInput::History { beyond_compaction, thinking, max_turns } = placed.source.input else { return Ok(()) };
-    let Some(commit) = gathering.request.commit else { return Ok(()) };
-    let engine = gathering.engine;
+/// A history whose newest turns are read.
+pub(super) struct StartedHistory<'h> {
+    placed: Placed<'h>,
+    route: Route,
+    stop: Stop,
+    /// How many turns may be read.
+    allowed: u64,
+    /// Whether summaries may stand for turns.
+    sums_up: bool,
+    newest: ReadTurns,
+}
+
+/// Turns at the newest end of a history, and what is known of those before them.
+struct ReadTurns {
+    turns: u64,
+    gathered: Gathered,
+    begins_inside: bool,
+    unread: Option<UnreadTurns>,
+    older: Vec<SummarizedCommit>,
+}
+
+/// Reads the newest turns of a source, if it is a history of something.
+pub(super) async fn start<'h>(
+    engine: &Contexture,
+    request: &'h Assemble,
+    placed: Placed<'h>,
+) -> Result<Option<StartedHistory<'h>>> {
+    let SourceInput::History { beyond_compaction, max_turns, .. } = placed.source.input else { return Ok(None) };
+    let Some(commit) = request.commit else { return Ok(None) };
     let stop = if beyond_compaction { Stop::Root } else { Stop::Compaction };
     let route = engine.route(commit, stop).await?;
     let allowed = max_turns.map_or(route.commits, |max| max.min(route.commits));
+    let segment = &request.recipe.segments[placed.segment];
+    let sums_up = segment.overflow.unwrap_or(request.recipe.budget.overflow) == OverflowStrategy::SummarizeOldest;
+    let turns = FIRST_TURNS.min(allowed);
+    let newest = engine.read_turns(&route, stop, turns, placed.segment, sums_up).await?;
+    Ok(Some(StartedHistory { placed, route, stop, allowed, sums_up, newest }))
+}
+
+/// Adds a history to inputs, of which it is the last source to be read.
+pub(super) async fn read(
+    gathering: &mut Gathering<'_>,
+    history: StartedHistory<'_>,
+    inputs: &mut Inputs,
+) -> Result<()> {
+    let StartedHistory { placed, route, stop, allowed, sums_up, mut newest } = history;
+    let thinking = matches!(placed.source.input, SourceInput::History { thinking: true, .. });
+    let engine = gathering.engine;
     let others = inputs.items.len();
-    let segment = &inputs.recipe.segments[placed.segment];
-    let sums_up = segment.overflow.unwrap_or(inputs.recipe.budget.overflow) == OverflowStrategy::SummarizeOldest;
-    let mut turns = FIRST_TURNS.min(allowed);
     loop {
-        let window = route.newest(turns);
-        // One of them in any case: it is the newest that is not read.
-        let described = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
-        let reading = engine.gather_along(&window, stop, Tier::Mapped);
-        let (gathered, (unread, older)) =
-            future::try_join(reading, engine.unread(&route, turns, placed.segment, described)).await?;
+        let ReadTurns { turns, gathered, begins_inside, unread, older } = newest;
         inputs.items.truncate(others);
         gathering.prepared.truncate(others);
-        let maker = ItemMaker { placed, prepared: &gathering.prepared };
+        let maker = ItemMaker { placed: &placed, prepared: &gathering.prepared };
         if sums_up {
             inputs.items.extend(maker.summaries(&gathered));
         }
-        inputs.items.extend(maker.steps(gathered, thinking, window.begins_inside));
+        inputs.items.extend(maker.steps(gathered, thinking, begins_inside));
         inputs.unread = unread;
         if sums_up {
             inputs.items.extend(older.iter().filter_map(|commit| {
@@ -72,7 +107,8 @@ pub(super) async fn read(gathering: &mut Gathering<'_>, placed: &Placed<'_>, inp
         if fill > pipeline::FULL {
             return Ok(());
         }
-        turns = more(turns, fill).min(allowed);
+        let turns = more(turns, fill).min(allowed);
+        newest = engine.read_turns(&route, stop, turns, placed.segment, sums_up).await?;
     }
 }
 
@@ -84,6 +120,24 @@ fn more(turns: u64, fill: u64) -> u64 {
 }
 
 impl Contexture {
+    /// Reads the newest turns of a route.
+    async fn read_turns(
+        &self,
+        route: &Route,
+        stop: Stop,
+        turns: u64,
+        segment: usize,
+        sums_up: bool,
+    ) -> Result<ReadTurns> {
+        let window = route.newest(turns);
+        // One of them in any case: it is the newest that is not read.
+        let described = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
+        let reading = self.gather_along(&window, stop, Tier::Mapped);
+        let (gathered, (unread, older)) =
+            future::try_join(reading, self.unread(route, turns, segment, described)).await?;
+        Ok(ReadTurns { turns, gathered, begins_inside: window.begins_inside, unread, older })
+    }
+
     /// Describes the turns of a route before its newest ones, if there are any, and returns the newest of those.
     async fn unread(
         &self,
