@@ -14,6 +14,7 @@ use contexture_core::{
     ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
 };
 use contexture_store::{JsonText, event::Event};
+use futures_util::future;
 use serde_json::{Map, Value, json};
 
 use super::{Assemble, AssembledContext, previous::PreviousAssembly, stream, turn_of};
@@ -110,11 +111,18 @@ impl Contexture {
             missing,
             events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
         };
-        let kept = self.envelopes().keep_counted(new, counted).await?;
-        self.remembered_assemblies().remember(kept.id, Arc::new(PreviousAssembly::of(&document)));
-        if let Some(items) = prepared.into_remembered(inputs) {
-            self.remembered_assemblies().remember_items(self.space(), stream, items);
-        }
+        let envelopes = self.envelopes();
+        let keeping = envelopes.keep_counted(new, counted);
+        // What was prepared is right whether or not the envelope can be kept, so there is no waiting for that.
+        let remembering = async {
+            if let Some(items) = prepared.into_remembered(inputs) {
+                self.remembered_assemblies().remember_items(self.space(), stream, items);
+            }
+            PreviousAssembly::of(&document)
+        };
+        let (kept, remembered) = future::join(keeping, remembering).await;
+        let kept = kept?;
+        self.remembered_assemblies().remember(kept.id, Arc::new(remembered));
         Ok(AssembledContext { envelope: kept.id, document, renderings, texts_counted })
     }
 
