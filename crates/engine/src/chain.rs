@@ -200,12 +200,20 @@ impl CommitParts {
 
     /// Returns the next commit whose bytes belong to the result, with its bytes.
     pub(crate) async fn next(&mut self) -> Result<Option<ChainPart>> {
+        match self.next_located().await? {
+            Some((payload, stored)) => self.part(payload, stored).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the next commit whose bytes belong to the result, with where they are.
+    pub(crate) async fn next_located(&mut self) -> Result<Option<(CommitArtifact, Option<StoredCommit>)>> {
         loop {
             if let Some((payload, stored)) = self.ready.next() {
                 let keep = payload.kind == CommitKind::Delta || self.at_start || self.with_resets;
                 self.at_start = false;
                 if keep {
-                    return self.part(payload, stored).await.map(Some);
+                    return Ok(Some((payload, stored)));
                 }
                 continue;
             }
@@ -231,7 +239,7 @@ impl CommitParts {
 
     /// Reads a commit's bytes, unless they come in several pieces. Here and not where they were located: buffers that are
     /// filled on one thread and freed on another cost more than the second thread gains.
-    async fn part(&self, payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
+    pub(crate) async fn part(&self, payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
         let CommitArtifact { commit, artifact, located, .. } = payload;
         let located = located.ok_or(Error::AbsentArtifact { commit, artifact })?;
         let body = if located.is_one_piece() {

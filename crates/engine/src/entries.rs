@@ -1,11 +1,14 @@
 //! Entries: what the commits of a chain say, each read by its own format.
 
+use std::sync::Arc;
+
 use contexture_core::CommitId;
 use contexture_formats::{self as formats, Reading, codec::RecordStep};
 use contexture_store::{Error as StoreError, commit::StoredCommit};
 
 use crate::{
     Contexture, Result, Stop,
+    assemble::RememberedTurns,
     chain::{Body, ChainPart, CommitParts, Detail, Route},
     excerpt::Excerpt,
 };
@@ -16,6 +19,8 @@ pub(crate) const MAX_TEXT_CHARS: usize = 64 * 1024;
 /// What the commits of a chain say, oldest first, one commit at a time.
 pub struct Entries {
     parts: CommitParts,
+    /// What was read before and need not be read again; nothing where all is read.
+    remembered: Option<Arc<RememberedTurns>>,
 }
 
 /// What one commit says.
@@ -61,30 +66,49 @@ impl Contexture {
     }
 
     pub(crate) fn entries_of(&self, route: &Route) -> Entries {
-        Entries { parts: self.parts(route, Detail::Commits) }
+        Entries { parts: self.parts(route, Detail::Commits), remembered: None }
     }
 }
 
 impl Entries {
     /// Returns what the next commit says; nothing at the end. Memory is bounded by the content of one commit.
     pub async fn next(&mut self) -> Result<Option<CommitContent>> {
-        match self.next_commit().await? {
-            Some((commit, body)) => self.read(commit, body).await.map(Some),
-            None => Ok(None),
+        let Some(remembered) = self.remembered.clone() else {
+            return match self.next_commit().await? {
+                Some((commit, body)) => self.read(commit, body).await.map(Some),
+                None => Ok(None),
+            };
+        };
+        let Some((payload, stored)) = self.parts.next_located().await? else { return Ok(None) };
+        let id = payload.commit;
+        // What is not stored any more is absent, whoever remembers it.
+        if let Some(turn) = payload.located.as_ref().and_then(|_| remembered.find(id)) {
+            return Ok(Some(CommitContent {
+                commit: described(id, stored)?,
+                size: turn.size,
+                said: turn.said.clone(),
+            }));
         }
+        let ChainPart { stored, body, .. } = self.parts.part(payload, stored).await?;
+        let content = self.read(described(id, stored)?, body).await?;
+        remembered.remember(id, content.size, &content.said);
+        Ok(Some(content))
+    }
+
+    /// Takes what was read before from memory, and remembers what is read.
+    pub(crate) fn remembering(self, remembered: &Arc<RememberedTurns>) -> Self {
+        Self { remembered: Some(Arc::clone(remembered)), ..self }
     }
 
     /// Takes compactions and snapshots in the middle into account too.
     pub(crate) fn with_resets(self) -> Self {
-        Self { parts: self.parts.with_resets() }
+        Self { parts: self.parts.with_resets(), ..self }
     }
 
     /// Returns the next commit with its content.
     pub(crate) async fn next_commit(&mut self) -> Result<Option<(StoredCommit, Body)>> {
         let Some(ChainPart { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
-        // Both rows were read in one transaction, so one without the other means that the store is damaged.
-        let commit = stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?;
-        Ok(Some((commit, body)))
+        Ok(Some((described(id, stored)?, body)))
     }
 
     /// Returns all bytes of a commit.
@@ -118,6 +142,12 @@ impl Entries {
             None => ContentMeaning::Opaque,
         })
     }
+}
+
+/// Returns the record of a commit.
+fn described(id: CommitId, stored: Option<StoredCommit>) -> Result<StoredCommit> {
+    // Both rows were read in one transaction, so one without the other means that the store is damaged.
+    Ok(stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?)
 }
 
 fn read(codec: &dyn formats::Codec, content: &[u8]) -> ContentMeaning {

@@ -7,7 +7,10 @@ use contexture_store::{Location, Scope, Store, spaces};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
 
-use crate::{Result, assemble::RememberedAssemblies};
+use crate::{
+    Result,
+    assemble::{RememberedAssemblies, RememberedTurns},
+};
 
 /// Tells the time. The library never reads a clock of its own.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -33,6 +36,7 @@ pub struct Contexture {
     actor: Actor,
     clock: Clock,
     remembered_assemblies: Arc<RememberedAssemblies>,
+    remembered_turns: Arc<RememberedTurns>,
 }
 
 impl Contexture {
@@ -48,7 +52,8 @@ impl Contexture {
 
     fn on(store: Store, options: Options) -> Self {
         let Options { location: _, space, actor, clock } = options;
-        Self { store, space, actor, clock, remembered_assemblies: Arc::default() }
+        let (remembered_assemblies, remembered_turns) = Default::default();
+        Self { store, space, actor, clock, remembered_assemblies, remembered_turns }
     }
 
     /// Returns a handle on another space of the same store.
@@ -100,6 +105,11 @@ impl Contexture {
     /// Returns what the handles on the store remember of assemblies.
     pub(crate) fn remembered_assemblies(&self) -> &RememberedAssemblies {
         &self.remembered_assemblies
+    }
+
+    /// Returns what the handles on the store remember of turns that were read for assemblies.
+    pub(crate) fn remembered_turns(&self) -> &Arc<RememberedTurns> {
+        &self.remembered_turns
     }
 
     /// Returns in whose name and when a job is run.

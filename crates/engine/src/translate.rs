@@ -16,7 +16,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::{
     Contexture, Error, Materialized, Result, Stop, Stretch, Tier, TranslationLoss,
     chain::Route,
-    entries::{CommitContent, ContentMeaning, MAX_TEXT_CHARS},
+    entries::{CommitContent, ContentMeaning, Entries, MAX_TEXT_CHARS},
     excerpt::Excerpt,
     native_prefix::WrittenSession,
 };
@@ -120,18 +120,18 @@ impl Contexture {
     /// Replays a chain.
     async fn gather(&self, commit: CommitId, stop: Stop, best: Tier) -> Result<Gathered> {
         let route = self.route(commit, stop).await?;
-        self.gather_along(&route, stop, best).await
+        self.gather_along(self.entries_of(&route), &route, stop, best).await
     }
 
     /// Replays what lies on a route: all that a walk to the stop gives, or its newest end.
     pub(crate) fn gather_along<'g>(
         &'g self,
+        mut entries: Entries,
         route: &'g Route,
         stop: Stop,
         best: Tier,
     ) -> BoxFuture<'g, Result<Gathered>> {
         async move {
-            let mut entries = self.entries_of(route);
             let mut gathered = Gathered::new(best);
             let mut is_first = !route.begins_inside;
             while let Some(content) = entries.next().await? {

@@ -132,7 +132,8 @@ impl Contexture {
         let window = route.newest(turns);
         // One of them in any case: it is the newest that is not read.
         let described = if sums_up { turns.saturating_mul(SUMMARIES_PER_TURN).max(SUMMARIES) } else { 1 };
-        let reading = self.gather_along(&window, stop, Tier::Mapped);
+        let entries = self.entries_of(&window).remembering(self.remembered_turns());
+        let reading = self.gather_along(entries, &window, stop, Tier::Mapped);
         let (gathered, (unread, older)) =
             future::try_join(reading, self.unread(route, turns, segment, described)).await?;
         Ok(ReadTurns { turns, gathered, begins_inside: window.begins_inside, unread, older })
