@@ -9,30 +9,30 @@ mod line_codec;
 mod spoken_text;
 mod tolerant_json;
 
-mod claude;
+pub(crate) mod claude;
 pub(crate) mod codex;
-mod codex_exec;
-mod events;
+pub(crate) mod codex_exec;
+pub(crate) mod events;
 pub(crate) mod gemini;
-mod gemini_stream;
-mod pi;
+pub(crate) mod gemini_stream;
+pub(crate) mod pi;
 
 mod anthropic_content;
 pub(crate) mod openai_calls;
 pub(crate) mod response_item;
 
-mod anthropic;
-mod atif;
-mod bureau;
-mod claude_stream;
-mod openai_chat;
-mod openai_responses;
-mod opencode;
+pub(crate) mod anthropic;
+pub(crate) mod atif;
+pub(crate) mod bureau;
+pub(crate) mod claude_stream;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+pub(crate) mod opencode;
 
 use contexture_core::{Entry, Format, Timestamp};
 
 use crate::{
-    RecordProblem,
+    KnownFormat, RecordProblem,
     cbor::{self, Major},
     glue::Glue,
 };
@@ -245,21 +245,5 @@ impl RecordStep {
 
 /// Returns the codec of a format, if it is understood.
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
-    Some(match format.as_str() {
-        "claude-code-v1" => &claude::ClaudeCode,
-        "codex-v1" => &codex::CODEC,
-        "codex-exec-v1" => &codex_exec::CODEC,
-        "events-v1" => &events::EventsCodec,
-        "gemini-v1" => &gemini::CODEC,
-        "gemini-stream-v1" => &gemini_stream::CODEC,
-        "pi-v1" => &pi::CODEC,
-        "opencode-v1" => &opencode::Opencode,
-        "bureau-agent-v1" => &bureau::Bureau,
-        "anthropic-messages-v1" => &anthropic::Anthropic,
-        "claude-stream-v1" => &claude_stream::ClaudeStream,
-        "openai-chat-v1" => &openai_chat::OpenaiChat,
-        "openai-responses-v1" => &openai_responses::OpenaiResponses,
-        "atif-v1" => &atif::Atif,
-        _ => return None,
-    })
+    KnownFormat::named(format)?.codec
 }

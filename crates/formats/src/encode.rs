@@ -1,20 +1,20 @@
 //! Writing a conversation in a format, for a runtime that is to go on with it.
 
 mod calls;
-mod codex;
-mod gemini;
+pub(crate) mod codex;
+pub(crate) mod gemini;
 mod ids;
 mod lines;
-mod pi;
+pub(crate) mod pi;
 mod plain_text;
 mod times;
 
-mod anthropic;
-mod atif;
-mod claude;
-mod openai_chat;
-mod openai_responses;
-mod text;
+pub(crate) mod anthropic;
+pub(crate) mod atif;
+pub(crate) mod claude;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod samples;
@@ -22,7 +22,7 @@ mod samples;
 use contexture_core::{Format, Timestamp};
 
 use crate::{
-    Framing, NativePrefix,
+    Framing, KnownFormat, NativePrefix,
     dialogue::{Dialogue, Losses},
 };
 
@@ -77,27 +77,10 @@ pub trait Appender: Send + Sync {
 
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
-    Some(match format.as_str() {
-        "claude-code-v1" => &claude::ClaudeCodeEncoder,
-        "codex-v1" => &codex::Codex,
-        "gemini-v1" => &gemini::Gemini,
-        "pi-v1" => &pi::Pi,
-        "anthropic-messages-v1" => &anthropic::AnthropicEncoder,
-        "openai-chat-v1" => &openai_chat::OpenaiChatEncoder,
-        "openai-responses-v1" => &openai_responses::OpenaiResponsesEncoder,
-        "atif-v1" => &atif::AtifEncoder,
-        "text" => &text::Text,
-        _ => return None,
-    })
+    KnownFormat::named(format)?.encoder
 }
 
 /// Returns what writes a format after records that are there, if anything does.
 pub fn appender(format: &Format) -> Option<&'static dyn Appender> {
-    Some(match format.as_str() {
-        "claude-code-v1" => &claude::ClaudeCodeEncoder,
-        "codex-v1" => &codex::Codex,
-        "gemini-v1" => &gemini::Gemini,
-        "pi-v1" => &pi::Pi,
-        _ => return None,
-    })
+    KnownFormat::named(format)?.appender
 }

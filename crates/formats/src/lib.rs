@@ -4,6 +4,7 @@
 //! Nothing here does I/O or reads a clock. Content arrives in slices of any size. What checks and joins keeps nothing of
 //! it, so its memory does not grow with an artifact, nor with its longest line or element; what reads records keeps one.
 
+mod known_format;
 mod rule;
 
 mod error;
@@ -44,12 +45,13 @@ pub use encode::{Appender, EncodedDialogue, Encoder, Target, appender, encoder};
 pub use error::{ContentPosition, FormatError, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};
+pub use known_format::{KnownFormat, known};
 pub use measure::Measure;
 pub use native_prefix::NativePrefix;
 pub use read::{Reading, read};
 pub use records::{RawRecord, Splitter};
 pub use replay::Replay;
-pub use rule::{Concatenation, KnownFormat, known};
+pub use rule::Concatenation;
 pub use session::Renamer;
 pub use summary::summary_entry;
 

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use contexture_core::{Entry, EntryPart, Format};
 
 use crate::{
-    Codec, Framing, RawRecord, Splitter,
+    Codec, Framing, KnownFormat, RawRecord, Splitter,
     codec::{
-        Effect, Link, RecordMark, codec,
-        codex::{self, RolloutPosition, Task},
+        Effect, Link, RecordMark,
+        codex::{RolloutPosition, Task},
     },
 };
 
@@ -31,15 +31,15 @@ pub struct NativePrefix {
 impl NativePrefix {
     /// Looks at the lines that come next. What is no record of the format tells nothing.
     pub fn follow(&mut self, format: &Format, content: &[u8]) {
-        let Some(codec) = codec(format) else { return };
-        let is_codex = format.as_str() == "codex-v1";
-        let is_linked = matches!(format.as_str(), "claude-code-v1" | "pi-v1");
+        let Some(&KnownFormat { codec: Some(codec), is_linked, position, .. }) = KnownFormat::named(format) else {
+            return;
+        };
         let mut splitter = Splitter::new(Framing::Lines, 0);
         let mut take = |record: RawRecord<'_>| {
             let is_root = self.record(codec, record.bytes);
             self.roots += u64::from(is_linked && is_root);
-            if is_codex {
-                self.go_on_to(codex::place(record.bytes));
+            if let Some(position) = position {
+                self.go_on_to(position(record.bytes));
             }
         };
         // Lines can always be told apart.

@@ -1,8 +1,10 @@
-//! Which format follows which rule of concatenation.
+//! How the parts of a conversation join.
 
 use std::fmt;
 
 use contexture_core::Format;
+
+use crate::KnownFormat;
 
 /// How the parts of a conversation become one conversation in the same format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,24 +19,12 @@ pub enum Concatenation {
     Bytes,
 }
 
-/// A format whose rule is known by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownFormat {
-    /// The name that a commit carries.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub description: &'static str,
-    /// How its parts join.
-    pub rule: Concatenation,
-}
-
 impl Concatenation {
     /// Returns the rule of a format; names that are not known are stored as they are.
     pub fn of(format: &Format) -> Self {
-        let name = format.as_str();
-        match KNOWN.iter().find(|known| known.name == name) {
+        match KnownFormat::named(format) {
             Some(known) => known.rule,
-            None if name.ends_with("-jsonl") => Self::Lines,
+            None if format.as_str().ends_with("-jsonl") => Self::Lines,
             None => Self::Bytes,
         }
     }
@@ -51,39 +41,10 @@ impl fmt::Display for Concatenation {
     }
 }
 
-/// Returns the formats that are known by name, for help texts.
-pub fn known() -> &'static [KnownFormat] {
-    KNOWN
-}
-
-const fn row(name: &'static str, description: &'static str, rule: Concatenation) -> KnownFormat {
-    KnownFormat { name, description, rule }
-}
-
-const KNOWN: &[KnownFormat] = &[
-    row("claude-code-v1", "Claude Code transcript (JSONL)", Concatenation::Lines),
-    row("claude-stream-v1", "Claude Code's stream-json output (JSONL)", Concatenation::Lines),
-    row("codex-v1", "Codex rollout (JSONL)", Concatenation::Lines),
-    row("codex-exec-v1", "output of codex exec --json (JSONL)", Concatenation::Lines),
-    row("gemini-v1", "Gemini CLI session (JSONL)", Concatenation::Lines),
-    row("gemini-stream-v1", "Gemini CLI's stream-json output (JSONL)", Concatenation::Lines),
-    row("pi-v1", "pi session (JSONL)", Concatenation::Lines),
-    // An export is one object, {"info", "messages"}, and two objects do not add up to one.
-    row("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes),
-    row("events-v1", "Contexture's own capture (JSONL)", Concatenation::Lines),
-    row("bureau-agent-v1", "Bureau's agent messages, a CBOR array", Concatenation::CborArray),
-    row("anthropic-messages-v1", "messages of Anthropic's API, a JSON array", Concatenation::JsonArray),
-    row("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array", Concatenation::JsonArray),
-    row("openai-responses-v1", "items of OpenAI's Responses API, a JSON array", Concatenation::JsonArray),
-    // Like an export, a trajectory is one object.
-    row("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes),
-    row("jsonl", "JSON objects, one a line; so is every name that ends in -jsonl", Concatenation::Lines),
-    row("text", "plain text", Concatenation::Bytes),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known;
 
     fn rule(name: &str) -> Concatenation {
         Concatenation::of(&Format::new(name).unwrap())

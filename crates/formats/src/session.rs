@@ -5,6 +5,8 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 use contexture_core::Format;
 use serde_json::value::RawValue;
 
+use crate::KnownFormat;
+
 /// Writes another session id into the records of a session and changes nothing else.
 #[derive(Debug)]
 pub struct Renamer<'s> {
@@ -15,7 +17,7 @@ pub struct Renamer<'s> {
 
 /// Which records carry the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RenameRule {
+pub(crate) enum RenameRule {
     /// Every line.
     Claude,
     /// The first of the lines that describe a session; later ones are those of the sessions it was forked from.
@@ -29,13 +31,7 @@ enum RenameRule {
 impl<'s> Renamer<'s> {
     /// Prepares to write an id into records of a format. Records of a format without such ids stay as they are.
     pub fn new(format: &Format, session: &'s str) -> Self {
-        let rule = match format.as_str() {
-            "claude-code-v1" => Some(RenameRule::Claude),
-            "codex-v1" => Some(RenameRule::Codex),
-            "gemini-v1" => Some(RenameRule::Gemini),
-            "pi-v1" => Some(RenameRule::Pi),
-            _ => None,
-        };
+        let rule = KnownFormat::named(format).and_then(|known| known.rename_rule);
         Self { rule, session, is_head_done: false }
     }
 

@@ -3,6 +3,7 @@
 use contexture_core::{ArtifactId, EntryPart, Format};
 
 use crate::{
+    KnownFormat,
     cbor::{self, Major},
     rule::Concatenation,
 };
@@ -20,46 +21,82 @@ const HEADING: &str = "Summary of the conversation so far:\n\n";
 /// those in is left to whoever writes a file for the runtime. Nothing is returned for a format in which it is not known
 /// what such a record looks like.
 pub fn summary_entry(format: &Format, text: &str) -> Option<Vec<u8>> {
-    let quoted = serde_json::to_string(text).expect("every text has a JSON form");
-    let id = ArtifactId::of(text.as_bytes());
-    let uuid = uuid(&id);
-    let mut entry = match format.as_str() {
-        "claude-code-v1" => format!(
-            r#"{{"parentUuid":null,"isSidechain":false,"userType":"external","type":"user","message":{{"role":"user","content":{quoted}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{uuid}"}}"#
-        ),
-        // With the replacement history Codex continues from exactly this message.
-        "codex-v1" => format!(
-            r#"{{"timestamp":"{NO_TIME}","type":"compacted","payload":{{"message":{quoted},"replacement_history":[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]}}}}"#
-        ),
-        // Gemini CLI drops a user text that starts with '/', '?' or certain tags, hence the heading.
-        "gemini-v1" => {
-            let heading = serde_json::to_string(HEADING).expect("every text has a JSON form");
-            format!(
-                r#"{{"$set":{{"messages":[{{"id":"{uuid}","timestamp":"{NO_TIME}","type":"user","content":[{{"text":{heading}}},{{"text":{quoted}}}]}}]}}}}"#
-            )
-        }
-        "pi-v1" => {
-            let short = &uuid[..8];
-            format!(
-                r#"{{"type":"compaction","id":"{short}","parentId":null,"timestamp":"{NO_TIME}","summary":{quoted},"retainedTail":[],"tokensBefore":0}}"#
-            )
-        }
-        "events-v1" => format!(
-            r#"{{"role":"user","parts":[{{"type":"summary","text":{quoted}}}],"flags":{{"compact_summary":true}}}}"#
-        ),
-        "anthropic-messages-v1" => format!(r#"[{{"role":"user","content":[{{"type":"text","text":{quoted}}}]}}]"#),
-        "openai-chat-v1" => format!(r#"[{{"role":"user","content":{quoted}}}]"#),
-        "openai-responses-v1" => {
-            format!(r#"[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]"#)
-        }
-        "bureau-agent-v1" => return Some(bureau_messages(text)),
-        "text" => text.to_owned(),
-        _ => return None,
-    };
-    if Concatenation::of(format) == Concatenation::Lines {
-        entry.push('\n');
+    let known = KnownFormat::named(format)?;
+    let mut entry = (known.summary?)(text);
+    if known.rule == Concatenation::Lines {
+        entry.push(b'\n');
     }
-    Some(entry.into_bytes())
+    Some(entry)
+}
+
+/// Writes a summary in a format, without what ends a line.
+pub(crate) type SummaryWriter = fn(text: &str) -> Vec<u8>;
+
+pub(crate) fn claude_code(text: &str) -> Vec<u8> {
+    let (quoted, uuid) = (quoted(text), text_uuid(text));
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"userType":"external","type":"user","message":{{"role":"user","content":{quoted}}},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"{uuid}"}}"#
+    )
+    .into_bytes()
+}
+
+/// With the replacement history Codex continues from exactly this message.
+pub(crate) fn codex(text: &str) -> Vec<u8> {
+    let quoted = quoted(text);
+    format!(
+        r#"{{"timestamp":"{NO_TIME}","type":"compacted","payload":{{"message":{quoted},"replacement_history":[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]}}}}"#
+    )
+    .into_bytes()
+}
+
+/// Gemini CLI drops a user text that starts with '/', '?' or certain tags, hence the heading.
+pub(crate) fn gemini(text: &str) -> Vec<u8> {
+    let (heading, quoted, uuid) = (quoted(HEADING), quoted(text), text_uuid(text));
+    format!(
+        r#"{{"$set":{{"messages":[{{"id":"{uuid}","timestamp":"{NO_TIME}","type":"user","content":[{{"text":{heading}}},{{"text":{quoted}}}]}}]}}}}"#
+    )
+    .into_bytes()
+}
+
+pub(crate) fn pi(text: &str) -> Vec<u8> {
+    let (quoted, uuid) = (quoted(text), text_uuid(text));
+    let short = &uuid[..8];
+    format!(
+        r#"{{"type":"compaction","id":"{short}","parentId":null,"timestamp":"{NO_TIME}","summary":{quoted},"retainedTail":[],"tokensBefore":0}}"#
+    )
+    .into_bytes()
+}
+
+pub(crate) fn events(text: &str) -> Vec<u8> {
+    let quoted = quoted(text);
+    format!(r#"{{"role":"user","parts":[{{"type":"summary","text":{quoted}}}],"flags":{{"compact_summary":true}}}}"#)
+        .into_bytes()
+}
+
+pub(crate) fn anthropic(text: &str) -> Vec<u8> {
+    let quoted = quoted(text);
+    format!(r#"[{{"role":"user","content":[{{"type":"text","text":{quoted}}}]}}]"#).into_bytes()
+}
+
+pub(crate) fn openai_chat(text: &str) -> Vec<u8> {
+    format!(r#"[{{"role":"user","content":{}}}]"#, quoted(text)).into_bytes()
+}
+
+pub(crate) fn openai_responses(text: &str) -> Vec<u8> {
+    let quoted = quoted(text);
+    format!(r#"[{{"type":"message","role":"user","content":[{{"type":"input_text","text":{quoted}}}]}}]"#).into_bytes()
+}
+
+pub(crate) fn text(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("every text has a JSON form")
+}
+
+fn text_uuid(text: &str) -> String {
+    uuid(&ArtifactId::of(text.as_bytes()))
 }
 
 /// Returns a summary as a message that says what it is.
@@ -92,7 +129,7 @@ pub(crate) fn is_all(parts: &[EntryPart]) -> bool {
 
 /// Returns `[{"Role": "user", "Content": [{"Text": text, "Type": "text"}]}]`, keys in the order that Bureau's
 /// deterministic encoding gives them.
-fn bureau_messages(text: &str) -> Vec<u8> {
+pub(crate) fn bureau(text: &str) -> Vec<u8> {
     let mut content = Vec::new();
     content.extend_from_slice(&cbor::head(Major::Array, 1));
     content.extend_from_slice(&cbor::head(Major::Map, 2));

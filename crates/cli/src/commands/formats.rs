@@ -29,7 +29,7 @@ impl Formats {
             match output.shape() {
                 Shape::Json => output.document(FormatDocument::from(format))?,
                 Shape::Text => {
-                    let KnownFormat { name, description, rule } = format;
+                    let KnownFormat { name, description, rule, .. } = format;
                     let strong = output.palette.strong;
                     output.line(format_args!("{strong}{name:<width$}{strong:#}  {rule:<10}  {description}"))?;
                 }

@@ -17,7 +17,7 @@ pub struct FormatDocument {
 
 impl From<&KnownFormat> for FormatDocument {
     fn from(format: &KnownFormat) -> Self {
-        let KnownFormat { name, description, rule } = format;
+        let KnownFormat { name, description, rule, .. } = format;
         Self { name: (*name).to_owned(), description: (*description).to_owned(), joined_as: rule.to_string() }
     }
 }

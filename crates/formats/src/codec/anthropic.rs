@@ -11,7 +11,7 @@ use super::{
 };
 use crate::RecordProblem;
 
-pub(super) struct Anthropic;
+pub(crate) struct Anthropic;
 
 impl Codec for Anthropic {
     fn framing(&self) -> Framing {

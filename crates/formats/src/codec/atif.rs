@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{RecordProblem, media};
 
-pub(super) struct Atif;
+pub(crate) struct Atif;
 
 /// A trajectory, with as much of its steps as is asked for.
 #[derive(Deserialize)]

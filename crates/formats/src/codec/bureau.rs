@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Codec, Framing, Outline, RecordMark, RecordStep, content_blocks, tolerant_json};
 use crate::{RecordProblem, cbor::value};
 
-pub(super) struct Bureau;
+pub(crate) struct Bureau;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

@@ -17,7 +17,7 @@ use super::{
 use crate::RecordProblem;
 use head::Head;
 
-pub(super) struct ClaudeCode;
+pub(crate) struct ClaudeCode;
 
 /// What the runtime writes in the place of a model's name when no model spoke.
 const SYNTHETIC: &str = "<synthetic>";

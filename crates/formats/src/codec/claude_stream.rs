@@ -17,7 +17,7 @@ const SUMMARY_OPENING: &str = "This session is being continued from a previous c
 /// The model that Claude Code names when it answers itself.
 const NO_MODEL: &str = "<synthetic>";
 
-pub(super) struct ClaudeStream;
+pub(crate) struct ClaudeStream;
 
 /// An event, with as much of its message as is asked for.
 #[derive(Deserialize)]

@@ -19,7 +19,7 @@ use super::{
 
 pub(crate) use self::item::{FAILED, NATIVE_KINDS, has_failed, is_injected};
 
-pub(super) static CODEC: LineCodec = LineCodec { outline, step };
+pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]

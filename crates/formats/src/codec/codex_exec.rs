@@ -14,7 +14,7 @@ use super::{
 };
 use crate::summary;
 
-pub(super) static CODEC: LineCodec = LineCodec { outline, step };
+pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]

@@ -5,7 +5,7 @@ use contexture_core::{Entry, EntryPart, Role};
 use super::{Codec, Effect, Framing, Keep, Link, Outline, RecordMark, RecordStep};
 use crate::RecordProblem;
 
-pub(super) struct EventsCodec;
+pub(crate) struct EventsCodec;
 
 impl Codec for EventsCodec {
     fn framing(&self) -> Framing {

@@ -16,7 +16,7 @@ use super::{
 
 pub(crate) use self::message::is_skipped;
 
-pub(super) static CODEC: LineCodec = LineCodec { outline, step };
+pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// A line of any kind, or a whole document, in the fields that an outline needs.
 #[derive(Default, Deserialize)]

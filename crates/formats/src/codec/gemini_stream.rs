@@ -10,7 +10,7 @@ use super::{
     tolerant_json::{self, Field, Object, Shape},
 };
 
-pub(super) static CODEC: LineCodec = LineCodec { outline, step };
+pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// An event of any type, in the fields that are used.
 #[derive(Default, Deserialize)]

@@ -4,7 +4,7 @@ use super::{Codec, Framing, Outline, RecordStep, tolerant_json};
 use crate::RecordProblem;
 
 /// Reads lines with two functions, which need not care about halves of characters.
-pub(super) struct LineCodec {
+pub(crate) struct LineCodec {
     pub(super) outline: fn(&[u8]) -> serde_json::Result<Outline>,
     pub(super) step: fn(&[u8]) -> serde_json::Result<RecordStep>,
 }

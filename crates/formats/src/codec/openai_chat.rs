@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{RecordProblem, media};
 
-pub(super) struct OpenaiChat;
+pub(crate) struct OpenaiChat;
 
 #[derive(Deserialize)]
 struct Head {

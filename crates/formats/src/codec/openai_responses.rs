@@ -3,7 +3,7 @@
 use super::{Codec, Framing, Outline, RecordMark, RecordStep, response_item, spoken_text::MessageHead, tolerant_json};
 use crate::RecordProblem;
 
-pub(super) struct OpenaiResponses;
+pub(crate) struct OpenaiResponses;
 
 impl Codec for OpenaiResponses {
     fn framing(&self) -> Framing {

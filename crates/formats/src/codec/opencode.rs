@@ -14,7 +14,7 @@ use super::{
 };
 use crate::RecordProblem;
 
-pub(super) struct Opencode;
+pub(crate) struct Opencode;
 
 #[derive(Deserialize)]
 struct OpencodeExport {

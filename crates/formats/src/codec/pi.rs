@@ -15,7 +15,7 @@ use super::{
     tolerant_json::{self, Field, Object, Shape},
 };
 
-pub(super) static CODEC: LineCodec = LineCodec { outline, step };
+pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 /// What an outline needs of nearly every line. The few lines that tell more are read once more.
 #[derive(Default, Deserialize)]

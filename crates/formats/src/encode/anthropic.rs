@@ -25,7 +25,7 @@ const SYSTEM: &str = "[system instructions]";
 /// The images that the API reads.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-pub(super) struct AnthropicEncoder;
+pub(crate) struct AnthropicEncoder;
 
 #[derive(Serialize)]
 struct AnthropicMessage<'d> {

@@ -17,7 +17,7 @@ use crate::{
 /// The images that the format allows.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-pub(super) struct AtifEncoder;
+pub(crate) struct AtifEncoder;
 
 #[derive(Serialize)]
 struct AtifTrajectory<'d> {

@@ -20,7 +20,7 @@ const VERSION: &str = "2.1.0";
 /// The model that spoke, where another vendor's did: Claude Code knows no other names.
 const MODEL: &str = "claude-sonnet-4-5";
 
-pub(super) struct ClaudeCodeEncoder;
+pub(crate) struct ClaudeCodeEncoder;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -20,7 +20,7 @@ use crate::{
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
-pub(super) struct Codex;
+pub(crate) struct Codex;
 
 impl Encoder for Codex {
     fn framing(&self) -> Framing {

@@ -29,7 +29,7 @@ use crate::{
 /// What stands before a text that Gemini CLI would take for a command and leave out.
 const GUARD: &str = "The user wrote:\n";
 
-pub(super) struct Gemini;
+pub(crate) struct Gemini;
 
 impl Encoder for Gemini {
     fn framing(&self) -> Framing {

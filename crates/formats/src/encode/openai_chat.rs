@@ -15,7 +15,7 @@ use crate::{
 
 const LIMITS: CallLimits = CallLimits::of_api(40, 64);
 
-pub(super) struct OpenaiChatEncoder;
+pub(crate) struct OpenaiChatEncoder;
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]

@@ -15,7 +15,7 @@ use crate::{
 
 const LIMITS: CallLimits = CallLimits::of_api(64, 64);
 
-pub(super) struct OpenaiResponsesEncoder;
+pub(crate) struct OpenaiResponsesEncoder;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -16,7 +16,7 @@ use crate::{
 /// What pi shows in the place of thinking that cannot be read.
 const REDACTED: &str = "[Reasoning redacted]";
 
-pub(super) struct Pi;
+pub(crate) struct Pi;
 
 impl Encoder for Pi {
     fn framing(&self) -> Framing {

@@ -24,7 +24,7 @@ const MAX_RESULT_CHARS: usize = 2000;
 /// How many characters are kept of what the model thinks.
 const MAX_THINKING_CHARS: usize = 1000;
 
-pub(super) struct Text;
+pub(crate) struct Text;
 
 struct Narrative {
     text: String,

@@ -1,0 +1,173 @@
+//! The formats that are known by name: one table of what each of them can.
+//!
+//! A format that is added is a row here and what its row names: a codec in `codec`, an encoder in `encode`.
+
+use contexture_core::Format;
+
+use crate::{
+    Appender, Codec, Concatenation, Encoder,
+    codec::{
+        anthropic, atif, bureau, claude, claude_stream,
+        codex::{self, RolloutPosition},
+        codex_exec, events, gemini, gemini_stream, openai_chat, openai_responses, opencode, pi,
+    },
+    encode,
+    session::RenameRule,
+    summary::{self, SummaryWriter},
+};
+
+/// A format that is known by name, and what can be done with it.
+#[derive(Clone, Copy)]
+pub struct KnownFormat {
+    /// The name that a commit carries.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
+    /// How its parts join.
+    pub rule: Concatenation,
+    /// Reads its records.
+    pub(crate) codec: Option<&'static dyn Codec>,
+    /// Writes a conversation in it.
+    pub(crate) encoder: Option<&'static dyn Encoder>,
+    /// Writes a conversation after records that are there.
+    pub(crate) appender: Option<&'static dyn Appender>,
+    /// Writes a summary as the conversation so far.
+    pub(crate) summary: Option<SummaryWriter>,
+    /// Which of its records carry the id of their session.
+    pub(crate) rename_rule: Option<RenameRule>,
+    /// Whether its runtime finds records by the one that follows them.
+    pub(crate) is_linked: bool,
+    /// Reads where in its session a record stands, where records say so.
+    pub(crate) position: Option<fn(record: &[u8]) -> RolloutPosition>,
+}
+
+impl KnownFormat {
+    /// Returns what is known of a format.
+    pub(crate) fn named(format: &Format) -> Option<&'static Self> {
+        KNOWN.iter().find(|known| known.name == format.as_str())
+    }
+
+    /// A format that is stored and joined and of which nothing else is known.
+    const fn stored(name: &'static str, description: &'static str, rule: Concatenation) -> Self {
+        Self {
+            name,
+            description,
+            rule,
+            codec: None,
+            encoder: None,
+            appender: None,
+            summary: None,
+            rename_rule: None,
+            is_linked: false,
+            position: None,
+        }
+    }
+
+    const fn lines(name: &'static str, description: &'static str) -> Self {
+        Self::stored(name, description, Concatenation::Lines)
+    }
+
+    const fn array(name: &'static str, description: &'static str) -> Self {
+        Self::stored(name, description, Concatenation::JsonArray)
+    }
+}
+
+/// Returns the formats that are known by name, for help texts.
+pub fn known() -> &'static [KnownFormat] {
+    KNOWN
+}
+
+static KNOWN: &[KnownFormat] = &[
+    KnownFormat {
+        codec: Some(&claude::ClaudeCode),
+        encoder: Some(&encode::claude::ClaudeCodeEncoder),
+        appender: Some(&encode::claude::ClaudeCodeEncoder),
+        summary: Some(summary::claude_code),
+        rename_rule: Some(RenameRule::Claude),
+        is_linked: true,
+        ..KnownFormat::lines("claude-code-v1", "Claude Code transcript (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&claude_stream::ClaudeStream),
+        ..KnownFormat::lines("claude-stream-v1", "Claude Code's stream-json output (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&codex::CODEC),
+        encoder: Some(&encode::codex::Codex),
+        appender: Some(&encode::codex::Codex),
+        summary: Some(summary::codex),
+        rename_rule: Some(RenameRule::Codex),
+        position: Some(codex::place),
+        ..KnownFormat::lines("codex-v1", "Codex rollout (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&codex_exec::CODEC),
+        ..KnownFormat::lines("codex-exec-v1", "output of codex exec --json (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&gemini::CODEC),
+        encoder: Some(&encode::gemini::Gemini),
+        appender: Some(&encode::gemini::Gemini),
+        summary: Some(summary::gemini),
+        rename_rule: Some(RenameRule::Gemini),
+        ..KnownFormat::lines("gemini-v1", "Gemini CLI session (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&gemini_stream::CODEC),
+        ..KnownFormat::lines("gemini-stream-v1", "Gemini CLI's stream-json output (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&pi::CODEC),
+        encoder: Some(&encode::pi::Pi),
+        appender: Some(&encode::pi::Pi),
+        summary: Some(summary::pi),
+        rename_rule: Some(RenameRule::Pi),
+        is_linked: true,
+        ..KnownFormat::lines("pi-v1", "pi session (JSONL)")
+    },
+    // An export is one object, {"info", "messages"}, and two objects do not add up to one.
+    KnownFormat {
+        codec: Some(&opencode::Opencode),
+        ..KnownFormat::stored("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes)
+    },
+    KnownFormat {
+        codec: Some(&events::EventsCodec),
+        summary: Some(summary::events),
+        ..KnownFormat::lines("events-v1", "Contexture's own capture (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&bureau::Bureau),
+        summary: Some(summary::bureau),
+        ..KnownFormat::stored("bureau-agent-v1", "Bureau's agent messages, a CBOR array", Concatenation::CborArray)
+    },
+    KnownFormat {
+        codec: Some(&anthropic::Anthropic),
+        encoder: Some(&encode::anthropic::AnthropicEncoder),
+        summary: Some(summary::anthropic),
+        ..KnownFormat::array("anthropic-messages-v1", "messages of Anthropic's API, a JSON array")
+    },
+    KnownFormat {
+        codec: Some(&openai_chat::OpenaiChat),
+        encoder: Some(&encode::openai_chat::OpenaiChatEncoder),
+        summary: Some(summary::openai_chat),
+        ..KnownFormat::array("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array")
+    },
+    KnownFormat {
+        codec: Some(&openai_responses::OpenaiResponses),
+        encoder: Some(&encode::openai_responses::OpenaiResponsesEncoder),
+        summary: Some(summary::openai_responses),
+        ..KnownFormat::array("openai-responses-v1", "items of OpenAI's Responses API, a JSON array")
+    },
+    // Like an export, a trajectory is one object.
+    KnownFormat {
+        codec: Some(&atif::Atif),
+        encoder: Some(&encode::atif::AtifEncoder),
+        ..KnownFormat::stored("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes)
+    },
+    KnownFormat::lines("jsonl", "JSON objects, one a line; so is every name that ends in -jsonl"),
+    KnownFormat {
+        encoder: Some(&encode::text::Text),
+        summary: Some(summary::text),
+        ..KnownFormat::stored("text", "plain text", Concatenation::Bytes)
+    },
+];
