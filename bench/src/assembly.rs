@@ -77,9 +77,8 @@ impl Section {
                 bar: Bar::AtMost(0.5),
                 if_missed: "\
                     An assembly reads its messages from the store, renders them and keeps them with its envelope, durable. \
-                    Looked at by hand, no part of that stands out: preparing items and keeping the envelope take about a \
-                    sixth each, reading and choosing less. Remembering what the turns of the assembly before say gained \
-                    3 %. What is left is to keep its prepared items too, with their JSON, digests and renderings.",
+                    What the assembly before read and prepared is not read and prepared again; what is left is to compress \
+                    the envelope, to render the whole and to wait for the disk, each less than a sixth.",
             },
             Row {
                 what: "assembly of 4,000 tokens of 10,000 turns",
