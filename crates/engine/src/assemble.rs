@@ -1,5 +1,6 @@
 //! Assemble: items from sources become what a model is given, and an envelope that proves it.
 
+mod event;
 mod export;
 mod gap_status;
 mod history;

@@ -9,7 +9,7 @@ use contexture_assembly::{
 use contexture_core::{ArtifactId, EnvelopeId, EventKind};
 use serde::de::DeserializeOwned;
 
-use super::keep::{EventDraft, new_event, stored};
+use super::event::{EventData, EventDraft, stored};
 use crate::{AssemblyProblem, Envelopes, Result};
 
 /// Records that are read at once.
@@ -38,9 +38,12 @@ impl Envelopes<'_> {
         for id in ids {
             let draft =
                 EventDraft { source: self.engine.source(), at: now, envelope: Some(*id), correlation: &nothing };
-            let event =
-                draft.event(EventKind::Exported, &id.to_string(), serde_json::json!({"records": export.records.len()}));
-            let mut event = stored(new_event(&event)?);
+            let event = draft.event(
+                EventKind::Exported,
+                &id.to_string(),
+                &EventData::Export { records: export.records.len() },
+            )?;
+            let mut event = stored(event);
             event.envelope = Some(*id);
             events.push(event);
         }

@@ -7,7 +7,7 @@ use contexture_core::{EventKind, GapStatus, MissingId, MissingPrefix};
 use contexture_store::missing::{self, MissingChange, StoredMissing};
 use futures_util::FutureExt as _;
 
-use super::keep::{EventDraft, json_text, new_event, stored, value};
+use super::event::{EventData, EventDraft, json_text, stored};
 use crate::{
     AssemblyProblem, Contexture, Result,
     reference::{MAX_CANDIDATES, only},
@@ -54,7 +54,7 @@ impl Contexture {
         let nothing = BTreeMap::new();
         let envelope = known.missing.envelope;
         let draft = EventDraft { source: self.source(), at: self.now(), envelope, correlation: &nothing };
-        let mut event = stored(new_event(&draft.event(kind, &id.to_string(), value(&record)))?);
+        let mut event = stored(draft.event(kind, &id.to_string(), &EventData::Missing(&record))?);
         event.envelope = envelope;
         let change = MissingChange { status: GapStatus::new(status.as_str())?, document: json_text(&record)? };
         self.change_missing(id, change, vec![event]).await?;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::keep::{EventDraft, json_text, new_event, value};
+use super::event::{EventData, EventDraft, json_text};
 use crate::{AssemblyProblem, Envelopes, Result};
 
 /// An injection that is recorded.
@@ -56,8 +56,9 @@ impl Envelopes<'_> {
             envelope: Some(envelope),
             correlation: &document.correlation,
         };
-        let event = draft.event(EventKind::InjectionApplied, record.injection_id.as_str(), value(&record));
-        let injection = self.record_injection(envelope, json_text(&record)?, vec![new_event(&event)?]).await?;
+        let data = EventData::Injection(&record);
+        let event = draft.event(EventKind::InjectionApplied, record.injection_id.as_str(), &data)?;
+        let injection = self.record_injection(envelope, json_text(&record)?, vec![event]).await?;
         Ok(Injected { injection, envelope, target, is_as_assembled: hash == assembled, hash })
     }
 }

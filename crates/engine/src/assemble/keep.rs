@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use contexture_assembly::{
-    Digest, TokenCounter,
-    envelope::{
-        CounterRef, Envelope, Fate, Gap, GapRecord, Inputs, ItemDecision, ItemRecord, Producer, RecipeRef, TargetRecord,
-    },
+    TokenCounter,
+    envelope::{CounterRef, Envelope, Gap, GapRecord, Inputs, ItemRecord, Producer, RecipeRef, TargetRecord},
     pipeline::{AssembledTarget, PreparedItems, Rejected},
-    standard::{self, MissingContext, MissingStatus, OmissionReason, RecordReference, Severity},
+    standard::{self, MissingContext, MissingStatus, RecordReference, Severity},
 };
 use contexture_core::{
-    ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Subject, Timestamp,
+    ArtifactId, EnvelopeId, EventKind, GapSeverity, GapStatus, MissingId, RecipeName, Stream, Timestamp,
 };
-use contexture_store::{JsonText, event::Event};
 use futures_util::future;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use super::{Assemble, AssembledContext, previous::PreviousAssembly, stream, turn_of};
+use super::{
+    Assemble, AssembledContext,
+    event::{self, EventData, EventDraft},
+    previous::PreviousAssembly,
+    stream, turn_of,
+};
 use crate::{
-    AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewEvent, NewMissing, Result,
-    envelope::FreshCounts,
+    AssemblyProblem, Attachment, Contexture, Envelopes, NewEnvelope, NewMissing, Result, envelope::FreshCounts,
 };
 
 /// What makes envelopes.
@@ -97,7 +98,7 @@ impl Contexture {
         let mut bytes = Vec::with_capacity(document.items.len() * BYTES_PER_ITEM);
         serde_json::to_writer(&mut bytes, &document).expect("a document has text keys");
         let id = EnvelopeId::of(&bytes);
-        let events = events(&document, id, self.source());
+        let events = event::of_assembly(&document, id, self.source())?;
         let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
         let texts_counted = counted.counts.len() as u64;
         let new = NewEnvelope {
@@ -109,7 +110,7 @@ impl Contexture {
             artifacts,
             injections: Vec::new(),
             missing,
-            events: events.into_iter().map(|event| new_event(&event)).collect::<Result<Vec<_>>>()?,
+            events,
         };
         let envelopes = self.envelopes();
         let keeping = envelopes.keep_counted(new, counted);
@@ -141,16 +142,16 @@ impl Contexture {
         let record = GapRecord { id: gap_id(&stream, &gap, now), gap };
         let missing = missing_record(&record, request.recipe.scope.as_str(), now);
         let draft = EventDraft { source: self.source(), at: now, envelope: None, correlation: &request.correlation };
-        let data = json!({"reason": rejected.to_string(), "recipe": request.recipe.name});
-        let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), data);
-        let detected = draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing));
-        let events =
-            [failed, detected].iter().map(|event| Ok(stored(new_event(event)?))).collect::<Result<Vec<_>>>()?;
+        let failure = EventData::Failure { reason: rejected.to_string(), recipe: &request.recipe.name };
+        let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), &failure)?;
+        let detected =
+            draft.event(EventKind::MissingDetected, &record.id.to_string(), &EventData::Missing(&missing))?;
+        let events = [failed, detected].map(event::stored).into();
         let missing = NewMissing {
             id: record.id,
             status: GapStatus::new(MissingStatus::Open.as_str())?,
             severity: GapSeverity::new(Severity::Blocking.as_str())?,
-            document: json_text(&missing)?,
+            document: event::json_text(&missing)?,
         };
         self.record_missing(missing, None, events).await?;
         Ok(())
@@ -184,12 +185,12 @@ fn new_missing(record: &GapRecord, document: &Envelope) -> Result<NewMissing> {
         id: record.id,
         status: GapStatus::new(missing.status.as_str())?,
         severity: GapSeverity::new(missing.severity.as_str())?,
-        document: json_text(&missing)?,
+        document: event::json_text(&missing)?,
     })
 }
 
 /// Writes a gap as the standard does.
-fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingContext {
+pub(super) fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingContext {
     let GapRecord { id, gap } = record;
     let candidate = |uri: &String| {
         let source = json!({"kind": "uri", "hint": uri});
@@ -217,109 +218,4 @@ fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingCont
         metadata,
         more: Map::new(),
     }
-}
-
-/// Says what happened while an envelope was made.
-fn events(document: &Envelope, id: EnvelopeId, source: String) -> Vec<(EventKind, Value)> {
-    let correlation = &document.correlation;
-    let draft = EventDraft { source, at: document.created_at, envelope: Some(id), correlation };
-    let mut events = vec![draft.event(
-        EventKind::SurfaceCreated,
-        &format!("{id}/surface"),
-        json!({"items": document.items.len(), "unread_turns": document.unread.as_ref().map(|unread| unread.turns)}),
-    )];
-    for target in &document.targets {
-        let outcome = &target.outcome;
-        let of = |record: &str| format!("{id}/{record}/{}", outcome.target);
-        let omitted = outcome.decisions.len() as u64 - outcome.total.items.min(outcome.decisions.len() as u64);
-        events.push(draft.event(
-            EventKind::SelectionCompleted,
-            &of("selection"),
-            json!({"selected": outcome.total.items, "omitted": omitted}),
-        ));
-        events.push(draft.event(
-            EventKind::BudgetApplied,
-            &of("budget"),
-            json!({
-                "max_tokens": outcome.limits.max_tokens,
-                "actual_tokens": outcome.total.tokens,
-                "over_budget_tokens": outcome.over_budget_tokens,
-                "counter": document.counter.name,
-            }),
-        ));
-        events.push(draft.event(
-            EventKind::AssemblyCreated,
-            &of("assembly"),
-            json!({"bytes": outcome.rendering.bytes, "hash": outcome.rendering.digest.to_string()}),
-        ));
-        let is_summed_up = |decision: &ItemDecision| {
-            matches!(decision.fate, Fate::Omitted { reason: OmissionReason::SupersededBySummary, .. })
-        };
-        let summed_up = outcome.decisions.iter().filter(|decision| is_summed_up(decision)).count();
-        if summed_up > 0 {
-            let data = json!({"items_covered": summed_up});
-            events.push(draft.event(EventKind::CompactionCompleted, &of("compaction"), data));
-        }
-    }
-    for item in document.items.iter().filter(|item| item.redaction.is_some()) {
-        let subject = format!("{id}/item/{}", item.id.as_str());
-        events.push(draft.event(EventKind::RedactionApplied, &subject, json!({"redaction": item.redaction})));
-    }
-    for record in &document.gaps {
-        let missing = missing_record(record, document.scope.as_str(), document.created_at);
-        events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), value(&missing)));
-    }
-    events
-}
-
-/// What events of one moment have in common.
-pub(crate) struct EventDraft<'d> {
-    pub(crate) source: String,
-    pub(crate) at: Timestamp,
-    pub(crate) envelope: Option<EnvelopeId>,
-    pub(crate) correlation: &'d std::collections::BTreeMap<String, String>,
-}
-
-impl EventDraft<'_> {
-    /// Writes an event as the standard does.
-    pub(crate) fn event(&self, kind: EventKind, subject: &str, data: Value) -> (EventKind, Value) {
-        let identity = json!([kind.as_str(), subject, self.at, self.envelope, data]);
-        let digest = Digest::of(identity.to_string().as_bytes()).to_string();
-        let mut event = Map::new();
-        event.insert("schema_version".to_owned(), standard::VERSION.into());
-        event.insert("event_id".to_owned(), format!("evt-{}", &digest["blake3:".len()..][..32]).into());
-        event.insert("event_type".to_owned(), kind.as_str().into());
-        event.insert("source".to_owned(), self.source.as_str().into());
-        event.insert("time".to_owned(), value(&self.at));
-        event.insert("subject".to_owned(), subject.into());
-        if let Some(envelope) = self.envelope {
-            event.insert("context_id".to_owned(), envelope.to_string().into());
-        }
-        for (key, id) in self.correlation {
-            event.insert(key.clone(), id.as_str().into());
-        }
-        event.insert("data".to_owned(), data);
-        (kind, Value::Object(event))
-    }
-}
-
-/// Makes an event that can be kept.
-pub(crate) fn new_event((kind, event): &(EventKind, Value)) -> Result<NewEvent> {
-    let subject = event["subject"].as_str().unwrap_or_default();
-    Ok(NewEvent { kind: *kind, subject: Subject::new(subject)?, document: json_text(event)? })
-}
-
-/// Makes an event of no envelope.
-pub(crate) fn stored(event: NewEvent) -> Event {
-    let NewEvent { kind, subject, document } = event;
-    Event { kind, subject, envelope: None, document }
-}
-
-pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<JsonText> {
-    let text = serde_json::to_string(value).expect("a record has text keys");
-    Ok(JsonText::new(text)?)
-}
-
-pub(crate) fn value<T: serde::Serialize>(record: &T) -> Value {
-    serde_json::to_value(record).expect("a record has text keys")
 }

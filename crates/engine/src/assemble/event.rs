@@ -1,0 +1,148 @@
+//! Events: what happened while something was assembled, sent or exported.
+
+use std::collections::BTreeMap;
+
+use contexture_assembly::{
+    Digest, Redaction,
+    envelope::{Envelope, Fate, ItemDecision},
+    standard::{self, ContextInjection, MissingContext, OmissionReason},
+};
+use contexture_core::{EnvelopeId, EventKind, Subject, Timestamp};
+use contexture_store::{JsonText, event::Event};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::keep::missing_record;
+use crate::{NewEvent, Result};
+
+/// What is known of an event beside what all events have.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum EventData<'e> {
+    /// Items were found.
+    Surface { items: usize, unread_turns: Option<u64> },
+    /// Items were chosen for a target.
+    Selection { selected: u64, omitted: u64 },
+    /// They were held against a budget.
+    Budget { max_tokens: Option<u64>, actual_tokens: u64, over_budget_tokens: u64, counter: &'e str },
+    /// They were rendered.
+    Assembly { bytes: u64, hash: Digest },
+    /// Summaries stand for some of them.
+    Compaction { items_covered: usize },
+    /// Something was done to what nobody may see.
+    Redaction { redaction: &'e Redaction },
+    /// Something is missing, or is no more.
+    Missing(&'e MissingContext),
+    /// Nothing was assembled.
+    Failure { reason: String, recipe: &'e str },
+    /// A target was given what was assembled.
+    Injection(&'e ContextInjection),
+    /// Records were written.
+    Export { records: usize },
+}
+
+/// What events of one moment have in common.
+pub(super) struct EventDraft<'d> {
+    pub(super) source: String,
+    pub(super) at: Timestamp,
+    pub(super) envelope: Option<EnvelopeId>,
+    pub(super) correlation: &'d BTreeMap<String, String>,
+}
+
+/// An event as the standard writes it.
+#[derive(Serialize)]
+struct EventRecord<'e> {
+    schema_version: &'static str,
+    event_id: String,
+    event_type: &'static str,
+    source: &'e str,
+    time: Timestamp,
+    subject: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_id: Option<EnvelopeId>,
+    #[serde(flatten)]
+    correlation: &'e BTreeMap<String, String>,
+    data: &'e EventData<'e>,
+}
+
+impl EventDraft<'_> {
+    /// Makes an event that can be kept.
+    pub(super) fn event(&self, kind: EventKind, subject: &str, data: &EventData<'_>) -> Result<NewEvent> {
+        let identity = value(&(kind.as_str(), subject, self.at, self.envelope, data));
+        let digest = Digest::of(identity.to_string().as_bytes()).to_string();
+        let record = EventRecord {
+            schema_version: standard::VERSION,
+            event_id: format!("evt-{}", &digest["blake3:".len()..][..32]),
+            event_type: kind.as_str(),
+            source: &self.source,
+            time: self.at,
+            subject,
+            context_id: self.envelope,
+            correlation: self.correlation,
+            data,
+        };
+        // The ids of a runtime may have any names, and events are kept with their fields in order.
+        let document = value(&record);
+        let subject = document["subject"].as_str().unwrap_or_default();
+        Ok(NewEvent { kind, subject: Subject::new(subject)?, document: json_text(&document)? })
+    }
+}
+
+/// Says what happened while an envelope was made.
+pub(super) fn of_assembly(document: &Envelope, id: EnvelopeId, source: String) -> Result<Vec<NewEvent>> {
+    let correlation = &document.correlation;
+    let draft = EventDraft { source, at: document.created_at, envelope: Some(id), correlation };
+    let unread_turns = document.unread.as_ref().map(|unread| unread.turns);
+    let surface = EventData::Surface { items: document.items.len(), unread_turns };
+    let mut events = vec![draft.event(EventKind::SurfaceCreated, &format!("{id}/surface"), &surface)?];
+    for target in &document.targets {
+        let outcome = &target.outcome;
+        let of = |record: &str| format!("{id}/{record}/{}", outcome.target);
+        let selected = outcome.total.items;
+        let decided = outcome.decisions.len() as u64;
+        let selection = EventData::Selection { selected, omitted: decided - selected.min(decided) };
+        events.push(draft.event(EventKind::SelectionCompleted, &of("selection"), &selection)?);
+        let budget = EventData::Budget {
+            max_tokens: outcome.limits.max_tokens,
+            actual_tokens: outcome.total.tokens,
+            over_budget_tokens: outcome.over_budget_tokens,
+            counter: &document.counter.name,
+        };
+        events.push(draft.event(EventKind::BudgetApplied, &of("budget"), &budget)?);
+        let assembly = EventData::Assembly { bytes: outcome.rendering.bytes, hash: outcome.rendering.digest };
+        events.push(draft.event(EventKind::AssemblyCreated, &of("assembly"), &assembly)?);
+        let is_summed_up = |decision: &&ItemDecision| {
+            matches!(decision.fate, Fate::Omitted { reason: OmissionReason::SupersededBySummary, .. })
+        };
+        let items_covered = outcome.decisions.iter().filter(is_summed_up).count();
+        if items_covered > 0 {
+            let compaction = EventData::Compaction { items_covered };
+            events.push(draft.event(EventKind::CompactionCompleted, &of("compaction"), &compaction)?);
+        }
+    }
+    for item in &document.items {
+        let Some(redaction) = &item.redaction else { continue };
+        let subject = format!("{id}/item/{}", item.id.as_str());
+        events.push(draft.event(EventKind::RedactionApplied, &subject, &EventData::Redaction { redaction })?);
+    }
+    for record in &document.gaps {
+        let missing = missing_record(record, document.scope.as_str(), document.created_at);
+        events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), &EventData::Missing(&missing))?);
+    }
+    Ok(events)
+}
+
+/// Makes an event of no envelope.
+pub(super) fn stored(event: NewEvent) -> Event {
+    let NewEvent { kind, subject, document } = event;
+    Event { kind, subject, envelope: None, document }
+}
+
+pub(super) fn json_text<T: Serialize>(value: &T) -> Result<JsonText> {
+    let text = serde_json::to_string(value).expect("a record has text keys");
+    Ok(JsonText::new(text)?)
+}
+
+fn value<T: Serialize>(record: &T) -> Value {
+    serde_json::to_value(record).expect("a record has text keys")
+}
