@@ -185,6 +185,14 @@ fn agents_that_are_killed_at_any_moment_leave_each_line_once() {
         stage.server.script([ScriptStep::new().text("Hello again.")]);
         stage.prompt(client, "Hello.", ClientResume::No);
         stage.drain();
+        let health = stage.doctor();
+        for session in health["sessions"]["incomplete"].as_array().unwrap() {
+            // An agent that wrote its first record and was killed before its first hook began has told nobody. That is all
+            // that may be left, and the command that the doctor names takes it in.
+            assert_eq!(session["state"], "never", "{client:?}: {health}");
+            assert_eq!(health["problems"][0]["command"], "ctx doctor --fix", "{client:?}");
+            stage.ctx(&["doctor", "--fix"]);
+        }
         let health: Value = serde_json::from_str(&stage.ctx(&["--json", "doctor"])).unwrap();
         assert_eq!(health["sessions"]["incomplete"], json!([]), "{client:?}");
         let commits = stage.ctx(&["--json", "list", "-n", "10000"]);
@@ -335,6 +343,13 @@ impl Stage {
             said(find.arg(self.workplace.home()).args(["-path", "*/.*/*.jsonl", "-not", "-path", "*contexture*"]));
         let lines = |path: &str| fs::read_to_string(path).unwrap().lines().count() as u64;
         files.lines().map(lines).sum()
+    }
+
+    /// Returns what the doctor finds, healthy or not.
+    fn doctor(&self) -> Value {
+        let output = self.command(&["--json", "doctor"]).output().unwrap();
+        let first = output.stdout.split(|byte| *byte == b'\n').next().unwrap();
+        serde_json::from_slice(first).unwrap()
     }
 
     /// Does what the next session would: on a machine that is busy a hook may have left something in the spool.
