@@ -22,7 +22,7 @@ const MAX_WAITING: usize = 1;
 pub(super) struct Syncer {
     groups: Option<mpsc::SyncSender<Group>>,
     thread: Option<thread::JoinHandle<()>>,
-    /// Groups that are not durable yet.
+    /// Groups that are not answered yet.
     pending: Arc<AtomicUsize>,
     failure: Arc<OnceLock<Arc<Error>>>,
 }
@@ -49,9 +49,9 @@ impl Syncer {
         let _gone = self.groups.as_ref().map(|groups| groups.send(group));
     }
 
-    /// Tells whether a group that was handed over is not durable yet.
+    /// Tells whether a group that was handed over is not answered yet.
     pub(super) fn is_busy(&self) -> bool {
-        self.pending.load(Ordering::Relaxed) > 0
+        self.pending.load(Ordering::Acquire) > 0
     }
 
     /// Returns the failure of a sync after which nothing must be written any more.
@@ -89,11 +89,12 @@ impl Task {
         while let Ok(first) = queue.recv() {
             let mut groups = vec![first];
             groups.extend(queue.try_iter());
-            let synced = self.sync();
-            self.pending.fetch_sub(groups.len(), Ordering::Relaxed);
+            let (synced, count) = (self.sync(), groups.len());
             for job in groups.into_iter().flatten() {
                 job.answer(synced.as_ref().copied().map_err(Error::again));
             }
+            // Not before: an answer of the writer's own must not come between these.
+            self.pending.fetch_sub(count, Ordering::Release);
         }
     }
 
