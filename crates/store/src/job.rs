@@ -85,6 +85,13 @@ pub(crate) trait Job: Send {
 /// Jobs that share a transaction.
 pub(crate) type Group = Vec<Box<dyn Job>>;
 
+/// Tells all submitters of a group how it ended.
+pub(crate) fn answer_group(group: Group, committed: &Result<()>) {
+    for job in group {
+        job.answer(committed.as_ref().copied().map_err(Error::again));
+    }
+}
+
 /// A connection that opens transactions and nests them: what a group of jobs needs beside statements.
 ///
 /// Each engine implements it once; [`run_group`] calls it.

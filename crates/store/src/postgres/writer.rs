@@ -66,12 +66,12 @@ impl Writers {
             last_group = group.len();
             let committed = server.commit(&space, &mut group).await;
             let is_about_one = matches!(committed, Err(Error::Database { .. }));
-            for job in group {
-                if is_about_one && last_group > 1 {
+            if is_about_one && last_group > 1 {
+                for job in group {
                     server.commit_alone(&space, job).await;
-                } else {
-                    job.answer(committed.as_ref().copied().map_err(Error::again));
                 }
+            } else {
+                job::answer_group(group, &committed);
             }
         }
     }
@@ -135,9 +135,7 @@ impl Server {
     async fn commit_alone(&self, space: &SpaceName, job: Box<dyn Job>) {
         let mut group = vec![job];
         let committed = self.commit(space, &mut group).await;
-        for job in group {
-            job.answer(committed.as_ref().copied().map_err(Error::again));
-        }
+        job::answer_group(group, &committed);
     }
 
     /// Commits a group once. `lost` is the last journal record of a transaction of the same group whose end was not heard

@@ -13,7 +13,10 @@ use std::{
 };
 
 use super::log_file;
-use crate::{Error, Result, job::Group};
+use crate::{
+    Error, Result,
+    job::{self, Group},
+};
 
 /// Groups that may wait for a sync beside the one that is being synced. One sync serves them all.
 const MAX_WAITING: usize = 1;
@@ -90,8 +93,8 @@ impl Task {
             let mut groups = vec![first];
             groups.extend(queue.try_iter());
             let (synced, count) = (self.sync(), groups.len());
-            for job in groups.into_iter().flatten() {
-                job.answer(synced.as_ref().copied().map_err(Error::again));
+            for group in groups {
+                job::answer_group(group, &synced);
             }
             // Not before: an answer of the writer's own must not come between these.
             self.pending.fetch_sub(count, Ordering::Release);

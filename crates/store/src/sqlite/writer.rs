@@ -69,7 +69,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &
         };
         match (committed, sync) {
             (Ok(()), LogSync::Apart) => syncer.hand_over(group),
-            (ended, _) => answer(group, &ended),
+            (ended, _) => job::answer_group(group, &ended),
         }
     }
     if syncer.end().is_none() {
@@ -80,7 +80,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &
 /// Runs a group in one transaction, durable, and answers those who wait.
 pub(super) async fn serve_group(connection: &mut SqliteConnection, path: &Path, mut group: Group) {
     let committed = try_group(connection, path, &mut group, LogSync::WithCommit).await;
-    answer(group, &committed);
+    job::answer_group(group, &committed);
 }
 
 /// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
@@ -96,12 +96,6 @@ async fn try_group(connection: &mut SqliteConnection, path: &Path, group: &mut G
         syncer::sync_log_of(path).map_err(|error| connection.fail(error))?;
     }
     Ok(())
-}
-
-fn answer(group: Group, committed: &Result<()>) {
-    for job in group {
-        job.answer(committed.as_ref().copied().map_err(Error::again));
-    }
 }
 
 /// Does before a store is closed what would cost the next program time.
