@@ -72,6 +72,12 @@ impl SqliteConnection {
         Ok(Self { inner, log_sync: LogSync::WithCommit, failure: None, remembered: None })
     }
 
+    /// Chooses the size of the pages of a file in which nothing is yet.
+    pub(super) fn choose_page_size(&mut self) -> Result<()> {
+        let chosen = self.inner.pragma_update(None, "page_size", PAGE_BYTES);
+        chosen.map_err(|error| classify("choose the size of its pages", error))
+    }
+
     /// Makes the file keep a write-ahead log, so that readers and the writer go on beside each other.
     pub(super) fn keep_log(&mut self) -> Result<()> {
         // Of several programs that do this at once SQLite refuses some without asking them to wait.
@@ -284,8 +290,6 @@ fn configured(mut connection: rusqlite::Connection) -> rusqlite::Result<rusqlite
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Plans do not depend on bound values, so that a statement is not compiled again whenever they change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Counts for a new file only.
-    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "foreign_keys", true)?;

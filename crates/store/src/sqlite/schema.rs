@@ -23,6 +23,9 @@ pub(super) const NEWEST: usize = MIGRATIONS.len();
 /// Brings a database to the newest schema; refuses one that is newer or not ours.
 pub(super) fn migrate(connection: &mut SqliteConnection, directory: &Path, file: &Path) -> Result<()> {
     let found = version(connection, directory, file)?;
+    if found == 0 {
+        connection.choose_page_size()?;
+    }
     // Not before: it changes the file, which may be somebody else's.
     connection.keep_log()?;
     if found == MIGRATIONS.len() {
