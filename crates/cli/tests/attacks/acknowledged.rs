@@ -1,0 +1,1 @@
+//! What is acknowledged exists, whatever happens to the store's directory meanwhile.

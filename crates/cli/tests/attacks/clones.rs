@@ -1,0 +1,1 @@
+//! Repositories of strangers: what they name is read only inside them, and only once they are trusted.

@@ -1,0 +1,1 @@
+//! Removing what nothing refers to, beside those who write.

@@ -1,0 +1,21 @@
+//! Attacks: what a stranger's repository, session, event or name could do to who runs the program, and does not.
+
+#[expect(dead_code, reason = "the tests of every command use more of it")]
+#[path = "../cli/harness.rs"]
+mod harness;
+#[expect(dead_code, reason = "the tests of damage use more of it")]
+#[path = "../cli/sqlite_place.rs"]
+mod sqlite_place;
+
+mod acknowledged;
+mod bounds;
+mod clones;
+mod collecting;
+mod hook_deadline;
+mod modes;
+mod passwords;
+mod purging;
+mod redaction;
+mod terminal;
+
+pub(crate) use sqlite_place::Place;

@@ -1,0 +1,1 @@
+//! Who else may read what is written.

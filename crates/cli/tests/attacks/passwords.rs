@@ -1,0 +1,1 @@
+//! Passwords in the address of a store: kept nowhere and shown nowhere.

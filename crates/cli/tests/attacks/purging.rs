@@ -1,0 +1,1 @@
+//! Content that was purged is nowhere any more.

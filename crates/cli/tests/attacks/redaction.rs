@@ -1,0 +1,1 @@
+//! Secrets in sessions: what everything shows of them, and what not.

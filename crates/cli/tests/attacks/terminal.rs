@@ -1,0 +1,1 @@
+//! Hostile names and texts on the way to a terminal.
