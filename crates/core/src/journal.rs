@@ -35,6 +35,18 @@ pub enum JournalKind {
     MissingCreated,
     /// What is known of missing context changed. The subject is its id.
     MissingChanged,
+    /// How secrets of the space are treated changed. The subject is the word for it.
+    SecretPolicyChanged,
+    /// Secrets were found in an artifact. The subject is its id.
+    SecretsFound,
+    /// Content was read as it is, secrets included. The subject says which.
+    ContentRevealed,
+    /// The content of an artifact was removed for good, or never came along. The subject is its id.
+    ArtifactWithheld,
+    /// What was said about a commit was removed for good. The subject is the commit's id.
+    AnnotationWithheld,
+    /// Artifacts that nothing referred to were removed. The subject is how many.
+    ArtifactsCollected,
     /// Something happened to context. The digest is that of the event's JSON.
     Event(EventKind),
 }
@@ -131,7 +143,7 @@ pub struct ChainDigest(#[schemars(with = "String")] pub [u8; 32]);
 
 impl JournalKind {
     /// Every kind that is not an event.
-    const CHANGES: [Self; 10] = [
+    const CHANGES: [Self; 16] = [
         Self::SpaceCreated,
         Self::CommitCreated,
         Self::CommitAnnotated,
@@ -142,6 +154,12 @@ impl JournalKind {
         Self::InjectionCreated,
         Self::MissingCreated,
         Self::MissingChanged,
+        Self::SecretPolicyChanged,
+        Self::SecretsFound,
+        Self::ContentRevealed,
+        Self::ArtifactWithheld,
+        Self::AnnotationWithheld,
+        Self::ArtifactsCollected,
     ];
 
     /// Returns every kind.
@@ -162,6 +180,12 @@ impl JournalKind {
             Self::InjectionCreated => "injection.created",
             Self::MissingCreated => "missing.created",
             Self::MissingChanged => "missing.changed",
+            Self::SecretPolicyChanged => "secrets.policy",
+            Self::SecretsFound => "secrets.found",
+            Self::ContentRevealed => "content.revealed",
+            Self::ArtifactWithheld => "artifact.withheld",
+            Self::AnnotationWithheld => "annotation.withheld",
+            Self::ArtifactsCollected => "artifacts.collected",
             Self::Event(kind) => kind.as_str(),
         }
     }
@@ -291,7 +315,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_from_its_word() {
-        assert_eq!(JournalKind::all().count(), 10 + 21);
+        assert_eq!(JournalKind::all().count(), 16 + 21);
         for kind in JournalKind::all() {
             assert_eq!(kind.as_str().parse::<JournalKind>(), Ok(kind));
         }

@@ -10,6 +10,7 @@ mod id;
 mod journal;
 mod name;
 pub mod packed;
+mod secret;
 mod session_id;
 mod time;
 mod vocabulary;
@@ -24,8 +25,9 @@ pub use id::{
 pub use journal::{ChainDigest, EventKind, JournalKind, JournalRecord, Mutation};
 pub use name::{
     Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
-    Principal, RecipeName, RuntimeSessionId, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
+    Principal, RecipeName, RuntimeSessionId, SecretRule, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
+pub use secret::{Fingerprint, FingerprintError, SecretCover, SecretFinding, SecretMask, placeholder};
 pub use session_id::GivenSessionId;
 pub use time::{TimeError, Timestamp};
 pub use vocabulary::{UnknownWord, Word};

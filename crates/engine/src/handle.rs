@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contexture_core::{Actor, SpaceName, Timestamp};
-use contexture_store::{Location, Scope, Store, spaces};
+use contexture_store::{Disclosure, Location, Scope, Store, spaces};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
 
@@ -35,6 +35,7 @@ pub struct Contexture {
     space: SpaceName,
     actor: Actor,
     clock: Clock,
+    disclosure: Disclosure,
     remembered_assemblies: Arc<RememberedAssemblies>,
     remembered_turns: Arc<RememberedTurns>,
 }
@@ -53,7 +54,8 @@ impl Contexture {
     fn on(store: Store, options: Options) -> Self {
         let Options { location: _, space, actor, clock } = options;
         let (remembered_assemblies, remembered_turns) = Default::default();
-        Self { store, space, actor, clock, remembered_assemblies, remembered_turns }
+        let disclosure = Disclosure::Masked;
+        Self { store, space, actor, clock, disclosure, remembered_assemblies, remembered_turns }
     }
 
     /// Returns a handle on another space of the same store.
@@ -66,6 +68,16 @@ impl Contexture {
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Self {
         Self { actor, ..self.clone() }
+    }
+
+    /// Returns a handle that shows this much of secrets. A new handle masks them.
+    ///
+    /// Whoever hands exact content to somebody says so with [`Contexture::record_reveal`].
+    #[must_use]
+    pub fn disclosing(&self, disclosure: Disclosure) -> Self {
+        // What was read with secrets in it must not be remembered for who may not see them.
+        let (remembered_assemblies, remembered_turns) = Default::default();
+        Self { disclosure, remembered_assemblies, remembered_turns, ..self.clone() }
     }
 
     /// Gives the store up where the program ends, which is faster than closing it. What was acknowledged is durable.
@@ -102,6 +114,11 @@ impl Contexture {
         &self.actor
     }
 
+    /// Returns how much of secrets this handle shows.
+    pub fn disclosure(&self) -> Disclosure {
+        self.disclosure
+    }
+
     /// Returns what the handles on the store remember of assemblies.
     pub(crate) fn remembered_assemblies(&self) -> &RememberedAssemblies {
         &self.remembered_assemblies
@@ -114,6 +131,7 @@ impl Contexture {
 
     /// Returns in whose name and when a job is run.
     pub fn scope(&self) -> Scope {
-        Scope { space: self.space.clone(), actor: self.actor.clone(), now: self.now() }
+        let (space, actor) = (self.space.clone(), self.actor.clone());
+        Scope { space, actor, now: self.now(), disclosure: self.disclosure }
     }
 }

@@ -29,6 +29,7 @@ mod materialize;
 mod missing;
 mod native_prefix;
 mod piece_reader;
+mod reveal;
 mod search;
 mod token_count;
 mod translate;
@@ -46,8 +47,8 @@ pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{
-    DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location, LocationError, NameTaken,
-    PostgresUrl,
+    Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location, LocationError,
+    NameTaken, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},

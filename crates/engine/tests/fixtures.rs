@@ -128,7 +128,10 @@ fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
              moved_at {number} NOT NULL, PRIMARY KEY (space, name)); \
          INSERT INTO old_heads SELECT space, name, commit_id, moved_at FROM heads WHERE commit_id IS NOT NULL; \
          DROP TABLE reflog; DROP TABLE heads; \
-         ALTER TABLE old_reflog RENAME TO reflog; ALTER TABLE old_heads RENAME TO heads;"
+         ALTER TABLE old_reflog RENAME TO reflog; ALTER TABLE old_heads RENAME TO heads; \
+         DROP TABLE findings; DROP TABLE sealed_originals; DROP TABLE withheld; DROP TABLE secret_policies; \
+         DROP TABLE secret_scans; ALTER TABLE annotations DROP COLUMN withheld; \
+         ALTER TABLE artifacts DROP COLUMN stored_at; ALTER TABLE artifacts DROP COLUMN has_findings;"
     )
 }
 

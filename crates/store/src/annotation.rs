@@ -27,6 +27,7 @@ pub(crate) static ANNOTATIONS: Table = Table {
         Column::text("annotation"),
         Column::text("author"),
         Column::number("at"),
+        Column::bytes("withheld").optional(),
     ],
 };
 

@@ -3,22 +3,30 @@
 mod content;
 mod encoding;
 mod located;
+mod sealed;
 mod stream;
+mod withheld;
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
+use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation, SecretFinding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use content::{PreparedContent, put_content};
 pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
 pub use located::{ArtifactReader, LocatedArtifact, read};
+pub use sealed::{SealedPatch, keep_original, original};
 pub use stream::{ArtifactPart, StoredArtifact, put_alone, put_stream};
+pub use withheld::{Withheld, withheld};
+
+pub(crate) use sealed::SEALED_ORIGINALS;
+pub(crate) use withheld::WITHHELD;
 
 use crate::{
     Error, Result,
     commit::{Inserted, LineSegment, commit_id},
+    finding::{self, FindingRow},
     journal,
     known::Noun,
     space::stored,
@@ -78,6 +86,8 @@ pub(crate) static ARTIFACTS: Table = Table {
         Column::number("size"),
         Column::text("encoding"),
         Column::bytes("body").optional(),
+        Column::number("stored_at"),
+        Column::number("has_findings"),
     ],
 };
 
@@ -100,8 +110,8 @@ pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
 
 /// Stores a small artifact, new or not.
 pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
-    let space = tx.space;
-    tx.post(INSERT, &columns(space, hot.id(), hot.size(), hot.encoding(), Some(hot.body()))).await?;
+    let params = columns(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body()));
+    tx.post(INSERT, &params).await?;
     tx.known.learn::<Artifacts>(*hot.id(), Stored);
     Ok(())
 }
@@ -163,18 +173,19 @@ pub async fn announce(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<()> {
 }
 
 // Without RETURNING: SQLite would open a temporary table for it, on the hot path.
-const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body) VALUES (?1, ?2, ?3, ?4, ?5) \
-                      ON CONFLICT (space, digest) DO NOTHING";
+const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body, stored_at) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (space, digest) DO NOTHING";
 
 /// Returns the parameters of [`INSERT`].
 fn columns<'p>(
-    space: i64,
+    tx: &Tx<'_>,
     id: &'p ArtifactId,
     size: u64,
     encoding: Encoding,
     body: Option<&'p [u8]>,
-) -> [Param<'p>; 5] {
-    [space.into(), Param::Blob(id.as_bytes()), size.cast_signed().into(), encoding.as_str().into(), body.into()]
+) -> [Param<'p>; 6] {
+    let (size, stored_at) = (size.cast_signed(), tx.now().as_micros());
+    [tx.space.into(), Param::Blob(id.as_bytes()), size.into(), encoding.as_str().into(), body.into(), stored_at.into()]
 }
 
 async fn insert(
@@ -184,8 +195,8 @@ async fn insert(
     encoding: Encoding,
     body: Option<&[u8]>,
 ) -> Result<Inserted> {
-    let space = tx.space;
-    Ok(match tx.execute(INSERT, &columns(space, id, size, encoding, body)).await? {
+    let params = columns(tx, id, size, encoding, body);
+    Ok(match tx.execute(INSERT, &params).await? {
         0 => Inserted::AlreadyThere,
         _ => Inserted::New,
     })
@@ -240,11 +251,16 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
     })
 }
 
-/// Returns where the bytes of an artifact are. [`read`] and [`ArtifactReader`] get them, outside of the transaction.
+/// Returns where the bytes of an artifact are. [`read`] and [`ArtifactReader`] get them, outside of the transaction, as
+/// far as the scope may see them.
 pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact> {
     let key = require(tx, id).await?;
     let sql = format!("SELECT {} FROM artifacts WHERE key = ?1", LocatedArtifact::columns());
-    tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))
+    let mut located: LocatedArtifact = tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))?;
+    if located.is_to_be_masked(tx) {
+        located.mask(finding::of_artifact(tx, key).await?);
+    }
+    Ok(located)
 }
 
 /// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
@@ -284,7 +300,18 @@ pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Resu
             located: row.optional_integer(2)?.map(|_| LocatedArtifact::decode(&mut row.reader(2))).transpose()?,
         })
     };
-    tx.rows(&sql, &params).await?.into_iter().map(decode).collect()
+    let mut payloads = tx.rows(&sql, &params).await?.into_iter().map(decode).collect::<Result<Vec<_>>>()?;
+    if payloads.iter().filter_map(|payload| payload.located.as_ref()).any(|located| located.is_to_be_masked(tx)) {
+        let last = segment.last.min(segment.first.saturating_add(i64::from(limit)));
+        let mut found: HashMap<i64, Vec<SecretFinding>> = HashMap::new();
+        for FindingRow { artifact, finding } in finding::of_segment(tx, LineSegment { last, ..segment }).await? {
+            found.entry(artifact).or_default().push(finding);
+        }
+        for located in payloads.iter_mut().filter_map(|payload| payload.located.as_mut()) {
+            located.mask(found.get(&located.key).cloned().unwrap_or_default());
+        }
+    }
+    Ok(payloads)
 }
 
 /// Returns the artifacts whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.

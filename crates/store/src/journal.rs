@@ -27,7 +27,7 @@ pub(crate) static JOURNAL: Table = Table {
 };
 
 /// Appends a mutation and returns its sequence number.
-pub(crate) async fn append(tx: &mut Tx<'_>, mutation: Mutation) -> Result<u64> {
+pub async fn append(tx: &mut Tx<'_>, mutation: Mutation) -> Result<u64> {
     let scope = tx.scope;
     let record = JournalRecord::append(&scope.space, tx.journal_tip, scope.now, scope.actor.clone(), mutation);
     let space = tx.space;

@@ -54,6 +54,16 @@ pub(crate) trait Connection: Send {
     fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Param<'a>]) -> BoxFuture<'a, Result<Vec<Row>>>;
 }
 
+/// How much of what was found secret is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Disclosure {
+    /// Placeholders stand for secrets.
+    #[default]
+    Masked,
+    /// Content is as it is stored.
+    Exact,
+}
+
 /// On whose behalf a transaction runs: nothing outside the space is seen or changed.
 #[derive(Debug, Clone)]
 pub struct Scope {
@@ -63,6 +73,8 @@ pub struct Scope {
     pub actor: Actor,
     /// When, as the journal records it.
     pub now: Timestamp,
+    /// What is seen of secrets.
+    pub disclosure: Disclosure,
 }
 
 /// The space that a write transaction is in and what it knows of it.

@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Scope, Store,
+        Disclosure, Scope, Store,
         artifact::{self, Hot},
         commit,
         head::{self, Expect},
@@ -227,7 +227,12 @@ mod tests {
     }
 
     fn scope() -> Scope {
-        Scope { space: SpaceName::new("default").unwrap(), actor: Actor::new("ada").unwrap(), now: at(0) }
+        Scope {
+            space: SpaceName::new("default").unwrap(),
+            actor: Actor::new("ada").unwrap(),
+            now: at(0),
+            disclosure: Disclosure::Masked,
+        }
     }
 
     async fn fill(tx: &mut Tx<'_>, large: ArtifactId) -> Result<()> {

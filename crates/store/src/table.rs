@@ -4,8 +4,8 @@
 //! that a table which is added later is not forgotten.
 
 use crate::{
-    Result, annotation, artifact, commit, envelope, event, head, injection, journal, missing, request, search, source,
-    space,
+    Result, annotation, artifact, commit, envelope, event, finding, head, injection, journal, missing, request, search,
+    secret_policy, source, space,
     sql::{Row, RowReader},
     token_count,
 };
@@ -96,6 +96,9 @@ pub static TABLES: &[&Table] = &[
     &journal::JOURNAL,
     &artifact::ARTIFACTS,
     &artifact::PARTS,
+    &finding::FINDINGS,
+    &artifact::SEALED_ORIGINALS,
+    &artifact::WITHHELD,
     &commit::LINES,
     &commit::COMMITS,
     &annotation::ANNOTATIONS,
@@ -109,6 +112,8 @@ pub static TABLES: &[&Table] = &[
     &injection::INJECTIONS,
     &missing::MISSING,
     &event::EVENTS,
+    &secret_policy::SECRET_POLICIES,
+    &secret_policy::SECRET_SCANS,
     &search::SEARCH_CURSORS,
     &search::PASSAGES,
     &token_count::TOKEN_COUNTS,
@@ -265,6 +270,9 @@ mod tests {
             check::<contexture_core::JournalRecord>(),
             check::<artifact::LocatedArtifact>(),
             check::<artifact::PartRow>(),
+            check::<finding::FindingRow>(),
+            check::<artifact::SealedPatch>(),
+            check::<artifact::Withheld>(),
             check::<commit::LineRow>(),
             check::<commit::StoredCommit>(),
             check::<annotation::AnnotationRow>(),
@@ -278,6 +286,8 @@ mod tests {
             check::<injection::StoredInjection>(),
             check::<missing::StoredMissing>(),
             check::<event::EventRow>(),
+            check::<secret_policy::StoredPolicy>(),
+            check::<secret_policy::SecretScan>(),
             check::<search::Cursor>(),
             check::<search::PassageRow>(),
             check::<token_count::TokenCountRow>(),
@@ -292,7 +302,14 @@ mod tests {
             .map(|table| (table.name, table.artifact_statements().count()))
             .filter(|(_, statements)| *statements > 0)
             .collect();
-        let expected = [("parts", 1), ("commits", 1), ("segments", 1), ("envelopes", 1), ("envelope_artifacts", 1)];
+        let expected = [
+            ("parts", 1),
+            ("withheld", 1),
+            ("commits", 1),
+            ("segments", 1),
+            ("envelopes", 1),
+            ("envelope_artifacts", 1),
+        ];
         assert_eq!(used, expected);
         assert_eq!(
             artifact::PARTS.artifact_statements().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" "),

@@ -8,7 +8,7 @@ use std::{
 
 use contexture_core::{Actor, ArtifactId, SpaceName, Timestamp};
 use contexture_store::{
-    Error, Result, Scope, Store, Tx,
+    Disclosure, Error, Result, Scope, Store, Tx,
     artifact::{self, Hot},
     journal,
 };
@@ -20,6 +20,7 @@ fn scope() -> Scope {
         space: SpaceName::new("default").unwrap(),
         actor: Actor::new("tester").unwrap(),
         now: Timestamp::from_micros(0).unwrap(),
+        disclosure: Disclosure::Masked,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use contexture_core::{Actor, SpaceName, Timestamp};
-use contexture_store::{Error, Scope, Store, journal};
+use contexture_store::{Disclosure, Error, Scope, Store, journal};
 use futures_util::{FutureExt as _, future};
 
 const FILE: &str = "contexture.db";
@@ -13,6 +13,7 @@ fn scope() -> Scope {
         space: SpaceName::new("default").unwrap(),
         actor: Actor::new("tester").unwrap(),
         now: Timestamp::from_micros(0).unwrap(),
+        disclosure: Disclosure::Masked,
     }
 }
 

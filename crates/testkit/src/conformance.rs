@@ -53,6 +53,8 @@ pub mod resume;
 #[doc(hidden)]
 pub mod search;
 #[doc(hidden)]
+pub mod secrets;
+#[doc(hidden)]
 pub mod spaces;
 #[doc(hidden)]
 pub mod together;
@@ -288,6 +290,11 @@ macro_rules! conformance {
                 content_that_cannot_be_read_is_passed_over,
                 several_that_index_at_once_duplicate_nothing,
                 equal_queries_find_equal_commits;
+            secrets:
+                what_was_found_in_artifacts_of_any_size_is_hidden,
+                what_was_found_in_commits_is_hidden_in_the_conversation,
+                findings_are_recorded_once_and_journaled,
+                who_reveals_content_is_in_the_journal;
             spaces:
                 what_one_space_holds_another_does_not_see,
                 a_handle_leads_to_another_space_and_acts_for_another,

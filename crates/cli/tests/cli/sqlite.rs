@@ -30,7 +30,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let before = files(&user.path("store"));
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 5
+    store        1 space, schema version 6
     access       reading and writing
     files        …
     ");
@@ -52,7 +52,7 @@ fn a_check_of_a_store_without_a_log_makes_none() {
     assert_eq!(names(), ["contexture.db"]);
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 5
+    store        1 space, schema version 6
     access       reading and writing
     files        …
     ");

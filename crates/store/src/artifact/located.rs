@@ -4,14 +4,14 @@
 //! [`ArtifactReader`] get the bytes outside of it, wherever they are, and prove them. That may wait, so a further place
 //! (a pack, a remote store) is a further [`Whereabouts`] and nothing to those who read.
 
-use contexture_core::ArtifactId;
+use contexture_core::{ArtifactId, SecretFinding, SecretMask};
 use futures_util::FutureExt as _;
 
 use super::{ARTIFACTS, Encoding, MAX_HOT_BYTES, artifact_id, locate, parts};
 use crate::{
     Error, Result, Store,
     space::stored,
-    sql::{RowReader, Scope},
+    sql::{Disclosure, RowReader, Scope, Tx},
     table::{Table, TableRow},
 };
 
@@ -25,7 +25,11 @@ pub struct LocatedArtifact {
     pub id: ArtifactId,
     /// How many bytes it has, as its row says.
     pub size: u64,
+    pub(super) key: i64,
+    has_findings: bool,
     bytes: Whereabouts,
+    /// What is not shown of it.
+    hidden: Vec<SecretFinding>,
 }
 
 /// Where the bytes of an artifact are.
@@ -43,7 +47,7 @@ enum Whereabouts {
 
 impl TableRow for LocatedArtifact {
     const TABLE: &'static Table = &ARTIFACTS;
-    const COLUMNS: &'static [&'static str] = &["key", "digest", "size", "encoding", "body"];
+    const COLUMNS: &'static [&'static str] = &["key", "digest", "size", "encoding", "body", "has_findings"];
 
     /// The body is moved out of the row.
     fn decode(row: &mut RowReader<'_>) -> Result<Self> {
@@ -55,11 +59,21 @@ impl TableRow for LocatedArtifact {
             (Encoding::Lz4, Some(body)) => Whereabouts::Lz4(body),
             (Encoding::Raw | Encoding::Lz4, None) => Whereabouts::Lost,
         };
-        Ok(Self { id, size, bytes })
+        Ok(Self { id, size, key, has_findings: row.integer()? != 0, bytes, hidden: Vec::new() })
     }
 }
 
 impl LocatedArtifact {
+    /// Tells whether there is something in it that those on whose behalf a transaction runs are not shown.
+    pub(super) fn is_to_be_masked(&self, tx: &Tx<'_>) -> bool {
+        self.has_findings && tx.scope.disclosure == Disclosure::Masked
+    }
+
+    /// Hides secrets from whoever reads it.
+    pub(super) fn mask(&mut self, findings: Vec<SecretFinding>) {
+        self.hidden = findings;
+    }
+
     /// Tells whether its bytes come in one piece, of at most [`MAX_HOT_BYTES`]; if not, in several.
     pub fn is_one_piece(&self) -> bool {
         self.parts_key().is_none()
@@ -95,9 +109,10 @@ impl LocatedArtifact {
 }
 
 /// Returns all bytes of an artifact, which fit into memory, and proves them.
-pub async fn read(store: &Store, scope: &Scope, located: LocatedArtifact) -> Result<Vec<u8>> {
+pub async fn read(store: &Store, scope: &Scope, mut located: LocatedArtifact) -> Result<Vec<u8>> {
     if located.is_one_piece() {
-        return located.into_piece();
+        let mut mask = SecretMask::new(std::mem::take(&mut located.hidden));
+        return located.into_piece().map(|piece| mask.apply(piece));
     }
     let mut reader = ArtifactReader::of(store, scope, located);
     let mut bytes = Vec::with_capacity(usize::try_from(reader.size()).unwrap_or_default());
@@ -110,6 +125,7 @@ pub async fn read(store: &Store, scope: &Scope, located: LocatedArtifact) -> Res
 /// Reads an artifact piece by piece, proving each piece and the whole.
 pub struct ArtifactReader {
     size: u64,
+    mask: SecretMask,
     state: State,
 }
 
@@ -138,8 +154,9 @@ impl ArtifactReader {
     }
 
     /// Starts to read an artifact that was located already.
-    pub fn of(store: &Store, scope: &Scope, located: LocatedArtifact) -> Self {
+    pub fn of(store: &Store, scope: &Scope, mut located: LocatedArtifact) -> Self {
         let size = located.size;
+        let mask = SecretMask::new(std::mem::take(&mut located.hidden));
         let state = match located.parts_key() {
             None => State::OnePiece(located),
             Some(key) => State::Parts(Box::new(PartsReader {
@@ -153,16 +170,20 @@ impl ArtifactReader {
                 ready: Vec::new().into_iter(),
             })),
         };
-        Self { size, state }
+        Self { size, mask, state }
     }
 
-    /// Returns the size of the artifact, known before it is read.
+    /// Returns the size of the artifact, known before it is read. Where secrets are hidden, other bytes come out.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns the next piece, at most [`MAX_HOT_BYTES`]; nothing at the end.
+    /// Returns the next piece, about [`MAX_HOT_BYTES`] at most; nothing at the end.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        Ok(self.next_stored().await?.map(|piece| self.mask.apply(piece)))
+    }
+
+    async fn next_stored(&mut self) -> Result<Option<Vec<u8>>> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Done => Ok(None),
             State::OnePiece(located) => located.into_piece().map(Some),
@@ -216,6 +237,7 @@ mod tests {
             Value::Integer(size.cast_signed()),
             Value::Text(hot.encoding().as_str().to_owned()),
             body.map_or(Value::Null, Value::Blob),
+            Value::Integer(0),
         ];
         LocatedArtifact::of(&mut Row::new(values)).unwrap()
     }

@@ -10,7 +10,7 @@ use super::{
     problem,
 };
 use crate::{
-    Result, artifact, commit, envelope, event, injection, journal, missing,
+    Result, artifact, commit, envelope, event, injection, journal, missing, secret_policy,
     sql::{Param, Row, Tx},
     table::{Table, TableRow as _},
 };
@@ -109,7 +109,7 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
     let subject = record.subject.as_str();
     match record.kind {
         JournalKind::SpaceCreated => Ok(subject == tx.scope.space.as_str()),
-        JournalKind::CommitCreated => match subject.parse::<CommitId>() {
+        JournalKind::CommitCreated | JournalKind::AnnotationWithheld => match subject.parse::<CommitId>() {
             Ok(id) => commit::exists(tx, &id).await,
             Err(_) => Ok(false),
         },
@@ -127,10 +127,12 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             let sql = "SELECT 1 FROM reflog WHERE space = ?1 AND head = ?2 AND seq = ?3";
             Ok(tx.row(sql, &[space.into(), subject.into(), seq.into()]).await?.is_some())
         }
-        JournalKind::ArtifactStored => match subject.parse::<ArtifactId>() {
-            Ok(id) => artifact::exists(tx, &id).await,
-            Err(_) => Ok(false),
-        },
+        JournalKind::ArtifactStored | JournalKind::SecretsFound | JournalKind::ArtifactWithheld => {
+            match subject.parse::<ArtifactId>() {
+                Ok(id) => artifact::exists(tx, &id).await,
+                Err(_) => Ok(false),
+            }
+        }
         JournalKind::EnvelopeCreated => has_row(tx, &envelope::ENVELOPES, seq).await,
         JournalKind::InjectionCreated => has_row(tx, &injection::INJECTIONS, seq).await,
         JournalKind::MissingCreated => has_row(tx, &missing::MISSING, seq).await,
@@ -142,6 +144,9 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             }
             Err(_) => Ok(false),
         },
+        JournalKind::SecretPolicyChanged => has_one_row(tx, &secret_policy::SECRET_POLICIES).await,
+        // Nothing is left of what they tell of but the record itself.
+        JournalKind::ContentRevealed | JournalKind::ArtifactsCollected => Ok(true),
         JournalKind::Event(_) => has_row(tx, &event::EVENTS, seq).await,
     }
 }
@@ -151,6 +156,12 @@ async fn has_row(tx: &mut Tx<'_>, table: &Table, seq: i64) -> Result<bool> {
     let space = tx.space;
     let sql = format!("SELECT 1 FROM {} WHERE space = ?1 AND seq = ?2", table.name);
     Ok(tx.row(&sql, &[space.into(), seq.into()]).await?.is_some())
+}
+
+/// Tells whether a table that holds one row a space has it.
+async fn has_one_row(tx: &mut Tx<'_>, table: &Table) -> Result<bool> {
+    let space = tx.space;
+    Ok(tx.row(&format!("SELECT 1 FROM {} WHERE space = ?1", table.name), &[space.into()]).await?.is_some())
 }
 
 /// Whether the journal tells of a change.

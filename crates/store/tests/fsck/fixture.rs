@@ -7,7 +7,7 @@ use contexture_core::{
     Provenance, SpaceName, SummaryText, Timestamp, Trigger,
 };
 use contexture_store::{
-    Result, Scope, Store, Tx, annotation,
+    Disclosure, Result, Scope, Store, Tx, annotation,
     artifact::{self, Hot},
     commit, fsck,
     fsck::{FsckProblem, FsckReport},
@@ -45,6 +45,7 @@ pub(crate) fn scope(space: &str) -> Scope {
         space: SpaceName::new(space).unwrap(),
         actor: Actor::new("ada").unwrap(),
         now: "2026-11-15T20:10:00Z".parse().unwrap(),
+        disclosure: Disclosure::Masked,
     }
 }
 

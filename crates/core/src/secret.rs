@@ -1,0 +1,234 @@
+//! Secrets in content: where one is, which rule found it, and what stands in its place where it must not be shown.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{SecretRule, UnknownWord};
+
+/// What tells one secret from another without telling it: a keyed hash of its value.
+///
+/// The key is the space's own, so equal secrets have equal fingerprints in one space and in no other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(with = "String", extend("pattern" = "^[0-9a-f]{16}$"))]
+pub struct Fingerprint([u8; 8]);
+
+/// Says that a text is no fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no fingerprint of a secret: expected 16 hex digits")]
+pub struct FingerprintError {
+    text: String,
+}
+
+/// A secret that was found in content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SecretFinding {
+    /// Where it starts in the stored bytes.
+    pub start: u64,
+    /// How many bytes it takes up there.
+    pub length: u64,
+    /// What recognised it.
+    pub rule: SecretRule,
+    /// Which secret it is.
+    pub fingerprint: Fingerprint,
+    /// What stands in its place where it is not shown.
+    pub cover: SecretCover,
+}
+
+/// What stands in a secret's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SecretCover {
+    /// A placeholder that names rule and fingerprint.
+    Named,
+    /// As much of it as takes up the bytes of the secret, because what lies around counts bytes.
+    Sized,
+}
+
+/// What hides secrets in bytes that come piece by piece.
+#[derive(Debug)]
+pub struct SecretMask {
+    findings: std::vec::IntoIter<SecretFinding>,
+    /// Where the next piece starts.
+    offset: u64,
+    /// The secret that is being left out, or comes next.
+    next: Option<SecretFinding>,
+}
+
+impl Fingerprint {
+    /// Wraps bytes that are known to be a fingerprint.
+    pub const fn from_bytes(bytes: [u8; 8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Borrows the bytes.
+    pub const fn as_bytes(&self) -> &[u8; 8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let mut bytes = [0; 8];
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| FingerprintError { text: text.to_owned() })?;
+        Ok(Self(bytes))
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = FingerprintError;
+
+    fn try_from(text: String) -> Result<Self, FingerprintError> {
+        text.parse()
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        fingerprint.to_string()
+    }
+}
+
+impl SecretFinding {
+    /// Returns where it ends.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.length)
+    }
+
+    /// Returns what stands in its place: text without quotes, backslashes or line ends, so that what it stands in stays
+    /// well formed.
+    pub fn placeholder(&self) -> String {
+        let named = placeholder(&self.rule, self.fingerprint);
+        match self.cover {
+            SecretCover::Named => named,
+            SecretCover::Sized => {
+                let length = usize::try_from(self.length).unwrap_or(usize::MAX);
+                named.chars().chain(std::iter::repeat('*')).take(length).collect()
+            }
+        }
+    }
+}
+
+/// Returns what stands in the place of a secret.
+pub fn placeholder(rule: &SecretRule, fingerprint: Fingerprint) -> String {
+    format!("[secret:{rule}:{fingerprint}]")
+}
+
+impl SecretCover {
+    const ALL: [Self; 2] = [Self::Named, Self::Sized];
+
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Sized => "sized",
+        }
+    }
+}
+
+impl FromStr for SecretCover {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let unknown = || UnknownWord::new(word, Self::ALL.iter().map(|known| known.as_str()));
+        Self::ALL.into_iter().find(|known| known.as_str() == word).ok_or_else(unknown)
+    }
+}
+
+impl SecretMask {
+    /// Hides these secrets, which are in the order of their places and do not overlap.
+    pub fn new(findings: Vec<SecretFinding>) -> Self {
+        let mut findings = findings.into_iter();
+        let next = findings.next();
+        Self { findings, offset: 0, next }
+    }
+
+    /// Tells whether nothing is left to hide.
+    pub fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// Returns the next bytes without what is secret in them.
+    pub fn apply(&mut self, piece: Vec<u8>) -> Vec<u8> {
+        let (start, end) = (self.offset, self.offset + piece.len() as u64);
+        self.offset = end;
+        if self.next.as_ref().is_none_or(|finding| finding.start >= end) {
+            return piece;
+        }
+        let within = |place: u64| usize::try_from(place.clamp(start, end) - start).expect("it is inside of the piece");
+        let mut shown = Vec::with_capacity(piece.len());
+        let mut copied = 0;
+        while let Some(finding) = self.next.take_if(|finding| finding.start < end) {
+            shown.extend_from_slice(&piece[copied.min(within(finding.start))..within(finding.start)]);
+            copied = within(finding.end());
+            if finding.start >= start {
+                shown.extend_from_slice(finding.placeholder().as_bytes());
+            }
+            if finding.end() > end {
+                self.next = Some(finding);
+                return shown;
+            }
+            self.next = self.findings.next();
+        }
+        shown.extend_from_slice(&piece[copied..]);
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(start: u64, length: u64, cover: SecretCover) -> SecretFinding {
+        let (rule, fingerprint) = (SecretRule::new("test").unwrap(), Fingerprint::from_bytes([1; 8]));
+        SecretFinding { start, length, rule, fingerprint, cover }
+    }
+
+    const SHOWN: &str = "[secret:test:0101010101010101]";
+
+    #[test]
+    fn secrets_are_hidden_however_the_bytes_are_cut() {
+        let content = b"one SECRET two TOP, three HUSH".to_vec();
+        let findings = vec![
+            finding(4, 6, SecretCover::Named),
+            finding(15, 3, SecretCover::Sized),
+            finding(26, 4, SecretCover::Named),
+        ];
+        let expected = format!("one {SHOWN} two [se, three {SHOWN}");
+        for size in 1..=content.len() {
+            let mut mask = SecretMask::new(findings.clone());
+            let shown: Vec<u8> = content.chunks(size).flat_map(|piece| mask.apply(piece.to_vec())).collect();
+            assert_eq!(String::from_utf8(shown).unwrap(), expected, "in pieces of {size}");
+            assert!(mask.is_done());
+        }
+    }
+
+    #[test]
+    fn a_cover_of_its_size_is_filled_up() {
+        assert_eq!(finding(0, 33, SecretCover::Sized).placeholder(), format!("{SHOWN}***"));
+        assert_eq!(finding(0, 3, SecretCover::Sized).placeholder(), "[se");
+    }
+
+    #[test]
+    fn what_hides_a_secret_hides_itself() {
+        let mut mask = SecretMask::new(vec![finding(2, 30, SecretCover::Named)]);
+        let masked = format!("a {SHOWN} b").into_bytes();
+        assert_eq!(mask.apply(masked.clone()), masked);
+    }
+}

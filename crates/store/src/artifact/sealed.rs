@@ -1,0 +1,50 @@
+//! What was taken out of artifacts that are stored masked, encrypted by those who stored them.
+
+use contexture_core::ArtifactId;
+
+use super::{ARTIFACTS, require};
+use crate::{
+    Result,
+    sql::{Param, RowReader, Tx},
+    table::{Column, RowOwner, Table, TableRow},
+};
+
+/// The table of encrypted originals.
+pub(crate) static SEALED_ORIGINALS: Table = Table {
+    name: "sealed_originals",
+    owner: RowOwner::Row { table: &ARTIFACTS, column: "artifact" },
+    key: &["artifact"],
+    columns: &[Column::number("artifact"), Column::bytes("patch").optional()],
+};
+
+/// What is left of the secrets of an artifact that is stored masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SealedPatch {
+    /// What was taken out, encrypted.
+    Kept(Vec<u8>),
+    /// It was destroyed.
+    Destroyed,
+}
+
+/// Keeps what was taken out of an artifact that is stored. What is kept already stays.
+pub async fn keep_original(tx: &mut Tx<'_>, id: &ArtifactId, patch: &[u8]) -> Result<()> {
+    let artifact = require(tx, id).await?;
+    let sql = "INSERT INTO sealed_originals (artifact, patch) VALUES (?1, ?2) ON CONFLICT (artifact) DO NOTHING";
+    tx.post(sql, &[artifact.into(), Param::Blob(patch)]).await
+}
+
+/// Returns what was taken out of an artifact, if anything was.
+pub async fn original(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<SealedPatch>> {
+    let artifact = require(tx, id).await?;
+    let sql = format!("SELECT {} FROM sealed_originals WHERE artifact = ?1", SealedPatch::columns());
+    tx.row_of(&sql, &[artifact.into()]).await
+}
+
+impl TableRow for SealedPatch {
+    const TABLE: &'static Table = &SEALED_ORIGINALS;
+    const COLUMNS: &'static [&'static str] = &["patch"];
+
+    fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        Ok(row.take_blob()?.map_or(Self::Destroyed, Self::Kept))
+    }
+}
