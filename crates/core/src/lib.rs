@@ -27,7 +27,7 @@ pub use name::{
     Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
     Principal, RecipeName, RuntimeSessionId, SecretRule, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
-pub use secret::{Fingerprint, FingerprintError, SecretCover, SecretFinding, SecretMask, placeholder};
+pub use secret::{ByteReplacement, Fingerprint, FingerprintError, SecretCover, SecretFinding, SecretMask, placeholder};
 pub use session_id::GivenSessionId;
 pub use time::{TimeError, Timestamp};
 pub use vocabulary::{UnknownWord, Word};

@@ -47,14 +47,25 @@ pub enum SecretCover {
     Sized,
 }
 
-/// What hides secrets in bytes that come piece by piece.
+/// Bytes that stand in the place of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByteReplacement {
+    /// Where the others start.
+    pub start: u64,
+    /// How many there are.
+    pub length: u64,
+    /// What stands in their place.
+    pub bytes: Vec<u8>,
+}
+
+/// Puts bytes in the place of others in what comes piece by piece: placeholders for secrets, or secrets for placeholders.
 #[derive(Debug)]
 pub struct SecretMask {
-    findings: std::vec::IntoIter<SecretFinding>,
+    replacements: std::vec::IntoIter<ByteReplacement>,
     /// Where the next piece starts.
     offset: u64,
-    /// The secret that is being left out, or comes next.
-    next: Option<SecretFinding>,
+    /// The bytes that are being left out, or come next.
+    next: Option<ByteReplacement>,
 }
 
 impl Fingerprint {
@@ -151,40 +162,60 @@ impl FromStr for SecretCover {
     }
 }
 
+impl From<&SecretFinding> for ByteReplacement {
+    /// Hides a secret.
+    fn from(finding: &SecretFinding) -> Self {
+        Self { start: finding.start, length: finding.length, bytes: finding.placeholder().into_bytes() }
+    }
+}
+
+impl ByteReplacement {
+    /// Returns where the bytes end that something stands in the place of.
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.length)
+    }
+}
+
 impl SecretMask {
-    /// Hides these secrets, which are in the order of their places and do not overlap.
-    pub fn new(findings: Vec<SecretFinding>) -> Self {
-        let mut findings = findings.into_iter();
-        let next = findings.next();
-        Self { findings, offset: 0, next }
+    /// Makes these replacements, which are in the order of their places and do not overlap.
+    pub fn new(replacements: Vec<ByteReplacement>) -> Self {
+        let mut replacements = replacements.into_iter();
+        let next = replacements.next();
+        Self { replacements, offset: 0, next }
     }
 
-    /// Tells whether nothing is left to hide.
+    /// Hides secrets.
+    pub fn hiding(findings: &[SecretFinding]) -> Self {
+        Self::new(findings.iter().map(ByteReplacement::from).collect())
+    }
+
+    /// Tells whether nothing is left to replace.
     pub fn is_done(&self) -> bool {
         self.next.is_none()
     }
 
-    /// Returns the next bytes without what is secret in them.
+    /// Returns what stands for the next bytes.
     pub fn apply(&mut self, piece: Vec<u8>) -> Vec<u8> {
         let (start, end) = (self.offset, self.offset + piece.len() as u64);
         self.offset = end;
-        if self.next.as_ref().is_none_or(|finding| finding.start >= end) {
+        if self.next.as_ref().is_none_or(|replacement| replacement.start >= end) {
             return piece;
         }
         let within = |place: u64| usize::try_from(place.clamp(start, end) - start).expect("it is inside of the piece");
         let mut shown = Vec::with_capacity(piece.len());
         let mut copied = 0;
-        while let Some(finding) = self.next.take_if(|finding| finding.start < end) {
-            shown.extend_from_slice(&piece[copied.min(within(finding.start))..within(finding.start)]);
-            copied = within(finding.end());
-            if finding.start >= start {
-                shown.extend_from_slice(finding.placeholder().as_bytes());
+        while let Some(replacement) = self.next.take_if(|replacement| replacement.start < end) {
+            let from = within(replacement.start);
+            shown.extend_from_slice(&piece[copied.min(from)..from]);
+            copied = within(replacement.end());
+            if replacement.start >= start {
+                shown.extend_from_slice(&replacement.bytes);
             }
-            if finding.end() > end {
-                self.next = Some(finding);
+            if replacement.end() > end {
+                self.next = Some(replacement);
                 return shown;
             }
-            self.next = self.findings.next();
+            self.next = self.replacements.next();
         }
         shown.extend_from_slice(&piece[copied..]);
         shown
@@ -212,7 +243,7 @@ mod tests {
         ];
         let expected = format!("one {SHOWN} two [se, three {SHOWN}");
         for size in 1..=content.len() {
-            let mut mask = SecretMask::new(findings.clone());
+            let mut mask = SecretMask::hiding(&findings);
             let shown: Vec<u8> = content.chunks(size).flat_map(|piece| mask.apply(piece.to_vec())).collect();
             assert_eq!(String::from_utf8(shown).unwrap(), expected, "in pieces of {size}");
             assert!(mask.is_done());
@@ -227,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_hides_a_secret_hides_itself() {
-        let mut mask = SecretMask::new(vec![finding(2, 30, SecretCover::Named)]);
+        let mut mask = SecretMask::hiding(&[finding(2, 30, SecretCover::Named)]);
         let masked = format!("a {SHOWN} b").into_bytes();
         assert_eq!(mask.apply(masked.clone()), masked);
     }

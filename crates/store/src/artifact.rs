@@ -9,7 +9,7 @@ mod withheld;
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{ArtifactId, ChainDigest, CommitId, CommitKind, JournalKind, Mutation, SecretFinding};
+use contexture_core::{ArtifactId, ByteReplacement, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,11 +26,10 @@ pub(crate) use withheld::WITHHELD;
 use crate::{
     Error, Result,
     commit::{Inserted, LineSegment, commit_id},
-    finding::{self, FindingRow},
-    journal,
+    finding, journal,
     known::Noun,
     space::stored,
-    sql::{Param, Row, RowReader, Tx},
+    sql::{Disclosure, Param, Row, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 
@@ -257,8 +256,9 @@ pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact>
     let key = require(tx, id).await?;
     let sql = format!("SELECT {} FROM artifacts WHERE key = ?1", LocatedArtifact::columns());
     let mut located: LocatedArtifact = tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))?;
-    if located.is_to_be_masked(tx) {
-        located.mask(finding::of_artifact(tx, key).await?);
+    if located.has_findings {
+        let replacements = replacements(tx, key, id).await?;
+        located.replace(replacements);
     }
     Ok(located)
 }
@@ -301,17 +301,28 @@ pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Resu
         })
     };
     let mut payloads = tx.rows(&sql, &params).await?.into_iter().map(decode).collect::<Result<Vec<_>>>()?;
-    if payloads.iter().filter_map(|payload| payload.located.as_ref()).any(|located| located.is_to_be_masked(tx)) {
-        let last = segment.last.min(segment.first.saturating_add(i64::from(limit)));
-        let mut found: HashMap<i64, Vec<SecretFinding>> = HashMap::new();
-        for FindingRow { artifact, finding } in finding::of_segment(tx, LineSegment { last, ..segment }).await? {
-            found.entry(artifact).or_default().push(finding);
-        }
-        for located in payloads.iter_mut().filter_map(|payload| payload.located.as_mut()) {
-            located.mask(found.get(&located.key).cloned().unwrap_or_default());
+    for located in payloads.iter_mut().filter_map(|payload| payload.located.as_mut()) {
+        if located.has_findings {
+            let (key, id) = (located.key, located.id);
+            located.replace(replacements(tx, key, &id).await?);
         }
     }
     Ok(payloads)
+}
+
+/// Returns what those on whose behalf a transaction runs see in the place of some of the bytes of an artifact.
+async fn replacements(tx: &mut Tx<'_>, key: i64, id: &ArtifactId) -> Result<Vec<ByteReplacement>> {
+    match tx.scope.disclosure {
+        Disclosure::Masked => Ok(finding::of_artifact(tx, key).await?.iter().map(ByteReplacement::from).collect()),
+        Disclosure::Exact => {
+            let Some(opener) = &tx.scope.opener else { return Ok(Vec::new()) };
+            let kept = match sealed::of_artifact(tx, key).await? {
+                Some(SealedPatch::Kept(patch)) => opener.open(id, &patch),
+                Some(SealedPatch::Destroyed) | None => None,
+            };
+            Ok(kept.unwrap_or_default())
+        }
+    }
 }
 
 /// Returns the artifacts whose ids lie in a range, at most `limit`: how an abbreviated id is looked up.

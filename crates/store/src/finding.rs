@@ -5,7 +5,6 @@ use contexture_core::{ArtifactId, Fingerprint, JournalKind, Mutation, SecretCove
 use crate::{
     Error, Result,
     artifact::{ARTIFACTS, require},
-    commit::LineSegment,
     journal,
     space::stored,
     sql::{Param, Row, RowReader, Tx},
@@ -27,27 +26,17 @@ pub(crate) static FINDINGS: Table = Table {
     ],
 };
 
-/// A finding, and the key of the artifact it is in.
-#[derive(Debug)]
-pub(crate) struct FindingRow {
-    pub(crate) artifact: i64,
-    pub(crate) finding: SecretFinding,
-}
-
-impl TableRow for FindingRow {
+impl TableRow for SecretFinding {
     const TABLE: &'static Table = &FINDINGS;
-    const COLUMNS: &'static [&'static str] = &["artifact", "start", "length", "rule", "fingerprint", "cover"];
+    const COLUMNS: &'static [&'static str] = &["start", "length", "rule", "fingerprint", "cover"];
 
     fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            artifact: row.integer()?,
-            finding: SecretFinding {
-                start: row.unsigned()?,
-                length: row.unsigned()?,
-                rule: stored::<SecretRule>(row.text()?)?,
-                fingerprint: fingerprint(row.blob()?)?,
-                cover: stored::<SecretCover>(row.text()?)?,
-            },
+            start: row.unsigned()?,
+            length: row.unsigned()?,
+            rule: stored::<SecretRule>(row.text()?)?,
+            fingerprint: fingerprint(row.blob()?)?,
+            cover: stored::<SecretCover>(row.text()?)?,
         })
     }
 }
@@ -86,19 +75,8 @@ pub async fn of(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Vec<SecretFinding>> 
 }
 
 pub(crate) async fn of_artifact(tx: &mut Tx<'_>, artifact: i64) -> Result<Vec<SecretFinding>> {
-    let sql = format!("SELECT {} FROM findings WHERE artifact = ?1 ORDER BY start", FindingRow::columns());
-    let rows: Vec<FindingRow> = tx.rows_of(&sql, &[artifact.into()]).await?;
-    Ok(rows.into_iter().map(|row| row.finding).collect())
-}
-
-/// Returns what was found in the artifacts of the commits of a stretch, artifact by artifact.
-pub(crate) async fn of_segment(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<FindingRow>> {
-    let sql = format!(
-        "SELECT DISTINCT {} FROM commits c JOIN findings f ON f.artifact = c.artifact_key \
-         WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 ORDER BY f.artifact, f.start",
-        FindingRow::columns_of("f")
-    );
-    tx.rows_of(&sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await
+    let sql = format!("SELECT {} FROM findings WHERE artifact = ?1 ORDER BY start", SecretFinding::columns());
+    tx.rows_of(&sql, &[artifact.into()]).await
 }
 
 /// A secret that occurs in a space.

@@ -46,5 +46,5 @@ pub use json_text::{JsonText, JsonTextError};
 pub use known::Foresight;
 pub use location::{Location, LocationError};
 pub use postgres::{PostgresUrl, UrlError};
-pub use sql::{Disclosure, Scope, Tx};
+pub use sql::{Disclosure, OpenSealed, Scope, Tx};
 pub use store::Store;

@@ -4,9 +4,9 @@
 
 mod row;
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
-use contexture_core::{Actor, ChainDigest, SpaceName, Timestamp};
+use contexture_core::{Actor, ArtifactId, ByteReplacement, ChainDigest, SpaceName, Timestamp};
 use futures_util::future::BoxFuture;
 
 use crate::{Error, Result, journal, known::Known, space, table::TableRow};
@@ -60,12 +60,21 @@ pub enum Disclosure {
     /// Placeholders stand for secrets.
     #[default]
     Masked,
-    /// Content is as it is stored.
+    /// Content is as it came.
     Exact,
 }
 
+/// Opens what was taken out of artifacts that are stored masked.
+///
+/// Whoever has the key of a space implements it; locating an artifact for a scope that discloses all calls it. An
+/// implementation must never fail otherwise than by returning nothing, and then the artifact is shown masked.
+pub trait OpenSealed: Send + Sync {
+    /// Returns what stood where something else stands now.
+    fn open(&self, artifact: &ArtifactId, patch: &[u8]) -> Option<Vec<ByteReplacement>>;
+}
+
 /// On whose behalf a transaction runs: nothing outside the space is seen or changed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Scope {
     /// The space.
     pub space: SpaceName,
@@ -75,6 +84,8 @@ pub struct Scope {
     pub now: Timestamp,
     /// What is seen of secrets.
     pub disclosure: Disclosure,
+    /// What opens sealed content where all is seen.
+    pub opener: Option<Arc<dyn OpenSealed>>,
 }
 
 /// The space that a write transaction is in and what it knows of it.

@@ -232,6 +232,7 @@ mod tests {
             actor: Actor::new("ada").unwrap(),
             now: at(0),
             disclosure: Disclosure::Masked,
+            opener: None,
         }
     }
 

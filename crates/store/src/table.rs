@@ -270,7 +270,7 @@ mod tests {
             check::<contexture_core::JournalRecord>(),
             check::<artifact::LocatedArtifact>(),
             check::<artifact::PartRow>(),
-            check::<finding::FindingRow>(),
+            check::<contexture_core::SecretFinding>(),
             check::<artifact::SealedPatch>(),
             check::<artifact::Withheld>(),
             check::<commit::LineRow>(),

@@ -21,6 +21,7 @@ fn scope() -> Scope {
         actor: Actor::new("tester").unwrap(),
         now: Timestamp::from_micros(0).unwrap(),
         disclosure: Disclosure::Masked,
+        opener: None,
     }
 }
 

@@ -4,14 +4,14 @@
 //! [`ArtifactReader`] get the bytes outside of it, wherever they are, and prove them. That may wait, so a further place
 //! (a pack, a remote store) is a further [`Whereabouts`] and nothing to those who read.
 
-use contexture_core::{ArtifactId, SecretFinding, SecretMask};
+use contexture_core::{ArtifactId, ByteReplacement, SecretMask};
 use futures_util::FutureExt as _;
 
 use super::{ARTIFACTS, Encoding, MAX_HOT_BYTES, artifact_id, locate, parts};
 use crate::{
     Error, Result, Store,
     space::stored,
-    sql::{Disclosure, RowReader, Scope, Tx},
+    sql::{RowReader, Scope},
     table::{Table, TableRow},
 };
 
@@ -26,10 +26,10 @@ pub struct LocatedArtifact {
     /// How many bytes it has, as its row says.
     pub size: u64,
     pub(super) key: i64,
-    has_findings: bool,
+    pub(super) has_findings: bool,
     bytes: Whereabouts,
-    /// What is not shown of it.
-    hidden: Vec<SecretFinding>,
+    /// What is seen of it otherwise than it is stored.
+    replaced: Vec<ByteReplacement>,
 }
 
 /// Where the bytes of an artifact are.
@@ -59,19 +59,14 @@ impl TableRow for LocatedArtifact {
             (Encoding::Lz4, Some(body)) => Whereabouts::Lz4(body),
             (Encoding::Raw | Encoding::Lz4, None) => Whereabouts::Lost,
         };
-        Ok(Self { id, size, key, has_findings: row.integer()? != 0, bytes, hidden: Vec::new() })
+        Ok(Self { id, size, key, has_findings: row.integer()? != 0, bytes, replaced: Vec::new() })
     }
 }
 
 impl LocatedArtifact {
-    /// Tells whether there is something in it that those on whose behalf a transaction runs are not shown.
-    pub(super) fn is_to_be_masked(&self, tx: &Tx<'_>) -> bool {
-        self.has_findings && tx.scope.disclosure == Disclosure::Masked
-    }
-
-    /// Hides secrets from whoever reads it.
-    pub(super) fn mask(&mut self, findings: Vec<SecretFinding>) {
-        self.hidden = findings;
+    /// Has whoever reads it see other bytes in some places.
+    pub(super) fn replace(&mut self, replacements: Vec<ByteReplacement>) {
+        self.replaced = replacements;
     }
 
     /// Tells whether its bytes come in one piece, of at most [`MAX_HOT_BYTES`]; if not, in several.
@@ -111,7 +106,7 @@ impl LocatedArtifact {
 /// Returns all bytes of an artifact, which fit into memory, and proves them.
 pub async fn read(store: &Store, scope: &Scope, mut located: LocatedArtifact) -> Result<Vec<u8>> {
     if located.is_one_piece() {
-        let mut mask = SecretMask::new(std::mem::take(&mut located.hidden));
+        let mut mask = SecretMask::new(std::mem::take(&mut located.replaced));
         return located.into_piece().map(|piece| mask.apply(piece));
     }
     let mut reader = ArtifactReader::of(store, scope, located);
@@ -156,7 +151,7 @@ impl ArtifactReader {
     /// Starts to read an artifact that was located already.
     pub fn of(store: &Store, scope: &Scope, mut located: LocatedArtifact) -> Self {
         let size = located.size;
-        let mask = SecretMask::new(std::mem::take(&mut located.hidden));
+        let mask = SecretMask::new(std::mem::take(&mut located.replaced));
         let state = match located.parts_key() {
             None => State::OnePiece(located),
             Some(key) => State::Parts(Box::new(PartsReader {
@@ -173,7 +168,8 @@ impl ArtifactReader {
         Self { size, mask, state }
     }
 
-    /// Returns the size of the artifact, known before it is read. Where secrets are hidden, other bytes come out.
+    /// Returns the size of the artifact, known before it is read. Where something else is seen than is stored, it is
+    /// another.
     pub fn size(&self) -> u64 {
         self.size
     }

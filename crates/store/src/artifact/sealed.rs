@@ -36,6 +36,10 @@ pub async fn keep_original(tx: &mut Tx<'_>, id: &ArtifactId, patch: &[u8]) -> Re
 /// Returns what was taken out of an artifact, if anything was.
 pub async fn original(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<SealedPatch>> {
     let artifact = require(tx, id).await?;
+    of_artifact(tx, artifact).await
+}
+
+pub(super) async fn of_artifact(tx: &mut Tx<'_>, artifact: i64) -> Result<Option<SealedPatch>> {
     let sql = format!("SELECT {} FROM sealed_originals WHERE artifact = ?1", SealedPatch::columns());
     tx.row_of(&sql, &[artifact.into()]).await
 }

@@ -46,6 +46,7 @@ pub(crate) fn scope(space: &str) -> Scope {
         actor: Actor::new("ada").unwrap(),
         now: "2026-11-15T20:10:00Z".parse().unwrap(),
         disclosure: Disclosure::Masked,
+        opener: None,
     }
 }
 
