@@ -1,0 +1,217 @@
+//! Secrets that say themselves what they are, found by their prefixes.
+//!
+//! Nearly every token is a long run of letters, digits, `_`, `-` and `.`, and text has few such runs. So runs are looked
+//! for by jumping, and only where one begins, or a word in it, prefixes are compared.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use crate::{
+    Alphabet,
+    checksum::ends_with_crc32,
+    escape,
+    family::{Check, Part, Shape},
+    found::{Found, Strength},
+};
+
+/// Length of the shortest run that can be a token.
+pub(crate) const SHORTEST_RUN: usize = 16;
+
+/// Which bytes are of a run.
+const IN_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = Alphabet::DOTTED.has(byte as u8);
+        byte += 1;
+    }
+    table
+};
+
+/// Every shape with a prefix, in buckets by what it starts with.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    /// One bit for every hash of three bytes that some prefix starts with.
+    starts: Box<[u64; 128]>,
+    /// Shapes by their first byte, the longest prefix first.
+    shapes: Vec<TokenShape>,
+    /// Where the shapes of a first byte are.
+    buckets: Box<[(u16, u16); 256]>,
+}
+
+/// A shape and the rule that it belongs to.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenShape {
+    pub(crate) prefix: Box<[u8]>,
+    pub(crate) parts: Box<[Part]>,
+    pub(crate) check: Check,
+    pub(crate) rule: usize,
+}
+
+impl TokenShape {
+    pub(crate) fn new(shape: &Shape, rule: usize) -> Self {
+        Self { prefix: shape.prefix.as_bytes().into(), parts: shape.parts.into(), check: shape.check, rule }
+    }
+}
+
+impl Tokens {
+    pub(crate) fn new(mut shapes: Vec<TokenShape>) -> Self {
+        shapes.sort_by_key(|shape| (shape.prefix[0], std::cmp::Reverse(shape.prefix.len())));
+        let mut starts = Box::new([0; 128]);
+        let mut buckets = Box::new([(0, 0); 256]);
+        for (index, shape) in (0..).zip(&shapes) {
+            let bit = start_bit(&shape.prefix);
+            starts[bit / 64] |= 1 << (bit % 64);
+            let bucket: &mut (u16, u16) = &mut buckets[usize::from(shape.prefix[0])];
+            if bucket.1 == 0 {
+                bucket.0 = index;
+            }
+            bucket.1 = index + 1;
+        }
+        Self { starts, shapes, buckets }
+    }
+
+    /// Reports every token.
+    pub(crate) fn find(&self, bytes: &[u8], found: &mut Vec<Found>) {
+        let mut at = 0;
+        while let Some(start) = next_run(bytes, at) {
+            let mut end = start + SHORTEST_RUN;
+            while end < bytes.len() && IN_RUN[usize::from(bytes[end])] {
+                end += 1;
+            }
+            self.find_in_run(bytes, start, end, found);
+            at = end + 1;
+        }
+    }
+
+    fn find_in_run(&self, bytes: &[u8], start: usize, end: usize, found: &mut Vec<Found>) {
+        let first = escape::after_escape(bytes, start).min(end);
+        self.find_at(bytes, first, Place::Start, found);
+        if let Some(word) = after_decoration(bytes, start, end) {
+            self.find_at(bytes, word, Place::Start, found);
+        }
+        for at in first..end.saturating_sub(SHORTEST_RUN - 4) {
+            if matches!(bytes[at], b'.' | b'-' | b'_') {
+                self.find_at(bytes, at + 1, Place::Within, found);
+            }
+        }
+    }
+
+    /// Reports the token that begins at a place, if one does.
+    fn find_at(&self, bytes: &[u8], at: usize, place: Place, found: &mut Vec<Found>) {
+        let Some(head) = bytes.get(at..at + 3) else { return };
+        let bit = start_bit(head);
+        if self.starts[bit / 64] & (1 << (bit % 64)) == 0 {
+            return;
+        }
+        let (from, to) = self.buckets[usize::from(head[0])];
+        for shape in &self.shapes[usize::from(from)..usize::from(to)] {
+            if bytes[at..].starts_with(&shape.prefix)
+                && (place == Place::Start || shape.prefix.len() >= 4)
+                && let Some(end) = shape.end(bytes, at)
+            {
+                found.push(Found { start: at, end, rule: shape.rule, strength: Strength::Itself });
+                return;
+            }
+        }
+    }
+}
+
+/// Where in a run a word begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    Within,
+}
+
+impl TokenShape {
+    /// Returns where the token ends that begins here, whose prefix has been seen.
+    pub(crate) fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        let body = start + self.prefix.len();
+        let mut end = body;
+        let mut last = Alphabet::ALNUM;
+        for part in &self.parts {
+            match *part {
+                Part::Of(alphabet, least, most) => {
+                    let reach = alphabet.reach(&bytes[end..], most);
+                    if reach < least {
+                        return None;
+                    }
+                    end += reach;
+                    last = alphabet;
+                }
+                Part::Text(text) => {
+                    if !bytes[end..].starts_with(text.as_bytes()) {
+                        return None;
+                    }
+                    end += text.len();
+                }
+            }
+        }
+        if bytes.get(end).is_some_and(|&next| last.has(next) || next == b'_' || next.is_ascii_alphanumeric()) {
+            return None;
+        }
+        // A full stop ends the sentence, not the token.
+        let full_stops = bytes[body..end].iter().rev().take_while(|&&byte| byte == b'.').count();
+        end -= full_stops;
+        self.check(&bytes[body..end]).then_some(end)
+    }
+
+    fn check(&self, body: &[u8]) -> bool {
+        match self.check {
+            Check::Shape => true,
+            Check::Mixed => is_mixed(body),
+            Check::Crc32 => ends_with_crc32(body),
+            Check::JsonWebToken => is_token_header(&[b"eyJ", body].concat()),
+        }
+    }
+}
+
+/// Tells whether a text has letters and digits and is not one that repeats itself, as examples do.
+fn is_mixed(body: &[u8]) -> bool {
+    let mut seen = [false; 128];
+    for &byte in body {
+        seen[usize::from(byte & 0x7f)] = true;
+    }
+    let distinct = seen.iter().filter(|&&seen| seen).count();
+    body.iter().any(u8::is_ascii_digit)
+        && body.iter().any(u8::is_ascii_alphabetic)
+        && distinct >= (body.len() / 4).clamp(5, 9)
+}
+
+/// Tells whether the first part of a text is base64 of a JSON object that names an algorithm.
+fn is_token_header(token: &[u8]) -> bool {
+    let header = token.split(|&byte| byte == b'.').next().unwrap_or_default();
+    let Ok(header) = URL_SAFE_NO_PAD.decode(header) else { return false };
+    header.starts_with(b"{\"") && memchr::memmem::find(&header, b"\"alg\"").is_some()
+}
+
+/// Returns where the next run begins that is long enough.
+#[inline]
+fn next_run(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(window) = bytes.get(at..at + SHORTEST_RUN) {
+        match window.iter().rposition(|&byte| !IN_RUN[usize::from(byte)]) {
+            Some(last) => at += last + 1,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+/// Returns where a word begins behind what is no part of it: `%3D`, the end of a colour, the head of a CBOR text.
+fn after_decoration(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    let run = &bytes[start..end];
+    match start.checked_sub(1).map(|before| bytes[before]) {
+        Some(b'%') if run[..2].iter().all(u8::is_ascii_hexdigit) => Some(start + 2),
+        Some(b'[' | b';') => {
+            let digits = run.iter().position(|byte| !byte.is_ascii_digit()).filter(|&digits| digits > 0)?;
+            (run[digits] == b'm').then_some(start + digits + 1)
+        }
+        _ => (run[0] == b'x' && usize::from(run[1]) + 2 <= run.len()).then_some(start + 2),
+    }
+}
+
+#[inline]
+fn start_bit(head: &[u8]) -> usize {
+    let word = u32::from(head[0]) | u32::from(head[1]) << 8 | u32::from(head[2]) << 16;
+    (word.wrapping_mul(0x9e37_79b1) >> 19) as usize
+}

@@ -1,0 +1,61 @@
+use contexture_secrets::{Check, Scanner, families};
+
+use crate::generate::{Random, secret};
+
+/// What may stand around a secret without hiding it.
+const AROUND: [(&str, &str); 12] = [
+    ("", ""),
+    (" ", " "),
+    ("export KEY=", "\n"),
+    ("\"", "\""),
+    (r#"{"text":"first\n"#, r#"\nsecond"}"#),
+    (r#"{"arguments":"{\"key\":\""#, r#"\"}"}"#),
+    (r#"{"a":"{\"b\":\"x\\n"#, r#"\\n\"}"}"#),
+    ("https://host/?key=", "&more=1"),
+    ("(", ")."),
+    ("\\u003cb\\u003e", "\\u003c/b\\u003e"),
+    ("\u{1b}[32m", "\u{1b}[0m"),
+    ("é", "é"),
+];
+
+#[test]
+fn every_shape_is_found_wherever_it_stands() {
+    let scanner = Scanner::new();
+    let mut random = Random::new(1);
+    for family in families() {
+        for shape in family.shapes {
+            for (before, after) in AROUND {
+                let secret = secret(shape, &mut random);
+                let text = format!("{before}{secret}{after}");
+                let found = scanner.scan(text.as_bytes());
+                let whole = found.iter().any(|span| &text[span.start..span.end()] == secret);
+                assert!(whole, "{} {:?} in {text:?}: {found:?}", family.id, shape.prefix);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_whose_checksum_is_wrong_is_none() {
+    let scanner = Scanner::new();
+    let mut random = Random::new(2);
+    for family in families() {
+        for shape in family.shapes.iter().filter(|shape| shape.check == Check::Crc32) {
+            let good = secret(shape, &mut random);
+            let last = if good.ends_with('x') { 'y' } else { 'x' };
+            let bad = format!("{}{last}", &good[..good.len() - 1]);
+            assert_eq!(scanner.scan(good.as_bytes()).len(), 1, "{good}");
+            assert_eq!(scanner.scan(bad.as_bytes()), [], "{bad}");
+        }
+    }
+}
+
+#[test]
+fn ids_are_told_once() {
+    let mut ids: Vec<_> = families().map(|family| family.id).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    assert!(all >= 90, "{all}");
+}
