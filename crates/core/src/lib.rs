@@ -25,9 +25,12 @@ pub use id::{
 pub use journal::{ChainDigest, EventKind, JournalKind, JournalRecord, Mutation};
 pub use name::{
     Actor, CounterName, Format, GapSeverity, GapStatus, HeadName, IdempotencyKey, LabelKey, Machine, NameError,
-    Principal, RecipeName, RuntimeSessionId, SecretRule, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
+    Principal, RecipeName, RuntimeSessionId, SpaceName, Stream, Subject, Tag, Template, Thread, Ticket,
 };
-pub use secret::{ByteReplacement, Fingerprint, FingerprintError, SecretCover, SecretFinding, SecretMask, placeholder};
+pub use secret::{
+    ByteReplacement, Fingerprint, FingerprintError, FingerprintKey, Placeholder, PlaceholderError, RuleId, RuleIdError,
+    SecretCover, SecretFinding, SecretMask,
+};
 pub use session_id::GivenSessionId;
 pub use time::{TimeError, Timestamp};
 pub use vocabulary::{UnknownWord, Word};

@@ -79,10 +79,6 @@ name!(
     SpaceName, "a space name", NameRule::Slug
 );
 name!(
-    /// What recognises a kind of secret.
-    SecretRule, "the name of a rule for secrets", NameRule::Slug
-);
-name!(
     /// A movable pointer to a commit, such as `session/4f1c` or `branch/fix`.
     HeadName, "a head name", NameRule::Head
 );

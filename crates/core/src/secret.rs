@@ -1,26 +1,19 @@
 //! Secrets in content: where one is, which rule found it, and what stands in its place where it must not be shown.
 
-use std::{fmt, str::FromStr};
+mod fingerprint;
+mod placeholder;
+mod rule_id;
+
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{SecretRule, UnknownWord};
+pub use fingerprint::{Fingerprint, FingerprintError, FingerprintKey};
+pub use placeholder::{Placeholder, PlaceholderError};
+pub use rule_id::{RuleId, RuleIdError};
 
-/// What tells one secret from another without telling it: a keyed hash of its value.
-///
-/// The key is the space's own, so equal secrets have equal fingerprints in one space and in no other.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(into = "String", try_from = "String")]
-#[schemars(with = "String", extend("pattern" = "^[0-9a-f]{16}$"))]
-pub struct Fingerprint([u8; 8]);
-
-/// Says that a text is no fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no fingerprint of a secret: expected 16 hex digits")]
-pub struct FingerprintError {
-    text: String,
-}
+use crate::UnknownWord;
 
 /// A secret that was found in content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +23,7 @@ pub struct SecretFinding {
     /// How many bytes it takes up there.
     pub length: u64,
     /// What recognised it.
-    pub rule: SecretRule,
+    pub rule: RuleId,
     /// Which secret it is.
     pub fingerprint: Fingerprint,
     /// What stands in its place where it is not shown.
@@ -68,54 +61,6 @@ pub struct SecretMask {
     next: Option<ByteReplacement>,
 }
 
-impl Fingerprint {
-    /// Wraps bytes that are known to be a fingerprint.
-    pub const fn from_bytes(bytes: [u8; 8]) -> Self {
-        Self(bytes)
-    }
-
-    /// Borrows the bytes.
-    pub const fn as_bytes(&self) -> &[u8; 8] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = FingerprintError;
-
-    fn from_str(text: &str) -> Result<Self, FingerprintError> {
-        let mut bytes = [0; 8];
-        hex::decode_to_slice(text, &mut bytes).map_err(|_| FingerprintError { text: text.to_owned() })?;
-        Ok(Self(bytes))
-    }
-}
-
-impl TryFrom<String> for Fingerprint {
-    type Error = FingerprintError;
-
-    fn try_from(text: String) -> Result<Self, FingerprintError> {
-        text.parse()
-    }
-}
-
-impl From<Fingerprint> for String {
-    fn from(fingerprint: Fingerprint) -> Self {
-        fingerprint.to_string()
-    }
-}
-
 impl SecretFinding {
     /// Returns where it ends.
     pub fn end(&self) -> u64 {
@@ -125,7 +70,7 @@ impl SecretFinding {
     /// Returns what stands in its place: text without quotes, backslashes or line ends, so that what it stands in stays
     /// well formed.
     pub fn placeholder(&self) -> String {
-        let named = placeholder(&self.rule, self.fingerprint);
+        let named = Placeholder { rule: self.rule.clone(), fingerprint: self.fingerprint }.to_string();
         match self.cover {
             SecretCover::Named => named,
             SecretCover::Sized => {
@@ -134,11 +79,6 @@ impl SecretFinding {
             }
         }
     }
-}
-
-/// Returns what stands in the place of a secret.
-pub fn placeholder(rule: &SecretRule, fingerprint: Fingerprint) -> String {
-    format!("[secret:{rule}:{fingerprint}]")
 }
 
 impl SecretCover {
@@ -227,7 +167,7 @@ mod tests {
     use super::*;
 
     fn finding(start: u64, length: u64, cover: SecretCover) -> SecretFinding {
-        let (rule, fingerprint) = (SecretRule::new("test").unwrap(), Fingerprint::from_bytes([1; 8]));
+        let (rule, fingerprint) = (RuleId::new("test").unwrap(), Fingerprint::from_bytes([1; 8]));
         SecretFinding { start, length, rule, fingerprint, cover }
     }
 

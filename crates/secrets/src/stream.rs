@@ -1,6 +1,6 @@
 //! Scanning content that is too large to hold.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Deref};
 
 use crate::{
     RuleId, Scanner, escape,
@@ -18,8 +18,8 @@ const WINDOW: usize = 1 << 20;
 ///
 /// It finds what [`Scanner::scan`] finds in the whole.
 #[derive(Debug)]
-pub struct StreamScanner<'s> {
-    scanner: &'s Scanner,
+pub struct StreamScanner<S> {
+    scanner: S,
     /// What has been given out already but may matter for what follows, then what has not.
     buffer: Vec<u8>,
     /// How much of the buffer was given out.
@@ -55,9 +55,9 @@ impl<'b> StreamedSecret<'b> {
     }
 }
 
-impl<'s> StreamScanner<'s> {
+impl<S: Deref<Target = Scanner>> StreamScanner<S> {
     /// Starts at the beginning of some content.
-    pub fn new(scanner: &'s Scanner) -> Self {
+    pub fn new(scanner: S) -> Self {
         Self { scanner, buffer: Vec::new(), settled: 0, offset: 0 }
     }
 

@@ -1,6 +1,6 @@
 //! Findings: where secrets are in the bytes of artifacts.
 
-use contexture_core::{ArtifactId, Fingerprint, JournalKind, Mutation, SecretCover, SecretFinding, SecretRule};
+use contexture_core::{ArtifactId, Fingerprint, JournalKind, Mutation, RuleId, SecretCover, SecretFinding};
 
 use crate::{
     Error, Result,
@@ -34,7 +34,7 @@ impl TableRow for SecretFinding {
         Ok(Self {
             start: row.unsigned()?,
             length: row.unsigned()?,
-            rule: stored::<SecretRule>(row.text()?)?,
+            rule: stored::<RuleId>(row.text()?)?,
             fingerprint: fingerprint(row.blob()?)?,
             cover: stored::<SecretCover>(row.text()?)?,
         })
@@ -85,7 +85,7 @@ pub struct FoundSecret {
     /// Which one.
     pub fingerprint: Fingerprint,
     /// What recognised it.
-    pub rule: SecretRule,
+    pub rule: RuleId,
     /// In how many artifacts it is.
     pub artifacts: u64,
     /// How often it occurs in them.
@@ -102,7 +102,7 @@ pub async fn secrets(tx: &mut Tx<'_>, after: Option<Fingerprint>, limit: u32) ->
         let row = &mut row.reader(0);
         Ok(FoundSecret {
             fingerprint: fingerprint(row.blob()?)?,
-            rule: stored::<SecretRule>(row.text()?)?,
+            rule: stored::<RuleId>(row.text()?)?,
             artifacts: row.unsigned()?,
             places: row.unsigned()?,
         })

@@ -1,7 +1,7 @@
 //! Secrets: what was found in content is hidden from whoever reads it, unless they ask for the exact bytes.
 
 use contexture::{Contexture, Disclosure, Stop};
-use contexture_core::{ArtifactId, Fingerprint, JournalKind, SecretCover, SecretFinding, SecretRule};
+use contexture_core::{ArtifactId, Fingerprint, JournalKind, RuleId, SecretCover, SecretFinding};
 use contexture_store::finding;
 use futures_util::FutureExt as _;
 
@@ -14,7 +14,7 @@ fn found(start: usize, length: usize) -> SecretFinding {
     SecretFinding {
         start: start as u64,
         length: length as u64,
-        rule: SecretRule::new("test").unwrap(),
+        rule: RuleId::new("test").unwrap(),
         fingerprint: Fingerprint::from_bytes([7; 8]),
         cover: SecretCover::Named,
     }

@@ -31,8 +31,8 @@ impl RuleId {
         if is_name(text.as_bytes()) { Ok(Self(Cow::Owned(text))) } else { Err(RuleIdError { text }) }
     }
 
-    /// Names a rule of the built-in table.
-    pub(crate) const fn built_in(name: &'static str) -> Self {
+    /// Takes a name that is known to be one, of a rule that the program has itself.
+    pub const fn built_in(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
     }
 
@@ -42,7 +42,7 @@ impl RuleId {
     }
 }
 
-pub(crate) fn is_name(text: &[u8]) -> bool {
+pub(super) fn is_name(text: &[u8]) -> bool {
     text.len() <= RuleId::MOST_BYTES
         && text
             .split(|&byte| byte == b'-')

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Fingerprint, RuleId, rule_id};
+use super::{Fingerprint, RuleId, rule_id};
 
 /// What is shown instead of a secret: `[secret:RULE:FINGERPRINT]`.
 ///
@@ -41,7 +41,7 @@ impl Placeholder {
     }
 
     /// Tells whether a stretch touches a placeholder.
-    pub(crate) fn touches(bytes: &[u8], start: usize, end: usize) -> bool {
+    pub fn touches(bytes: &[u8], start: usize, end: usize) -> bool {
         let from = start.saturating_sub(Self::MOST_BYTES);
         let window = &bytes[from..end.min(bytes.len())];
         memchr::memmem::find_iter(window, Self::START).any(|at| {
