@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contexture::{
-    Checkpoint, CheckpointContent, Contexture, Location, Options,
+    Checkpoint, CheckpointContent, Contexture, Location, Options, SecretMeans,
     core::{
         Actor, CommitId, Format, HeadName, Machine, Principal, Provenance, RuntimeSessionId, SpaceName, Template,
         Timestamp, Trigger,
@@ -22,6 +22,7 @@ pub(crate) async fn open(location: impl Into<Location>) -> Result<Contexture> {
         space: SpaceName::new("default")?,
         actor: Actor::new(PRINCIPAL)?,
         clock: Arc::new(|| Timestamp::from(jiff::Timestamp::now())),
+        secrets: SecretMeans::without_keys(|bytes| getrandom::fill(bytes).expect("the system has random bytes")),
     };
     Ok(Contexture::open(options).await?)
 }

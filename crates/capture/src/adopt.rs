@@ -3,24 +3,23 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _},
+    io::{self, BufRead as _, BufReader, Read as _},
     ops::Range,
     path::Path,
+    sync::Arc,
 };
 
+use contexture::SecretGuard;
 use contexture_core::{CommitId, Format, GivenSessionId, HeadName, Trigger};
-use contexture_formats::{Framing, codec};
-use contexture_store::{
-    artifact::{self, PreparedContent},
-    source::{self, SourceSegment, TranscriptSource},
-};
+use contexture_formats::{Concatenation, Framing, codec};
+use contexture_store::source::{self, SourceSegment, TranscriptSource};
 use futures_util::FutureExt as _;
 
 use crate::{
     Capture, Error, ImportSettings, Result,
     input::{InputTail, SessionInput, id_in_name},
     lines::Lines,
-    steps::Steps,
+    steps::{CapturedContent, Repetition, StepSource, Steps},
 };
 
 /// Bytes of a session that are stored as one artifact.
@@ -70,7 +69,9 @@ impl Capture<'_> {
     pub(crate) async fn adopt(self, draft: AdoptedDraft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
         let AdoptedDraft { written, place, format } = draft;
         let unnamed = GivenSessionId::new("");
-        let steps = Steps::new(format.clone(), Framing::Lines, settings.clone(), unnamed, self.engine.now());
+        let guard = self.engine.guard().await?;
+        let origin = StepSource { format: format.clone(), framing: Framing::Lines, guard: Arc::clone(&guard) };
+        let steps = Steps::new(origin, settings.clone(), unnamed, self.engine.now());
         let (path, kind) = (written.to_owned(), format.clone());
         let priming = tokio::task::spawn_blocking(move || prime(&path, &kind, steps, grafts));
         let primed = priming.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
@@ -85,7 +86,7 @@ impl Capture<'_> {
             state,
             taken_at: self.engine.now(),
         };
-        let segments = self.keep_pieces(written).await?;
+        let segments = self.keep_pieces(written, &guard).await?;
         let saving = self.engine.store().write(self.engine.scope(), (source, segments), |tx, (source, segments)| {
             source::save(tx, source, segments).boxed()
         });
@@ -93,8 +94,8 @@ impl Capture<'_> {
     }
 
     /// Stores the bytes of a session as they are, so that it can be given back like any other.
-    async fn keep_pieces(self, path: &Path) -> Result<Vec<SourceSegment>> {
-        let mut file = File::open(path).map_err(unread)?;
+    async fn keep_pieces(self, path: &Path, guard: &Arc<SecretGuard>) -> Result<Vec<SourceSegment>> {
+        let mut file = BufReader::new(File::open(path).map_err(unread)?);
         let (mut segments, mut start) = (Vec::new(), 0);
         loop {
             let mut piece = Vec::new();
@@ -102,14 +103,20 @@ impl Capture<'_> {
             if piece.is_empty() {
                 return Ok(segments);
             }
+            // Secrets lie within lines.
+            file.read_until(b'\n', &mut piece).map_err(unread)?;
             let length = piece.len() as u64;
-            let content = PreparedContent::fine(piece);
+            let content = CapturedContent::of(guard.screen(piece, Concatenation::Lines), Repetition::Likely);
             segments.push(SourceSegment { start, length, artifact: *content.id(), part_start: 0 });
             start += length;
-            let storing = self
-                .engine
-                .store()
-                .write(self.engine.scope(), content, |tx, content| artifact::put_content(tx, content).boxed());
+            let taken = (content, Arc::clone(guard));
+            let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (content, guard)| {
+                async move {
+                    guard.settle(tx).await?;
+                    content.put(tx, guard).await
+                }
+                .boxed()
+            });
             storing.await?;
         }
     }

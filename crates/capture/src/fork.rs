@@ -56,7 +56,8 @@ impl Capture<'_> {
         };
         let missing = Ok((None, Some(base.session.clone())));
         let Some(parent) = self.source_of(&base.session, format).await? else { return missing };
-        let Some(cut) = self.cut(&parent, &base).await? else { return missing };
+        let exact = self.engine.exact().await?;
+        let Some(cut) = Capture::new(&exact).cut(&parent, &base).await? else { return missing };
         let session = serde_json::from_str::<State>(&parent.state).ok().and_then(|state| state.session);
         let Some(session) = session.and_then(|session| session.checked()) else { return missing };
         let Some((id, before)) = self.commit_with(session, cut.artifact).await? else { return missing };

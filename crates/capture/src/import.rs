@@ -1,11 +1,12 @@
 //! Import: one session file becomes chains of commits, in one pass, as far as it is not here yet.
 
-use std::{io, path::Path};
+use std::{io, path::Path, sync::Arc};
 
+use contexture::SecretGuard;
 pub use contexture::wire::{BadLine, FileOutcome, ImportedFile};
 use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Thread, Ticket, Trigger};
 use contexture_store::{
-    Tx, annotation, artifact,
+    Tx, annotation,
     commit::{self, Inserted},
     head,
     source::{self, SourceMark, SourceSegment, TranscriptSource},
@@ -120,7 +121,9 @@ impl Capture<'_> {
         loop {
             let span = debug_span!("capture", tries, tip = field::Empty, new_commits = field::Empty);
             match self.capture_once(file, reason, piece, progress).instrument(span.clone()).await {
-                Err(Error::Overtaken { .. }) if tries < MAX_TRIES => tries += 1,
+                Err(Error::Overtaken { .. } | Error::Engine(contexture::Error::PolicyChanged)) if tries < MAX_TRIES => {
+                    tries += 1;
+                }
                 captured => {
                     if let Ok(file) = &captured {
                         span.record("tip", file.tip.map(field::display)).record("new_commits", file.new_commits);
@@ -149,6 +152,7 @@ impl Capture<'_> {
             (None, Some(_)) if path.exists() => self.base_of(&path, &format).await?,
             (None, Some(_)) | (Some(_), _) => (None, None),
         };
+        let guard = self.engine.guard().await?;
         let expected = Expected { file: file.clone(), mark: known.as_ref().map(|known| known.source.mark()) };
         let job = ReadingJob {
             path: path.clone(),
@@ -160,8 +164,9 @@ impl Capture<'_> {
             forked_from: forked_from.clone(),
             reason: reason.clone(),
             piece: piece.cloned(),
+            guard: Arc::clone(&guard),
         };
-        let mut taking = Taking { capture: self, expected, reason, new: 0, known: 0, done: None };
+        let mut taking = Taking { capture: self, guard, expected, reason, new: 0, known: 0, done: None };
         let unread = |unread| match unread {
             Unread::Io(source) => Error::Io { attempt: "read the session", source },
             Unread::Discontinuous => Error::Discontinuous { path: file.path.clone() },
@@ -244,15 +249,22 @@ impl Capture<'_> {
     }
 
     /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
-    async fn store_steps(self, expected: &Expected, batch: StepBatch, saved: Option<Saved>) -> Result<(u64, u64)> {
+    async fn store_steps(
+        self,
+        expected: &Expected,
+        guard: &Arc<SecretGuard>,
+        batch: StepBatch,
+        saved: Option<Saved>,
+    ) -> Result<(u64, u64)> {
         if batch.is_empty() && saved.is_none() {
             return Ok((0, 0));
         }
-        let taken = (expected.clone(), batch, saved);
-        let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (expected, batch, saved)| {
+        let taken = (expected.clone(), Arc::clone(guard), batch, saved);
+        let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (expected, guard, batch, saved)| {
             let store = async move {
                 expected.check(tx).await?;
-                let counts = store(tx, batch).await?;
+                guard.settle(tx).await?;
+                let counts = store(tx, batch, guard).await?;
                 if let Some(Saved { source, segments, replaces }) = saved {
                     if *replaces {
                         source::forget(tx, &source.machine, &source.path).await?;
@@ -263,13 +275,18 @@ impl Capture<'_> {
             };
             store.boxed()
         });
-        storing.await
+        let stored: Result<(u64, u64)> = storing.await;
+        if let Err(Error::Engine(contexture::Error::PolicyChanged)) = stored {
+            self.engine.forget_guard();
+        }
+        stored
     }
 }
 
 /// Stores what a session becomes, message by message.
 struct Taking<'t> {
     capture: Capture<'t>,
+    guard: Arc<SecretGuard>,
     expected: Expected,
     reason: &'t CaptureReason,
     /// Commits that were not here before.
@@ -286,7 +303,7 @@ impl Taking<'_> {
             Message::Batch(batch, at) => (batch, None, at),
             Message::Done(last) => self.finish(*last),
         };
-        let (new, known) = self.capture.store_steps(&self.expected, batch, saved).await?;
+        let (new, known) = self.capture.store_steps(&self.expected, &self.guard, batch, saved).await?;
         self.new += new;
         self.known += known;
         Ok(at)
@@ -335,14 +352,14 @@ struct Saved {
     replaces: bool,
 }
 
-async fn store(tx: &mut Tx<'_>, batch: &StepBatch) -> Result<(u64, u64)> {
+async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Result<(u64, u64)> {
     let (mut new, mut known) = (0, 0);
     for aside in &batch.asides {
-        artifact::put_content(tx, aside).await?;
+        aside.put(tx, guard).await?;
     }
     let mut heads: Vec<(&HeadName, CommitId)> = Vec::new();
     for made in &batch.commits {
-        artifact::put_content(tx, &made.content).await?;
+        made.content.put(tx, guard).await?;
         let (id, inserted) = commit::insert(tx, &made.commit).await?;
         debug_assert_eq!(id, made.id);
         match inserted {

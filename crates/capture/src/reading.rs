@@ -1,7 +1,8 @@
 //! Reading: from the bytes of a session to the commits that they become.
 
-use std::{fs, io, mem, path::PathBuf, time::SystemTime};
+use std::{fs, io, mem, path::PathBuf, sync::Arc, time::SystemTime};
 
+use contexture::SecretGuard;
 use contexture_core::{CommitId, Format, GivenSessionId, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
@@ -13,7 +14,7 @@ use crate::{
     input::{InputTail, Piece, SessionInput, known_as},
     lines::Lines,
     links,
-    steps::{Base, State, StepBatch, Steps},
+    steps::{Base, State, StepBatch, StepSource, Steps},
 };
 
 /// Bytes of content that are stored in one transaction, about.
@@ -68,6 +69,8 @@ pub(crate) struct ReadingJob {
     pub(crate) reason: CaptureReason,
     /// The bytes of the file that are at hand, when the file is not what is read.
     pub(crate) piece: Option<Piece>,
+    /// Who looks through what is read.
+    pub(crate) guard: Arc<SecretGuard>,
 }
 
 /// What is known of a file that was taken in before.
@@ -251,9 +254,9 @@ impl ReadingJob {
             None => timestamp(fs::metadata(file)?.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
         };
         let stem = known_as(&self.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let (format, settings) = (self.format.clone(), self.settings.clone());
-        let mut steps =
-            Steps::new(format, framing, settings, GivenSessionId::new(stem.unwrap_or_default()), written_at);
+        let source = StepSource { format: self.format.clone(), framing, guard: Arc::clone(&self.guard) };
+        let session = GivenSessionId::new(stem.unwrap_or_default());
+        let mut steps = Steps::new(source, self.settings.clone(), session, written_at);
         if let Some(base) = &self.base {
             steps.go_on_from(base.clone());
         }

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{Materialized, Reference, Stop, WrittenSession};
-use contexture_core::{CommitId, HeadName, RuntimeSessionId};
+use contexture::{Contexture, Disclosure, Materialized, Reference, Stop, WrittenSession};
+use contexture_core::{CommitId, HeadName, Machine, RuntimeSessionId};
 use contexture_formats::Target;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
 use tracing::{Instrument as _, debug_span};
@@ -49,6 +49,8 @@ pub struct ResumedSession {
     pub command: ResumeCommand,
     /// How faithful it is, and what was counted in it.
     pub report: Materialized,
+    /// What was seen of secrets: all where the session goes on in the runtime and on the machine that it came from.
+    pub disclosure: Disclosure,
 }
 
 impl Capture<'_> {
@@ -108,13 +110,25 @@ impl Capture<'_> {
             now: self.engine.now(),
             ..self.engine.target_of(Some(*commit)).await?
         };
-        let writing = self.engine.write_session(*commit, &format, &target, draft.as_file_mut());
+        let engine = self.disclosing_to(*commit, *runtime, &settings.machine).await?;
+        let writing = engine.write_session(*commit, &format, &target, draft.as_file_mut());
         let WrittenSession { report, ends } = writing.await?;
         draft.sync().map_err(unwritten)?;
         let grafts = Grafts { ends, follow: head.clone() };
         self.adopt(AdoptedDraft { written: draft.draft_path(), place: &path, format }, grafts, settings).await?;
         draft.publish(&path, NameTaken::Refuse).map_err(unwritten)?;
-        Ok(ResumedSession { path, command, report })
+        engine.record_reveal(format!("{commit} in session {session}")).await?;
+        Ok(ResumedSession { path, command, report, disclosure: engine.disclosure() })
+    }
+
+    /// Returns a handle that shows a chain as it came where all of it was written by this runtime on this machine, and
+    /// there is something to hide in it.
+    async fn disclosing_to(self, commit: CommitId, runtime: Runtime, machine: &Machine) -> Result<Contexture> {
+        let origin = self.engine.secret_origin(commit).await?;
+        let is_own = origin.iter().all(|(format, from)| {
+            Runtime::of(format).is_some_and(|own| own == runtime) && from.as_ref() == Some(machine)
+        });
+        Ok(if is_own && !origin.is_empty() { self.engine.exact().await? } else { self.engine.masking() })
     }
 }
 

@@ -7,26 +7,30 @@ mod open;
 mod state;
 mod turns;
 
+use std::sync::Arc;
+
+use contexture::SecretGuard;
 use contexture_core::{
     Annotation, Commit, CommitId, CommitKind, Count, Format, GivenSessionId, HeadName, Provenance, Template, Timestamp,
     Trigger,
 };
 use contexture_formats::{
-    Framing,
+    Concatenation, Framing,
     codec::{Facts, OriginKind, Outline, SessionOrigin},
     thread::{LanePlace, Placement, Start, Threader},
 };
-use contexture_store::{artifact::PreparedContent, source::SourceSegment};
+use contexture_store::source::SourceSegment;
 
 use self::{
     labels::{FORKED_FROM, Labels, PARENT_SESSION, summary},
     lanes::LaneChain,
     open::OpenStep,
+    state::Prompt,
 };
 use crate::{adopt::Grafts, import::ImportSettings};
 
 pub(crate) use self::{
-    batch::{NewCommit, StepBatch},
+    batch::{CapturedContent, NewCommit, Repetition, StepBatch},
     labels::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
 };
@@ -40,6 +44,7 @@ const MAX_PROMPT_BYTES: usize = 64 * 1024;
 pub(crate) struct Steps {
     format: Format,
     framing: Framing,
+    guard: Arc<SecretGuard>,
     settings: ImportSettings,
     threader: Threader,
     lanes: Vec<LaneChain>,
@@ -54,7 +59,7 @@ pub(crate) struct Steps {
     facts: Facts,
     made: Vec<NewCommit>,
     segments: Vec<SourceSegment>,
-    asides: Vec<PreparedContent>,
+    asides: Vec<CapturedContent>,
     moved: Vec<(HeadName, CommitId)>,
     /// What the session goes on from, until its first record comes.
     base: Option<Base>,
@@ -69,6 +74,14 @@ pub(crate) struct Steps {
     forked_from: Option<GivenSessionId>,
 }
 
+/// How what is read is written, and who looks through it before it is stored.
+#[derive(Clone)]
+pub(crate) struct StepSource {
+    pub(crate) format: Format,
+    pub(crate) framing: Framing,
+    pub(crate) guard: Arc<SecretGuard>,
+}
+
 /// What a session goes on from that holds only a reference to it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Base {
@@ -80,15 +93,16 @@ pub(crate) struct Base {
 
 impl Steps {
     pub(crate) fn new(
-        format: Format,
-        framing: Framing,
+        source: StepSource,
         settings: ImportSettings,
         session: GivenSessionId,
         written_at: Timestamp,
     ) -> Self {
+        let StepSource { format, framing, guard } = source;
         Self {
             format,
             framing,
+            guard,
             settings,
             threader: Threader::default(),
             lanes: Vec::new(),
@@ -209,7 +223,7 @@ impl Steps {
         gaps.push(at..document.len() as u64);
         for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
             let place = |at: u64| usize::try_from(at).expect("a document that is held has places that are counted");
-            let content = PreparedContent::fine(document[place(gap.start)..place(gap.end)].to_vec());
+            let content = self.screen(document[place(gap.start)..place(gap.end)].to_vec(), Repetition::Likely);
             let artifact = *content.id();
             self.segments.push(SourceSegment {
                 start: gap.start,
@@ -229,6 +243,7 @@ impl Steps {
         for lane in 0..self.lanes.len() {
             let prompt = self.lanes[lane].step.as_ref().and_then(OpenStep::prompt);
             let prompt = prompt.filter(|prompt| prompt.records.len() <= MAX_PROMPT_BYTES);
+            let prompt = prompt.map(|prompt| Prompt { records: self.guard.stored_text(prompt.records), ..prompt });
             let prompt = prompt.or_else(|| self.lanes[lane].state.prompt.take());
             self.end_step_by(lane, trigger);
             self.lanes[lane].state.prompt = prompt;
@@ -320,7 +335,7 @@ impl Steps {
 
     fn put_aside(&mut self, bytes: &[u8], start: Option<u64>) {
         let Some(start) = start else { return };
-        let content = PreparedContent::of(bytes.to_vec());
+        let content = self.screen(bytes.to_vec(), Repetition::Rare);
         let (artifact, length) = (*content.id(), bytes.len() as u64);
         self.segments.push(SourceSegment { start, length, artifact, part_start: 0 });
         self.asides.push(content);
@@ -350,6 +365,11 @@ impl Steps {
         if place.cut_after || step.bytes.len() >= MAX_STEP_BYTES {
             self.end_step(place.lane);
         }
+    }
+
+    /// Prepares what is stored of some bytes.
+    fn screen(&self, bytes: Vec<u8>, repetition: Repetition) -> CapturedContent {
+        CapturedContent::of(self.guard.screen(bytes, Concatenation::of(&self.format)), repetition)
     }
 
     fn labels(&self) -> Labels {
@@ -384,7 +404,7 @@ impl Steps {
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
         // A document repeats its last version, and what sums up a conversation much of the one before.
         let repeats = kind != CommitKind::Delta || self.framing == Framing::Document;
-        let content = if repeats { PreparedContent::fine(bytes) } else { PreparedContent::of(bytes) };
+        let content = self.screen(bytes, if repeats { Repetition::Likely } else { Repetition::Rare });
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
@@ -416,7 +436,9 @@ impl Steps {
             created_at: at.unwrap_or(self.last_at),
         };
         let id = commit.id();
-        let mut annotations: Vec<Annotation> = title.and_then(|text| summary(&text)).into_iter().collect();
+        // What is cut off could keep a secret from being recognised.
+        let summed = title.and_then(|text| summary(&self.guard.mask(&text)));
+        let mut annotations: Vec<Annotation> = summed.into_iter().collect();
         annotations.extend(labels.changed_since(&state.labels));
         if let Some(parent) = self.parent.as_mut().filter(|parent| lane == 0 && parent.first.is_none()) {
             parent.first = Some(id);
@@ -430,6 +452,8 @@ impl Steps {
         state.labels = labels;
         state.tip = Some(id);
         state.turns.add(turn, id);
+        // Only one that is too long with its placeholders is left out.
+        let annotations = annotations.into_iter().filter_map(|said| self.guard.mask_annotation(said).ok()).collect();
         self.made.push(NewCommit {
             id,
             commit,

@@ -116,6 +116,10 @@ impl Capture<'_> {
 
     /// Compares a file with what the store would write in its place. Of a compressed file the bytes inside count.
     pub async fn verify_source(self, machine: &Machine, path: &Path) -> Result<Verified> {
+        Capture::new(&self.engine.exact().await?).compare_source(machine, path).await
+    }
+
+    async fn compare_source(self, machine: &Machine, path: &Path) -> Result<Verified> {
         let Some(known) = self.known_source(machine, path).await? else {
             return Ok(Verified::Unknown);
         };
@@ -137,7 +141,8 @@ impl Capture<'_> {
 
     /// Tells whether the store holds some bytes as what a file has at a place.
     pub(crate) async fn holds(self, known: &TranscriptSource, start: u64, bytes: &[u8]) -> Result<bool> {
-        let mut stored = StoredBytes::of(self, known, start);
+        let exact = self.engine.exact().await?;
+        let mut stored = StoredBytes::of(Capture::new(&exact), known, start);
         let mut left = bytes;
         while !left.is_empty() {
             let Some(ours) = stored.next().await? else { return Ok(false) };

@@ -12,6 +12,7 @@ use crate::{
     args::Globals,
     environment::Environment,
     error::{Error, Result},
+    keys,
 };
 
 /// What every command needs to know beside its own arguments.
@@ -107,6 +108,7 @@ impl Invocation {
             space: self.space()?,
             actor: self.environment.actor(principal)?,
             clock: self.environment.clock()?,
+            secrets: keys::means(self.environment.config_directory.as_deref()),
         })
     }
 

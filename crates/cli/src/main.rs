@@ -7,6 +7,7 @@ mod commands;
 mod environment;
 mod error;
 mod invocation;
+mod keys;
 
 mod commit_text;
 mod conversation;

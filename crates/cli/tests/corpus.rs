@@ -72,6 +72,7 @@ fn become_valid_requests(sessions: &Path, one_of: usize) -> usize {
             space: SpaceName::new("default").unwrap(),
             actor: Actor::new("ada").unwrap(),
             clock: TestClock::ticking().reader(),
+            secrets: contexture_testkit::known_secrets(),
         };
         let store = Contexture::open(options).await.unwrap();
         let heads = store.heads("", None, 10_000).await.unwrap();

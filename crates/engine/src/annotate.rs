@@ -10,8 +10,11 @@ use crate::{Contexture, Result};
 impl Contexture {
     /// Adds statements about a commit, all or none.
     pub async fn annotate(&self, id: CommitId, annotations: Vec<Annotation>) -> Result<()> {
-        let writing = self.store.write(self.scope(), (id, annotations), |tx, (id, annotations)| {
+        let guard = self.guard().await?;
+        let annotations = guard.mask_annotations(annotations)?;
+        let writing = self.store.write(self.scope(), (id, annotations, guard), |tx, (id, annotations, guard)| {
             async move {
+                guard.settle(tx).await?;
                 commit::require(tx, id).await?;
                 for annotation in annotations {
                     annotation::add(tx, id, annotation.clone()).await?;
@@ -20,7 +23,7 @@ impl Contexture {
             }
             .boxed()
         });
-        writing.instrument(debug_span!("annotate", commit = %id)).await
+        self.heeding_policy(writing).instrument(debug_span!("annotate", commit = %id)).await
     }
 
     /// Returns everything that was ever said about a commit, oldest first.

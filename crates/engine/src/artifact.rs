@@ -3,19 +3,60 @@
 use std::io::{Read, Write};
 
 use contexture_core::ArtifactId;
-use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
+use contexture_formats::Concatenation;
+use contexture_store::{
+    artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact},
+    commit::Inserted,
+};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span, field};
 
-use crate::{Contexture, Error, Result};
+use crate::{Contexture, Error, Result, secrets::ScreenedReader};
+
+/// Whether the journal tells of an artifact, in the transaction that makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Announced {
+    /// It does.
+    Yes,
+    /// A commit that refers to it will.
+    No,
+}
 
 impl Contexture {
     /// Stores what a reader yields, of any size, in bounded memory.
     pub async fn put_artifact(&self, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
         let span = debug_span!("put_artifact", artifact = field::Empty);
-        let stored = artifact::put_alone(&self.store, &self.scope(), reader).instrument(span.clone()).await?;
+        let storing = self.put_screened(Concatenation::Bytes, Box::new(reader), Announced::Yes);
+        let stored = storing.instrument(span.clone()).await?;
         span.record("artifact", field::display(stored.id));
         Ok(stored)
+    }
+
+    /// Stores what is to be stored of what a reader yields, and what was found in it.
+    pub(crate) async fn put_screened(
+        &self,
+        rule: Concatenation,
+        reader: Box<dyn Read + Send>,
+        announced: Announced,
+    ) -> Result<StoredArtifact> {
+        let guard = self.guard().await?;
+        let (screened, found) = ScreenedReader::new(&guard, rule, reader);
+        let streamed = artifact::read_stream(&self.store, &self.scope(), screened).await?;
+        let stored = streamed.artifact();
+        let taken = (guard, streamed, found.take(), announced);
+        let keeping = self.store.write(self.scope(), taken, |tx, (guard, streamed, record, announced)| {
+            async move {
+                guard.settle(tx).await?;
+                let (inserted, id) = (artifact::put_streamed(tx, streamed).await?, streamed.artifact().id);
+                if inserted == Inserted::New && *announced == Announced::Yes {
+                    artifact::announce(tx, &id).await?;
+                }
+                guard.keep(tx, &id, record).await?;
+                Ok(inserted)
+            }
+            .boxed()
+        });
+        Ok(stored.inserted(self.heeding_policy(keeping).await?))
     }
 
     /// Writes an artifact, checked piece by piece, in bounded memory. Returns its size.

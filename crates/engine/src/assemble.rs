@@ -6,13 +6,14 @@ mod gap_status;
 mod history;
 mod inject;
 mod keep;
+mod masked;
 mod previous;
 mod read_turns;
 mod replay;
 mod source;
 mod why;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use contexture_assembly::{
     Digest, TokenCount, TokenCounter, TokenCounts, counter,
@@ -22,6 +23,7 @@ use contexture_assembly::{
     render::TranscriptSession,
 };
 use contexture_core::{ArtifactId, CommitId, CounterName, EnvelopeId, HeadName, Stream};
+use contexture_store::Disclosure;
 use futures_util::future;
 use serde_json::Value;
 use tracing::{Instrument as _, debug_span};
@@ -34,7 +36,7 @@ pub use replay::{Replayed, ReplayedTarget};
 pub use source::{GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
-use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, envelope::FreshCounts};
+use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, SecretGuard, envelope::FreshCounts};
 use keep::KeptWith;
 use source::Gathering;
 
@@ -102,9 +104,21 @@ impl Contexture {
     }
 
     async fn assemble_and_keep(&self, request: &Assemble) -> Result<AssembledContext> {
+        let engine = match self.disclosure() {
+            Disclosure::Masked => self,
+            Disclosure::Exact => &self.masking(),
+        };
+        let guard = engine.guard().await?;
+        let kept = engine.assemble_masked(&masked::request(&guard, request), &guard).await;
+        engine.settle_guard(&guard).await?;
+        kept
+    }
+
+    /// Assembles what nothing secret is left in but what files hold.
+    async fn assemble_masked(&self, request: &Assemble, guard: &Arc<SecretGuard>) -> Result<AssembledContext> {
         let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
-        let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts).await?;
+        let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts, guard).await?;
         let frozen = prepared.to_json(&inputs);
         let frozen = Attachment::preparing(ArtifactId::of(&frozen), frozen);
         self.learn(&counts, &mut prepared).await?;
@@ -120,7 +134,12 @@ impl Contexture {
     }
 
     /// Reads every source of a recipe.
-    async fn gather_inputs(&self, request: &Assemble, counts: &TokenCounts<'_>) -> Result<GatheredInputs> {
+    async fn gather_inputs(
+        &self,
+        request: &Assemble,
+        counts: &TokenCounts<'_>,
+        guard: &SecretGuard,
+    ) -> Result<GatheredInputs> {
         request.check()?;
         let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
         let starting = future::try_join_all(runs.into_iter().map(|source| history::start(self, request, source)));
@@ -141,8 +160,14 @@ impl Contexture {
             items: Vec::new(),
             unread: None,
         };
-        let mut gathering =
-            Gathering { engine: self, request, counts, prepared: PreparedItems::after(before), gaps: Vec::new() };
+        let mut gathering = Gathering {
+            engine: self,
+            guard,
+            request,
+            counts,
+            prepared: PreparedItems::after(before),
+            gaps: Vec::new(),
+        };
         for source in others {
             let items = gathering.items(&source).await?;
             inputs.items.extend(items);

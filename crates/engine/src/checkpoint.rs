@@ -12,7 +12,7 @@ use contexture_core::{
 use contexture_formats::{Checker, Concatenation, FormatError, Measure};
 use contexture_store::{
     Foresight, Tx, annotation,
-    artifact::{self, Hot, MAX_HOT_BYTES},
+    artifact::{self, Hot, MAX_HOT_BYTES, PreparedContent, StreamedContent},
     commit::{self, Inserted},
     head::{self, Expect},
     request,
@@ -24,7 +24,9 @@ use tracing::{
     field::{self, display},
 };
 
-use crate::{Contexture, Error, Result, piece_reader};
+use crate::{
+    Contexture, Error, Result, ScreenedContent, SecretGuard, SecretRecord, piece_reader, secrets::ScreenedReader,
+};
 
 /// Separates the digests of requests from every other use of BLAKE3.
 const REQUEST_CONTEXT: &str = "contexture checkpoint request v1";
@@ -175,9 +177,11 @@ impl Contexture {
         Ok(made)
     }
 
-    async fn make_commit(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
-        let mut prepared = self.prepare(&request, content).await?;
-        prepared.key = request.key.clone().map(|key| (key, request.payload(prepared.artifact.id())));
+    async fn make_commit(&self, mut request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
+        let guard = self.guard().await?;
+        let mut prepared = self.prepare(&request, content, &guard).await?;
+        request.annotations = guard.mask_annotations(request.annotations)?;
+        prepared.key = request.key.clone().map(|key| (key, request.payload(&prepared.artifact.id())));
         let mut foresight = Foresight::default();
         if let Some(head) = &request.head {
             foresight = foresight.head(head.clone());
@@ -185,24 +189,31 @@ impl Contexture {
         if let Some(parent) = request.parent {
             foresight = foresight.commit(parent);
         }
-        let writing =
-            self.store.write_foreseen(self.scope(), foresight, (request, prepared), |tx, (request, prepared)| {
-                write(tx, request, prepared).boxed()
-            });
-        writing.await
+        let writing = self.store.write_foreseen(
+            self.scope(),
+            foresight,
+            (request, prepared, guard),
+            |tx, (request, prepared, guard)| write(tx, request, prepared, guard).boxed(),
+        );
+        self.heeding_policy(writing).await
     }
 
     /// Checks the content and stores what is too large for the commit's own transaction.
-    async fn prepare(&self, request: &Checkpoint, content: CheckpointContent) -> Result<Prepared> {
+    async fn prepare(
+        &self,
+        request: &Checkpoint,
+        content: CheckpointContent,
+        guard: &Arc<SecretGuard>,
+    ) -> Result<Prepared> {
         let rule = match request.check {
             Check::WellFormed => Concatenation::of(&request.format),
             Check::Nothing => Concatenation::Bytes,
         };
         let malformed = |source| Error::Malformed { format: request.format.clone(), source };
         match content {
-            CheckpointContent::Stored(id) => Ok(Prepared { artifact: Artifact::Stored(id), messages: None, key: None }),
+            CheckpointContent::Stored(id) => Ok(Prepared::of(Artifact::Stored(id), None)),
             CheckpointContent::Bytes(bytes) if bytes.len() > MAX_HOT_BYTES => {
-                self.prepare_stream(request, rule, Box::new(io::Cursor::new(bytes))).await
+                self.prepare_stream(request, rule, Box::new(io::Cursor::new(bytes)), guard).await
             }
             CheckpointContent::Bytes(bytes) => {
                 if bytes.is_empty() && request.check == Check::WellFormed {
@@ -210,9 +221,16 @@ impl Contexture {
                 }
                 let mut checker = Checker::new(rule);
                 let measure = checker.push(&bytes).and_then(|()| checker.finish()).map_err(malformed)?;
-                Ok(Prepared { artifact: Artifact::Hot(Hot::encode(bytes)), messages: measure.messages, key: None })
+                let ScreenedContent { bytes, record } = guard.screen(bytes, rule);
+                // Placeholders may take more room than what they stand for.
+                let content = if bytes.len() > MAX_HOT_BYTES {
+                    PreparedContent::of(bytes)
+                } else {
+                    PreparedContent::Row(Hot::encode(bytes))
+                };
+                Ok(Prepared { record, ..Prepared::of(Artifact::Prepared(content), measure.messages) })
             }
-            CheckpointContent::Stream(reader) => self.prepare_reader(request, rule, reader).await,
+            CheckpointContent::Stream(reader) => self.prepare_reader(request, rule, reader, guard).await,
         }
     }
 
@@ -222,12 +240,13 @@ impl Contexture {
         request: &Checkpoint,
         rule: Concatenation,
         reader: Box<dyn Read + Send>,
+        guard: &Arc<SecretGuard>,
     ) -> Result<Prepared> {
         let (start, reader) = piece_reader::read_start(reader).await?;
         if start.len() <= MAX_HOT_BYTES {
-            return Box::pin(self.prepare(request, CheckpointContent::Bytes(start))).await;
+            return Box::pin(self.prepare(request, CheckpointContent::Bytes(start), guard)).await;
         }
-        self.prepare_stream(request, rule, Box::new(io::Cursor::new(start).chain(reader))).await
+        self.prepare_stream(request, rule, Box::new(io::Cursor::new(start).chain(reader)), guard).await
     }
 
     async fn prepare_stream(
@@ -235,17 +254,22 @@ impl Contexture {
         request: &Checkpoint,
         rule: Concatenation,
         reader: Box<dyn Read + Send>,
+        guard: &Arc<SecretGuard>,
     ) -> Result<Prepared> {
         let verdict = Arc::new(Mutex::new(None));
         let checked = CheckedReader { reader, checker: Some(Checker::new(rule)), verdict: Arc::clone(&verdict) };
-        let stored = artifact::put_stream(&self.store, &self.scope(), checked).await;
+        let (screened, found) = ScreenedReader::new(guard, rule, Box::new(checked));
+        let streamed = artifact::read_stream(&self.store, &self.scope(), screened).await;
+        let record = found.take();
         let verdict = verdict.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (verdict, stored) {
+        match (verdict, streamed) {
             (Some(Err(source)), _) => Err(Error::Malformed { format: request.format.clone(), source }),
-            (Some(Ok(measure)), Ok(stored)) => {
-                Ok(Prepared { artifact: Artifact::Stored(stored.id), messages: measure.messages, key: None })
+            (Some(Ok(measure)), Ok(streamed)) => {
+                Ok(Prepared { record, ..Prepared::of(Artifact::Streamed(Box::new(streamed)), measure.messages) })
             }
-            (None, Ok(stored)) => Ok(Prepared { artifact: Artifact::Stored(stored.id), messages: None, key: None }),
+            (None, Ok(streamed)) => {
+                Ok(Prepared { record, ..Prepared::of(Artifact::Streamed(Box::new(streamed)), None) })
+            }
             (_, Err(error)) => Err(error.into()),
         }
     }
@@ -254,27 +278,44 @@ impl Contexture {
 struct Prepared {
     artifact: Artifact,
     messages: Option<u64>,
+    /// What was found in it.
+    record: SecretRecord,
     /// The idempotency key with the digest of what was asked for.
     key: Option<(IdempotencyKey, request::RequestDigest)>,
 }
 
+impl Prepared {
+    fn of(artifact: Artifact, messages: Option<u64>) -> Self {
+        Self { artifact, messages, record: SecretRecord::default(), key: None }
+    }
+}
+
 enum Artifact {
-    /// Small enough to be stored with the commit.
-    Hot(Hot),
+    /// To be stored with the commit.
+    Prepared(PreparedContent),
+    /// Too large for that: its parts are stored.
+    Streamed(Box<StreamedContent>),
     /// Stored before.
     Stored(ArtifactId),
 }
 
 impl Artifact {
-    fn id(&self) -> &ArtifactId {
+    fn id(&self) -> ArtifactId {
         match self {
-            Self::Hot(hot) => hot.id(),
-            Self::Stored(id) => id,
+            Self::Prepared(content) => *content.id(),
+            Self::Streamed(streamed) => streamed.artifact().id,
+            Self::Stored(id) => *id,
         }
     }
 }
 
-async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Result<Checkpointed> {
+async fn write(
+    tx: &mut Tx<'_>,
+    request: &Checkpoint,
+    prepared: &Prepared,
+    guard: &SecretGuard,
+) -> Result<Checkpointed> {
+    guard.settle(tx).await?;
     if let Some((key, payload)) = &prepared.key
         && let Some(id) = request::find(tx, key, payload).await?
     {
@@ -288,7 +329,7 @@ async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Re
     let commit = Commit {
         parent,
         kind: request.kind,
-        artifact: *prepared.artifact.id(),
+        artifact: prepared.artifact.id(),
         format: request.format.clone(),
         provenance: request.provenance.clone(),
         trigger: request.trigger,
@@ -298,9 +339,12 @@ async fn write(tx: &mut Tx<'_>, request: &Checkpoint, prepared: &Prepared) -> Re
         created_at: request.created_at.unwrap_or(tx.now()),
     };
     commit.check()?;
-    if let Artifact::Hot(hot) = &prepared.artifact {
-        artifact::ensure(tx, hot).await?;
+    match &prepared.artifact {
+        Artifact::Prepared(content) => artifact::put_content(tx, content).await?,
+        Artifact::Streamed(streamed) => drop(artifact::put_streamed(tx, streamed).await?),
+        Artifact::Stored(_) => {}
     }
+    guard.keep(tx, &commit.artifact, &prepared.record).await?;
     let (id, inserted) = commit::insert(tx, &commit).await?;
     if inserted == Inserted::New {
         for annotation in &request.annotations {

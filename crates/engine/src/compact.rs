@@ -5,7 +5,7 @@ use contexture_core::{
 };
 use contexture_formats::{self as formats, Checker, Concatenation};
 use contexture_store::{
-    Tx, artifact,
+    Tx,
     commit::{self, SegmentTotals},
 };
 use futures_util::FutureExt as _;
@@ -14,6 +14,7 @@ use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Result, Stop,
+    artifact::Announced,
     materialize::{Materialization, MaterializedPiece},
     piece_reader::PieceReader,
 };
@@ -88,10 +89,10 @@ impl Contexture {
 
     async fn record_snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {
         let Snapshot { commit, provenance, head, annotations } = snapshot;
-        let materialization = self.materialize(Some(commit), Stop::Compaction, None).await?;
+        let materialization = self.exact().await?.materialize(Some(commit), Stop::Compaction, None).await?;
+        let rule = materialization.format().map_or(Concatenation::Bytes, Concatenation::of);
         let (pieces, waiting) = mpsc::channel(PIECES_WAITING);
-        let scope = self.scope();
-        let storing = artifact::put_stream(&self.store, &scope, PieceReader::new(waiting));
+        let storing = self.put_screened(rule, Box::new(PieceReader::new(waiting)), Announced::No);
         let (sent, stored) = tokio::join!(send_pieces(materialization, pieces), storing);
         // When storing fails, sending fails too, and only the former says why.
         let artifact = stored?.id;

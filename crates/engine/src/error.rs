@@ -11,6 +11,8 @@ use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, 
 use contexture_formats::{FormatError, JoinError};
 use contexture_store as store;
 
+use crate::SealRecipient;
+
 pub use assembly::{AssemblyProblem, GivenItemsProblem};
 pub use bundle::{BundleProblem, FrameProblem};
 pub use code::{Coded, ErrorCode};
@@ -152,6 +154,15 @@ pub enum Error {
         /// What is wrong with it.
         problem: BundleProblem,
     },
+    /// The secrets of the space are sealed to a key that is not on this machine.
+    #[error("the secrets of this space are sealed, and this machine has no key {}", recipient.short())]
+    NoSealKey {
+        /// To whom they are sealed.
+        recipient: SealRecipient,
+    },
+    /// How the secrets of the space are treated changed while something was about to be stored.
+    #[error("how secrets are treated changed meanwhile")]
+    PolicyChanged,
     /// Input or output failed.
     #[error("cannot {attempt}")]
     Io {

@@ -1,15 +1,16 @@
 //! The handle through which everything is done.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use contexture_core::{Actor, SpaceName, Timestamp};
-use contexture_store::{Disclosure, Location, Scope, Store, spaces};
+use contexture_store::{Disclosure, Location, OpenSealed, Scope, Store, spaces};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
 
 use crate::{
     Result,
     assemble::{RememberedAssemblies, RememberedTurns},
+    secrets::{self, SecretGuard, SecretMeans},
 };
 
 /// Tells the time. The library never reads a clock of its own.
@@ -26,6 +27,8 @@ pub struct Options {
     pub actor: Actor,
     /// What tells the time.
     pub clock: Clock,
+    /// What keys are made with, and where they are.
+    pub secrets: SecretMeans,
 }
 
 /// A handle on one space of a store. Clones share the store.
@@ -35,7 +38,10 @@ pub struct Contexture {
     space: SpaceName,
     actor: Actor,
     clock: Clock,
+    secret_means: SecretMeans,
     disclosure: Disclosure,
+    opener: Option<Arc<dyn OpenSealed>>,
+    guard: Arc<RwLock<Option<Arc<SecretGuard>>>>,
     remembered_assemblies: Arc<RememberedAssemblies>,
     remembered_turns: Arc<RememberedTurns>,
 }
@@ -52,16 +58,26 @@ impl Contexture {
     }
 
     fn on(store: Store, options: Options) -> Self {
-        let Options { location: _, space, actor, clock } = options;
+        let Options { location: _, space, actor, clock, secrets: secret_means } = options;
         let (remembered_assemblies, remembered_turns) = Default::default();
-        let disclosure = Disclosure::Masked;
-        Self { store, space, actor, clock, disclosure, remembered_assemblies, remembered_turns }
+        Self {
+            store,
+            space,
+            actor,
+            clock,
+            secret_means,
+            disclosure: Disclosure::Masked,
+            opener: None,
+            guard: Arc::default(),
+            remembered_assemblies,
+            remembered_turns,
+        }
     }
 
     /// Returns a handle on another space of the same store.
     #[must_use]
     pub fn in_space(&self, space: SpaceName) -> Self {
-        Self { space, ..self.clone() }
+        Self { space, opener: None, guard: Arc::default(), ..self.clone() }
     }
 
     /// Returns a handle on the same space for somebody else, as whom the journal then records what is done.
@@ -70,14 +86,24 @@ impl Contexture {
         Self { actor, ..self.clone() }
     }
 
-    /// Returns a handle that shows this much of secrets. A new handle masks them.
-    ///
-    /// Whoever hands exact content to somebody says so with [`Contexture::record_reveal`].
+    /// Returns a handle that masks secrets, as a new one does.
     #[must_use]
-    pub fn disclosing(&self, disclosure: Disclosure) -> Self {
+    pub fn masking(&self) -> Self {
+        self.disclosing(Disclosure::Masked, None)
+    }
+
+    /// Returns a handle that shows content as it came, as far as this machine can open what was sealed.
+    ///
+    /// Whoever hands what it reads to somebody says so with [`Contexture::record_reveal`].
+    pub async fn exact(&self) -> Result<Self> {
+        let opener = secrets::opener(self).await?;
+        Ok(self.disclosing(Disclosure::Exact, opener))
+    }
+
+    fn disclosing(&self, disclosure: Disclosure, opener: Option<Arc<dyn OpenSealed>>) -> Self {
         // What was read with secrets in it must not be remembered for who may not see them.
         let (remembered_assemblies, remembered_turns) = Default::default();
-        Self { disclosure, remembered_assemblies, remembered_turns, ..self.clone() }
+        Self { disclosure, opener, remembered_assemblies, remembered_turns, ..self.clone() }
     }
 
     /// Gives the store up where the program ends, which is faster than closing it. What was acknowledged is durable.
@@ -114,6 +140,18 @@ impl Contexture {
         &self.actor
     }
 
+    pub(crate) fn secret_means(&self) -> &SecretMeans {
+        &self.secret_means
+    }
+
+    pub(crate) fn known_guard(&self) -> Option<Arc<SecretGuard>> {
+        self.guard.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn remember_guard(&self, guard: Option<Arc<SecretGuard>>) {
+        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = guard;
+    }
+
     /// Returns how much of secrets this handle shows.
     pub fn disclosure(&self) -> Disclosure {
         self.disclosure
@@ -132,6 +170,6 @@ impl Contexture {
     /// Returns in whose name and when a job is run.
     pub fn scope(&self) -> Scope {
         let (space, actor) = (self.space.clone(), self.actor.clone());
-        Scope { space, actor, now: self.now(), disclosure: self.disclosure }
+        Scope { space, actor, now: self.now(), disclosure: self.disclosure, opener: self.opener.clone() }
     }
 }

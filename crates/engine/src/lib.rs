@@ -31,6 +31,7 @@ mod native_prefix;
 mod piece_reader;
 mod reveal;
 mod search;
+mod secrets;
 mod token_count;
 mod translate;
 pub mod wire;
@@ -75,4 +76,8 @@ pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, St
 pub use native_prefix::WrittenSession;
 pub use reference::Reference;
 pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};
+pub use secrets::{
+    Entropy, Keyring, ScreenedContent, SealKey, SealKeyError, SealRecipient, SecretGuard, SecretMeans, SecretPolicy,
+    SecretRecord, SecretTreatment,
+};
 pub use translate::Translation;

@@ -230,6 +230,14 @@ impl Plan {
 }
 
 impl Materialization {
+    /// Returns the format that it is in, where there is a commit to take it from.
+    pub fn format(&self) -> Option<&Format> {
+        match &self.0 {
+            ContentOrigin::Stored(stored) => stored.format.as_ref(),
+            ContentOrigin::Translated(translation) => translation.as_ref()?.report.format.as_ref(),
+        }
+    }
+
     /// Returns the next bytes of the conversation, in pieces of bounded size where they were stored so, or what was
     /// counted at the end.
     pub async fn next(&mut self) -> Result<MaterializedPiece> {

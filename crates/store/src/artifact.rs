@@ -17,7 +17,7 @@ pub use content::{PreparedContent, put_content};
 pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
 pub use located::{ArtifactReader, LocatedArtifact, read};
 pub use sealed::{SealedPatch, keep_original, original};
-pub use stream::{ArtifactPart, StoredArtifact, put_alone, put_stream};
+pub use stream::{ArtifactPart, StoredArtifact, StreamedContent, put_stream, put_streamed, read_stream};
 pub use withheld::{Withheld, withheld};
 
 pub(crate) use sealed::SEALED_ORIGINALS;

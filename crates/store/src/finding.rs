@@ -1,10 +1,13 @@
 //! Findings: where secrets are in the bytes of artifacts.
 
-use contexture_core::{ArtifactId, Fingerprint, JournalKind, Mutation, RuleId, SecretCover, SecretFinding};
+use contexture_core::{
+    ArtifactId, Fingerprint, Format, JournalKind, Machine, Mutation, RuleId, SecretCover, SecretFinding,
+};
 
 use crate::{
     Error, Result,
     artifact::{ARTIFACTS, require},
+    commit::LineSegment,
     journal,
     space::stored,
     sql::{Param, Row, RowReader, Tx},
@@ -124,6 +127,16 @@ pub async fn artifacts_with(
     let after = after.map(|after| after.as_bytes().to_vec()).unwrap_or_default();
     let params = [tx.space.into(), Param::Blob(fingerprint.as_bytes()), Param::Blob(&after), i64::from(limit).into()];
     tx.rows(sql, &params).await?.iter().map(|row| crate::artifact::artifact_id(row.blob(0)?)).collect()
+}
+
+/// Returns in which formats and on which machines the commits of a stretch were made in which something was found.
+pub async fn origins(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<(Format, Option<Machine>)>> {
+    let sql = "SELECT DISTINCT c.format, c.machine FROM commits c JOIN artifacts a ON a.key = c.artifact_key \
+               WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 AND a.has_findings <> 0";
+    let rows = tx.rows(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;
+    let decode =
+        |row: &Row| Ok((stored::<Format>(row.text(0)?)?, row.optional_text(1)?.map(stored::<Machine>).transpose()?));
+    rows.iter().map(decode).collect()
 }
 
 fn fingerprint(bytes: &[u8]) -> Result<Fingerprint> {

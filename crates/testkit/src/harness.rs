@@ -3,7 +3,7 @@
 use contexture::{Contexture, Options};
 use contexture_core::{Actor, SpaceName};
 
-use crate::{Backend, TestClock};
+use crate::{Backend, TestClock, known_secrets};
 
 /// A store under test: opened as often as a test likes, always the same one.
 pub struct Harness<B> {
@@ -31,6 +31,7 @@ impl<B: Backend> Harness<B> {
             space: SpaceName::new(space).unwrap(),
             actor: Actor::new(actor).unwrap(),
             clock: self.clock.reader(),
+            secrets: known_secrets(),
         };
         B::open(options).await.unwrap()
     }

@@ -4,6 +4,7 @@
 
 mod backend;
 mod clock;
+mod entropy;
 mod harness;
 mod json_schema;
 mod numbers;
@@ -25,6 +26,7 @@ pub mod requests;
 pub use backend::{Backend, EngineColumn};
 pub use clock::TestClock;
 pub use draft::{Draft, head, instant, noise, say, spoken, text, write};
+pub use entropy::known_secrets;
 pub use harness::Harness;
 pub use json_schema::schema_violation;
 pub use numbers::Numbers;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use contexture::{
-    Checkpoint, Options,
+    Checkpoint, Options, SecretMeans,
     core::{Actor, Format, Principal, SpaceName, Timestamp},
     wire::{FailureDocument, Versioned},
 };
@@ -45,6 +45,7 @@ async fn answer(arguments: &[OsString]) -> Result<Vec<String>, Box<dyn Error>> {
         space: SpaceName::new("default")?,
         actor: Actor::new(user)?,
         clock: Arc::new(now),
+        secrets: SecretMeans::without_keys(|bytes| getrandom::fill(bytes).expect("the system has random bytes")),
     };
     let user = Principal::new(user)?;
     Ok(match question {

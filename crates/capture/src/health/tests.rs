@@ -1,7 +1,7 @@
 use std::{fs, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::{
-    Contexture, Location, Options,
+    Contexture, Location, Options, SecretMeans,
     wire::{SessionState, SessionsTally, UnreadTail},
 };
 use contexture_core::{Actor, Machine, Principal, SpaceName, Timestamp};
@@ -29,6 +29,7 @@ impl Stage {
             space: SpaceName::new("default").unwrap(),
             actor: Actor::new("ada").unwrap(),
             clock: Arc::new(now),
+            secrets: SecretMeans::without_keys(|bytes| bytes.fill(7)),
         };
         let engine = Contexture::open(store.clone()).await.unwrap();
         let recorder = Recorder::new(&CaptureConfig {

@@ -1,16 +1,58 @@
 //! What steps come to: commits to be stored, and what is said of commits and moved beside them.
 
-use contexture_core::{Annotation, Commit, CommitId, HeadName};
-use contexture_store::artifact::PreparedContent;
+use contexture::{Result, ScreenedContent, SecretGuard, SecretRecord};
+use contexture_core::{Annotation, ArtifactId, Commit, CommitId, HeadName};
+use contexture_store::{
+    Tx,
+    artifact::{self, PreparedContent},
+};
 
 use super::labels::{SESSION_END, label};
 use crate::import::CaptureReason;
+
+/// Content to be stored, with what was found in it.
+#[derive(Clone)]
+pub(crate) struct CapturedContent {
+    content: PreparedContent,
+    record: SecretRecord,
+}
+
+/// Whether content repeats what is stored already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repetition {
+    /// It seldom does, but for long strings.
+    Rare,
+    /// Much of it usually does.
+    Likely,
+}
+
+impl CapturedContent {
+    /// Cuts and compresses content that was looked through.
+    pub(crate) fn of(screened: ScreenedContent, repetition: Repetition) -> Self {
+        let ScreenedContent { bytes, record } = screened;
+        let content = match repetition {
+            Repetition::Rare => PreparedContent::of(bytes),
+            Repetition::Likely => PreparedContent::fine(bytes),
+        };
+        Self { content, record }
+    }
+
+    pub(crate) fn id(&self) -> &ArtifactId {
+        self.content.id()
+    }
+
+    /// Stores it with what was found in it.
+    pub(crate) async fn put(&self, tx: &mut Tx<'_>, guard: &SecretGuard) -> Result<()> {
+        artifact::put_content(tx, &self.content).await?;
+        guard.keep(tx, self.id(), &self.record).await
+    }
+}
 
 /// A commit to be stored.
 pub(crate) struct NewCommit {
     pub(crate) id: CommitId,
     pub(crate) commit: Commit,
-    pub(crate) content: PreparedContent,
+    pub(crate) content: CapturedContent,
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) head: Option<HeadName>,
     /// A head that moves here too if it is at the parent.
@@ -22,7 +64,7 @@ pub(crate) struct NewCommit {
 pub(crate) struct StepBatch {
     pub(crate) commits: Vec<NewCommit>,
     /// Bytes that belong to no commit.
-    pub(crate) asides: Vec<PreparedContent>,
+    pub(crate) asides: Vec<CapturedContent>,
     /// Heads that move although nothing was added there.
     pub(crate) moved: Vec<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.

@@ -47,7 +47,9 @@ impl Exit {
             | ErrorCode::Unconfirmed
             | ErrorCode::Unwritable
             | ErrorCode::Usage => Self::Usage,
-            ErrorCode::HeadConflict | ErrorCode::KeyConflict | ErrorCode::Overtaken => Self::Conflict,
+            ErrorCode::HeadConflict | ErrorCode::KeyConflict | ErrorCode::Overtaken | ErrorCode::PolicyChanged => {
+                Self::Conflict
+            }
             ErrorCode::AbsentArtifact | ErrorCode::Damaged | ErrorCode::DamagedArtifact | ErrorCode::Unsound => {
                 Self::Damaged
             }

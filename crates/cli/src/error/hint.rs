@@ -164,6 +164,8 @@ fn after_operation(error: &EngineError) -> Option<String> {
             commit.short()
         ),
         EngineError::Unjoinable { commit, .. } => &format!("`ctx show {}` tells where it came from", commit.short()),
+        EngineError::NoSealKey { .. } => "`ctx secrets key --help` says how a machine gets it",
+        EngineError::PolicyChanged => "try again",
         EngineError::NoAncestor { .. }
         | EngineError::Annotation(_)
         | EngineError::Name(_)

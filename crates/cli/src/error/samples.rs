@@ -134,6 +134,8 @@ fn engine() -> Vec<EngineError> {
         EngineError::Unjoinable { commit, source: JoinError::Parts { planned: 1, found: 2 } },
         EngineError::Bundle { problem: BundleProblem::Newer { found: 9, known: 2 } },
         EngineError::Bundle { problem: BundleProblem::Truncated },
+        EngineError::NoSealKey { recipient: "00".repeat(32).try_into().unwrap() },
+        EngineError::PolicyChanged,
         EngineError::Io { attempt: "read", source: failure() },
     ]
 }

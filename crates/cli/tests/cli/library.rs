@@ -25,6 +25,7 @@ impl User {
             space: SpaceName::new("default").unwrap(),
             actor: Actor::new("ada@laptop").unwrap(),
             clock: Arc::new(move || now),
+            secrets: contexture_testkit::known_secrets(),
         }
     }
 

@@ -40,6 +40,11 @@ impl Placeholder {
         whole.then_some(Self::START.len() + rule + 1 + digits.len() + 1)
     }
 
+    /// Tells whether there is a placeholder in some bytes.
+    pub fn is_in(bytes: &[u8]) -> bool {
+        memchr::memmem::find_iter(bytes, Self::START).any(|at| Self::length_at(&bytes[at..]).is_some())
+    }
+
     /// Tells whether a stretch touches a placeholder.
     pub fn touches(bytes: &[u8], start: usize, end: usize) -> bool {
         let from = start.saturating_sub(Self::MOST_BYTES);

@@ -14,7 +14,7 @@ use contexture_store::commit::{self, CommitPlace, SummarizedCommit};
 use futures_util::{FutureExt as _, future};
 
 use super::{
-    Assemble,
+    Assemble, masked,
     source::{Gathering, Placed},
 };
 use crate::{Contexture, Result, Stop, Tier, chain::Route, translate::Gathered};
@@ -243,10 +243,13 @@ impl ItemMaker<'_> {
         let uri = id.clone();
         let id = ItemId::new(id).expect("ids of commits are not empty");
         let before = self.prepared.item_before(&id).filter(|before| before.content == content);
-        let digest = before.map_or_else(
-            || Digest::of(&serde_json::to_vec(&content).expect("entries have text keys")),
-            |before| before.origin.digest,
-        );
+        let (digest, redaction) = match before {
+            Some(before) => (before.origin.digest, before.redaction.clone()),
+            None => {
+                let json = serde_json::to_vec(&content).expect("entries have text keys");
+                (Digest::of(&json), masked::redaction(&json))
+            }
+        };
         let number = number.min((1 << STEP_BITS) - 1);
         let source = self.placed.source;
         Item {
@@ -264,7 +267,7 @@ impl ItemMaker<'_> {
             title: None,
             visibility: source.visibility.clone(),
             trust: source.trust.clone(),
-            redaction: None,
+            redaction,
             at: None,
             content,
             compact: None,

@@ -19,7 +19,7 @@ pub use given::{GivenItem, GivenItems};
 pub use given_text::TriggerMessage;
 
 use super::Assemble;
-use crate::{Contexture, Result};
+use crate::{Contexture, Result, SecretGuard, assemble::masked};
 
 /// Items of one source and segment keep their order; those of the next source come after them.
 const ITEMS_PER_SOURCE: i64 = 1 << 32;
@@ -50,6 +50,7 @@ impl Placed<'_> {
 /// Reads sources, and notes what could not be read.
 pub(super) struct Gathering<'g> {
     pub(super) engine: &'g Contexture,
+    pub(super) guard: &'g SecretGuard,
     pub(super) request: &'g Assemble,
     pub(super) counts: &'g TokenCounts<'g>,
     /// What was worked out of the items so far.
@@ -117,7 +118,7 @@ impl Placed<'_> {
             origin,
             visibility: source.visibility.clone(),
             trust: source.trust.clone(),
-            redaction: None,
+            redaction: text_of(&content).and_then(|text| masked::redaction(text.as_bytes())),
             at: None,
             content,
             compact,
@@ -131,6 +132,13 @@ impl Placed<'_> {
     /// Returns the name of the source in ids.
     fn name(&self) -> String {
         format!("{}.{}", self.segment, self.order)
+    }
+}
+
+fn text_of(content: &ItemContent) -> Option<&str> {
+    match content {
+        ItemContent::Text { text, .. } => Some(text),
+        ItemContent::Entries(_) => None,
     }
 }
 

@@ -208,6 +208,8 @@ codes! {
     NoRevision = "no-revision", "`git log --oneline` shows the commits.";
     /// A commit comes from no agent that can go on with it.
     NoRuntime = "no-runtime", "Name one with `--in`.";
+    /// The secrets of the space are sealed to a key that is not on this machine.
+    NoSealKey = "no-seal-key", "Copy the key, or its writing part, from a machine that has it; `ctx secrets key --help` says how.";
     /// There is no session of this name.
     NoSession = "no-session", "`ctx head list` shows the sessions there are.";
     /// There is no home directory with the settings of an agent.
@@ -250,6 +252,8 @@ codes! {
     Overtaken = "overtaken", "Try again.";
     /// An earlier failure of the disk has closed the store for writing.
     Poisoned = "poisoned", "Look after the disk, then open the store again.";
+    /// How secrets are treated was changed while something was about to be stored.
+    PolicyChanged = "policy-changed", "Try again; what is stored then is treated as the space says now.";
     /// A program that was run has ended badly, and has said why itself.
     ProgramFailed = "program-failed", "Read what it said; the exit code is its own.";
     /// The store can only be read.

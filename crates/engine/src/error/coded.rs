@@ -32,6 +32,8 @@ impl Coded for Error {
             Self::Mixed { .. } => ErrorCode::MixedFormats,
             Self::Unjoinable { source, .. } => source.code(),
             Self::Bundle { problem } => problem.code(),
+            Self::NoSealKey { .. } => ErrorCode::NoSealKey,
+            Self::PolicyChanged => ErrorCode::PolicyChanged,
             Self::Io { .. } => ErrorCode::InputOutput,
         }
     }

@@ -7,8 +7,12 @@ use fastcdc::v2020::StreamCDC;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::{Hot, MAX_HOT_BYTES, announce, compose, put, put_all};
-use crate::{Error, Result, Store, commit::Inserted, sql::Scope};
+use super::{Hot, MAX_HOT_BYTES, compose, put, put_all};
+use crate::{
+    Error, Result, Store,
+    commit::Inserted,
+    sql::{Scope, Tx},
+};
 
 /// Bounds of a content-defined chunk: smallest, usual, largest.
 pub(super) const CHUNK_BYTES: (usize, usize, usize) = (8 * 1024, 64 * 1024, 256 * 1024);
@@ -35,24 +39,38 @@ pub struct StoredArtifact {
     pub new_bytes: u64,
 }
 
-/// Stores whatever a reader yields and returns its id. The journal does not tell of it; a commit that refers to it will.
-///
-/// Each batch of parts is durable by itself; the artifact exists once the last is. A failure in between leaves parts
-/// that nothing refers to, which the next try reuses.
-pub async fn put_stream(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
-    put_pieces(store, scope, reader, Announced::No).await
+impl StoredArtifact {
+    /// Returns the same once it is known whether it was stored before.
+    #[must_use]
+    pub fn inserted(self, inserted: Inserted) -> Self {
+        match inserted {
+            Inserted::New => self,
+            Inserted::AlreadyThere => Self { new_bytes: 0, ..self },
+        }
+    }
 }
 
-/// Stores whatever a reader yields like [`put_stream`] and tells the journal of it, unless it was there.
-pub async fn put_alone(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
-    put_pieces(store, scope, reader, Announced::Yes).await
+/// Content that was read to its end. Parts of it may be stored already; the artifact itself is not.
+#[derive(Debug)]
+pub struct StreamedContent {
+    stored: StoredArtifact,
+    pieces: StreamedPieces,
 }
 
-/// Whether the journal tells of an artifact, in the transaction that makes it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Announced {
-    Yes,
-    No,
+/// What content consists of.
+#[derive(Debug)]
+enum StreamedPieces {
+    /// One row, not stored yet.
+    Whole(Hot),
+    /// Parts that are stored.
+    Parts(Vec<ArtifactPart>),
+}
+
+impl StreamedContent {
+    /// Returns what the artifact will be, once it is stored.
+    pub fn artifact(&self) -> StoredArtifact {
+        self.stored
+    }
 }
 
 /// What the splitter makes of a stream.
@@ -63,58 +81,49 @@ enum Pieces {
     Parts(Vec<Hot>),
 }
 
-async fn put_pieces(
-    store: &Store,
-    scope: &Scope,
-    reader: impl Read + Send + 'static,
-    announced: Announced,
-) -> Result<StoredArtifact> {
+/// Stores whatever a reader yields and returns its id. The journal does not tell of it; a commit that refers to it will.
+pub async fn put_stream(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StoredArtifact> {
+    let streamed = read_stream(store, scope, reader).await?;
+    let stored = streamed.artifact();
+    let inserted = store.write(scope.clone(), streamed, |tx, streamed| put_streamed(tx, streamed).boxed()).await?;
+    Ok(stored.inserted(inserted))
+}
+
+/// Reads content of any size to its end, and stores its parts if it has several.
+///
+/// Each batch of parts is durable by itself; the artifact exists once [`put_streamed`] was committed. A failure in between
+/// leaves parts that nothing refers to, which the next try reuses.
+pub async fn read_stream(store: &Store, scope: &Scope, reader: impl Read + Send + 'static) -> Result<StreamedContent> {
     let (pieces, mut waiting) = mpsc::channel(BATCHES_WAITING);
     let splitter = tokio::task::spawn_blocking(move || split(reader, &pieces));
-    let mut stored = Vec::new();
+    let mut parts = Vec::new();
     let mut new_bytes = 0;
     while let Some(pieces) = waiting.recv().await {
         match pieces {
-            Pieces::Whole(hot) => return put_whole(store, scope, hot, announced).await,
+            Pieces::Whole(hot) => {
+                let (id, size) = (*hot.id(), hot.size());
+                let stored = StoredArtifact { id, size, new_bytes: size };
+                return Ok(StreamedContent { stored, pieces: StreamedPieces::Whole(hot) });
+            }
             Pieces::Parts(batch) => {
                 let (batch_parts, new) = put_batch(store, scope, batch).await?;
-                stored.extend(batch_parts);
+                parts.extend(batch_parts);
                 new_bytes += new;
             }
         }
     }
     let id = splitter.await.map_err(|_| Error::Closed)?.map_err(Error::Input)?;
-    let size = stored.iter().map(|part| part.size).sum();
-    let composing = store.write(scope.clone(), (id, stored, announced), |tx, (id, stored, announced)| {
-        async move {
-            if compose(tx, id, stored).await? == Inserted::New && *announced == Announced::Yes {
-                announce(tx, id).await?;
-            }
-            Ok(())
-        }
-        .boxed()
-    });
-    composing.await?;
-    Ok(StoredArtifact { id, size, new_bytes })
+    let size = parts.iter().map(|part| part.size).sum();
+    let stored = StoredArtifact { id, size, new_bytes };
+    Ok(StreamedContent { stored, pieces: StreamedPieces::Parts(parts) })
 }
 
-async fn put_whole(store: &Store, scope: &Scope, hot: Hot, announced: Announced) -> Result<StoredArtifact> {
-    let (id, size) = (*hot.id(), hot.size());
-    let storing = store.write(scope.clone(), (hot, announced), |tx, (hot, announced)| {
-        async move {
-            let inserted = put(tx, hot).await?;
-            if inserted == Inserted::New && *announced == Announced::Yes {
-                announce(tx, hot.id()).await?;
-            }
-            Ok(inserted)
-        }
-        .boxed()
-    });
-    let new_bytes = match storing.await? {
-        Inserted::New => size,
-        Inserted::AlreadyThere => 0,
-    };
-    Ok(StoredArtifact { id, size, new_bytes })
+/// Stores the artifact that was read.
+pub async fn put_streamed(tx: &mut Tx<'_>, streamed: &StreamedContent) -> Result<Inserted> {
+    match &streamed.pieces {
+        StreamedPieces::Whole(hot) => put(tx, hot).await,
+        StreamedPieces::Parts(parts) => compose(tx, &streamed.stored.id, parts).await,
+    }
 }
 
 async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<ArtifactPart>, u64)> {

@@ -55,6 +55,7 @@ async fn open(location: Location) -> Result<Contexture, Error> {
         space: SpaceName::new("default")?,
         actor: Actor::new("writer")?,
         clock: TestClock::fixed().reader(),
+        secrets: contexture_testkit::known_secrets(),
     };
     Contexture::open(options).await
 }

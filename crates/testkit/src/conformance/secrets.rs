@@ -1,6 +1,6 @@
 //! Secrets: what was found in content is hidden from whoever reads it, unless they ask for the exact bytes.
 
-use contexture::{Contexture, Disclosure, Stop};
+use contexture::{Contexture, Stop};
 use contexture_core::{ArtifactId, Fingerprint, JournalKind, RuleId, SecretCover, SecretFinding};
 use contexture_store::finding;
 use futures_util::FutureExt as _;
@@ -51,7 +51,7 @@ pub async fn what_was_found_in_artifacts_of_any_size_is_hidden<B: Backend>() {
         let findings = vec![found(0, 10), found(len / 2, len / 3), found(len - 5, 5)];
         assert_eq!(record(&store, id, findings.clone()).await, 3);
         assert!(artifact(&store, id).await == masked(&content, &findings), "{len} bytes");
-        assert!(artifact(&store.disclosing(Disclosure::Exact), id).await == content, "{len} bytes");
+        assert!(artifact(&store.exact().await.unwrap(), id).await == content, "{len} bytes");
     }
 }
 
@@ -74,11 +74,11 @@ pub async fn what_was_found_in_commits_is_hidden_in_the_conversation<B: Backend>
         shown.extend(masked(&content, &findings));
         exact.extend(content);
     }
-    for (disclosure, expected) in [(Disclosure::Masked, shown), (Disclosure::Exact, exact)] {
+    for (handle, expected) in [(store.masking(), shown), (store.exact().await.unwrap(), exact)] {
         let mut bytes = Vec::new();
-        let conversation = store.disclosing(disclosure).materialize(tip, Stop::Root, None).await.unwrap();
+        let conversation = handle.materialize(tip, Stop::Root, None).await.unwrap();
         conversation.write_to(&mut bytes).await.unwrap();
-        assert!(bytes == expected, "{disclosure:?}");
+        assert!(bytes == expected, "{:?}", handle.disclosure());
     }
 }
 
@@ -101,7 +101,7 @@ pub async fn who_reveals_content_is_in_the_journal<B: Backend>() {
     let before = journal(&store).await;
     store.record_reveal("main").await.unwrap();
     assert_eq!(journal(&store).await, before);
-    store.disclosing(Disclosure::Exact).record_reveal("main").await.unwrap();
+    store.exact().await.unwrap().record_reveal("main").await.unwrap();
     let after = journal(&store).await;
     let last = after.last().unwrap();
     assert_eq!(

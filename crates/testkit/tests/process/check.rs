@@ -12,6 +12,7 @@ pub(crate) async fn open(store: &Path) -> Contexture {
         space: SpaceName::new("default").unwrap(),
         actor: Actor::new("checker").unwrap(),
         clock: TestClock::fixed().reader(),
+        secrets: contexture_testkit::known_secrets(),
     };
     Contexture::open(options).await.unwrap()
 }

@@ -21,6 +21,7 @@ async fn open(url: &str) -> Contexture {
         space: SpaceName::new("default").unwrap(),
         actor: Actor::new("tester").unwrap(),
         clock: TestClock::fixed().reader(),
+        secrets: contexture_testkit::known_secrets(),
     };
     Contexture::open(options).await.unwrap()
 }

@@ -19,6 +19,7 @@ async fn try_open(url: &str) -> Result<Contexture, Error> {
         space: SpaceName::new("default").unwrap(),
         actor: Actor::new("tester").unwrap(),
         clock: TestClock::fixed().reader(),
+        secrets: contexture_testkit::known_secrets(),
     };
     Contexture::open(options).await
 }

@@ -67,7 +67,7 @@ impl Gathering<'_> {
                 format!("It has {} bytes, more than {MAX_FILE_BYTES}.", metadata.len())
             }
             Ok(_) => match fs::read(&path).map(String::from_utf8) {
-                Ok(Ok(text)) => return Some(text),
+                Ok(Ok(text)) => return Some(self.guard.mask(&text).into_owned()),
                 Ok(Err(_)) => "It is not text.".to_owned(),
                 Err(error) => format!("It cannot be read: {error}."),
             },

@@ -10,7 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Gathering, Placed, origin};
-use crate::{AssemblyProblem, Error, GivenItemsProblem, Result, assemble::pretty};
+use crate::{
+    AssemblyProblem, Error, GivenItemsProblem, Result,
+    assemble::{masked, pretty},
+};
 
 /// An item of the caller's own. Records of the standard are understood too.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -146,7 +149,7 @@ impl Gathering<'_> {
                 origin: origin("caller", uri, text.as_bytes(), Hold::Pinned, None),
                 visibility: given.visibility.clone().or_else(|| source.visibility.clone()),
                 trust: given.trust.clone().or_else(|| source.trust.clone()),
-                redaction: given.redaction(),
+                redaction: given.redaction().or_else(|| masked::redaction(text.as_bytes())),
                 at: None,
                 content: ItemContent::Text { text, voice, fenced: true },
                 compact: given.compact.clone().map(|text| ItemContent::Text { text, voice, fenced: true }),
