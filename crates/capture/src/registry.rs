@@ -4,14 +4,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use contexture_core::{GivenSessionId, SpaceName, Timestamp};
-use contexture_store::{DurableFile, FileAccess};
+use contexture_store::{DurableFile, FileAccess, private};
 use serde::{Deserialize, Serialize};
 
 use crate::SessionFile;
@@ -99,8 +99,9 @@ impl Registry {
         session: &GivenSessionId,
         change: impl FnOnce(Option<LiveSession>) -> LiveSession,
     ) -> io::Result<LiveSession> {
-        fs::create_dir_all(&self.directory)?;
-        let lock = File::create(self.place(session).with_extension("lock"))?;
+        private::create_directory(&self.directory)?;
+        let lock = self.place(session).with_extension("lock");
+        let lock = private::file().write(true).create(true).truncate(true).open(lock)?;
         lock.lock()?;
         let changed = change(self.find(session));
         let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;

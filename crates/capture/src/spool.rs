@@ -12,7 +12,7 @@ use std::{
 
 pub use contexture::wire::Drained;
 use contexture_core::Timestamp;
-use contexture_store::{DurableFile, FileAccess, NameTaken};
+use contexture_store::{DurableFile, FileAccess, NameTaken, private};
 use serde::{Deserialize, Serialize};
 use tracing::{Instrument as _, debug_span};
 
@@ -63,7 +63,7 @@ impl Spool {
         let captured = if session.metadata()?.len() < captured { 0 } else { captured };
         let start = captured.saturating_sub(TAIL_BYTES as u64);
         session.seek(SeekFrom::Start(start))?;
-        fs::create_dir_all(&self.directory)?;
+        private::create_directory(&self.directory)?;
         let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;
         let header = SpoolHeader { file: file.clone(), reason: reason.clone(), start, at };
         serde_json::to_writer(&mut draft, &header)?;
@@ -108,7 +108,7 @@ impl Spool {
 
     fn keep_aside(&self, entry: &Path) -> io::Result<()> {
         let aside = self.directory.join(KEPT);
-        fs::create_dir_all(&aside)?;
+        private::create_directory(&aside)?;
         fs::rename(entry, aside.join(entry.file_name().unwrap_or_default()))
     }
 }

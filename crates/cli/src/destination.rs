@@ -57,8 +57,13 @@ impl Destination {
 }
 
 impl DraftFile {
-    /// Starts a file. Nothing appears under the name until [`DraftFile::publish`].
+    /// Starts a file that is its owner's alone. Nothing appears under the name until [`DraftFile::publish`].
     pub(crate) fn start(path: &Path) -> Result<Self> {
+        Self::start_for(path, FileAccess::Private)
+    }
+
+    /// Does the same for whoever may read it.
+    pub(crate) fn start_for(path: &Path, access: FileAccess) -> Result<Self> {
         let unwritable = |source| Error::Write { path: path.to_owned(), source };
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
@@ -74,7 +79,7 @@ impl DraftFile {
         fs::metadata(directory).map_err(unwritable)?;
         // The error carries the name of the temporary file, which says nothing to the user; its kind says enough.
         let refused = |error: io::Error| unwritable(error.kind().into());
-        let file = DurableFile::begin(directory, FileAccess::Ordinary).map_err(refused)?;
+        let file = DurableFile::begin(directory, access).map_err(refused)?;
         Ok(Self::Beside { file, path })
     }
 

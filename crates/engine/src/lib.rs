@@ -59,6 +59,7 @@ pub use contexture_store::{
     injection::{Injection, StoredInjection},
     inspect,
     missing::{Filter as MissingFilter, Missing, MissingChange, StoredMissing},
+    private,
     search::{Filter as SearchFilter, PassageKind, Query, QueryError, SearchRequest},
     spaces::Space,
     stats,

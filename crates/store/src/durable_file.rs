@@ -1,7 +1,7 @@
 //! Files that appear under their names once they are whole.
 
 use std::{
-    fs::File,
+    fs::{File, Permissions},
     io::{self, Write},
     path::Path,
 };
@@ -16,13 +16,15 @@ pub struct DurableFile {
     draft: NamedTempFile,
 }
 
-/// Who may read a new file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Who may read a new file, whatever the mask of the process.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileAccess {
     /// Its owner.
     Private,
-    /// Whoever may read the other files that its owner makes.
-    Ordinary,
+    /// Its owner, who may run it too.
+    PrivateProgram,
+    /// Whoever could read the file of somebody else whose place it takes.
+    Like(Permissions),
 }
 
 /// What happens to a file that has the name already.
@@ -40,13 +42,15 @@ impl DurableFile {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".ctx-");
         #[cfg(unix)]
-        if access == FileAccess::Ordinary {
-            // The owner's mask takes away what it takes away from other new files.
-            builder.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+        if access == FileAccess::PrivateProgram {
+            builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o700));
         }
-        #[cfg(not(unix))]
-        let _ = access;
-        Ok(Self { draft: builder.tempfile_in(directory)? })
+        let draft = builder.tempfile_in(directory)?;
+        if let FileAccess::Like(permissions) = access {
+            // Nothing is in it yet.
+            draft.as_file().set_permissions(permissions)?;
+        }
+        Ok(Self { draft })
     }
 
     /// Returns where the content is until it has its name.
@@ -145,5 +149,20 @@ mod tests {
         let file = DurableFile::begin(directory.path(), FileAccess::Private).unwrap();
         file.publish(&path, NameTaken::Replace).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_takes_the_place_of_anothers_is_read_by_the_same() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |access| {
+            let path = directory.path().join("it");
+            DurableFile::begin(directory.path(), access).unwrap().publish(&path, NameTaken::Replace).unwrap();
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(mode(FileAccess::Like(Permissions::from_mode(0o664))), 0o664);
+        assert_eq!(mode(FileAccess::PrivateProgram), 0o700);
     }
 }

@@ -26,6 +26,7 @@ pub mod injection;
 pub mod inspect;
 pub mod journal;
 pub mod missing;
+pub mod private;
 pub mod request;
 pub mod search;
 pub mod secret_policy;

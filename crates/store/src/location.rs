@@ -6,7 +6,11 @@ use std::{
     str::FromStr,
 };
 
-use crate::postgres::{PostgresUrl, UrlError};
+use crate::{
+    postgres::{PostgresUrl, UrlError},
+    private::ExposedFile,
+    sqlite,
+};
 
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +44,16 @@ impl FromStr for Location {
             None => Ok(Self::Directory(PathBuf::from(text))),
             Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(Box::new(text.parse()?))),
             Some((scheme, _)) => Err(LocationError::Scheme { scheme: scheme.to_owned() }),
+        }
+    }
+}
+
+impl Location {
+    /// Returns what others can read of the store's files, if it has files.
+    pub fn exposed(&self) -> Vec<ExposedFile> {
+        match self {
+            Self::Directory(directory) => sqlite::exposed(directory),
+            Self::Postgres(_) => Vec::new(),
         }
     }
 }

@@ -11,8 +11,7 @@ mod wait;
 mod writer;
 
 use std::{
-    fs::{self, DirBuilder},
-    io, mem,
+    fs, io, mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -21,6 +20,7 @@ use crate::{
     Error, Result,
     job::{Job, ReadJob},
     pool::Pool,
+    private::{self, ExposedFile},
     sql::{Scope, Tx},
     stats::Footprint,
 };
@@ -141,6 +141,15 @@ impl Sqlite {
     }
 }
 
+/// Returns what others can reach of the store in a directory. The directory counts if nothing else lies in it.
+pub(crate) fn exposed(directory: &Path) -> Vec<ExposedFile> {
+    let files = [DATABASE_FILE, "contexture.db-wal", "contexture.db-shm"];
+    let names = directory.read_dir().into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let is_own =
+        directory.join(DATABASE_FILE).exists() && names.into_iter().all(|name| files.iter().any(|file| name == *file));
+    private::exposed(directory, &files, is_own)
+}
+
 fn footprint(database: &Path) -> Result<Footprint> {
     let measure_error = |source| Error::Open { path: database.to_owned(), source };
     let log_bytes = match log_file(database).metadata() {
@@ -188,8 +197,12 @@ async fn look(connection: &mut SqliteConnection, scope: &Scope, job: &mut dyn Re
 
 /// Opens the database in a directory and brings it to the newest schema.
 fn prepare(directory: &Path) -> Result<(SqliteConnection, PathBuf)> {
-    create_private(directory).map_err(|source| Error::Open { path: directory.to_owned(), source })?;
+    private::create_directory(directory).map_err(|source| Error::Open { path: directory.to_owned(), source })?;
     let path = directory.join(DATABASE_FILE);
+    if !path.exists() {
+        // SQLite gives its logs the mode of the database. What keeps the file from being made, it says itself.
+        drop(private::file().write(true).create_new(true).open(&path));
+    }
     let mut connection = SqliteConnection::open(&path)?;
     schema::migrate(&mut connection, directory, &path)?;
     Ok((connection, path))
@@ -198,12 +211,4 @@ fn prepare(directory: &Path) -> Result<(SqliteConnection, PathBuf)> {
 /// Tells whether the log of a database is so long that it must not be left so.
 fn is_log_long(database: &Path) -> bool {
     log_file(database).metadata().is_ok_and(|log| log.len() > MAX_LOG_LEFT)
-}
-
-/// Makes a directory that only its owner may enter: transcripts hold secrets. One that is there stays as it is.
-fn create_private(directory: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(directory)
 }

@@ -1,12 +1,14 @@
 //! When the hooks of each runtime were last heard of.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use contexture_core::Timestamp;
+use contexture_store::private;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Runtime};
@@ -39,8 +41,8 @@ impl HookSeen {
         if Self::last(state, runtime).is_some_and(|last| last.is_moment_before(self)) {
             return Ok(());
         }
-        fs::create_dir_all(place.parent().unwrap_or(state))?;
-        fs::write(place, serde_json::to_vec(self)?)
+        private::create_directory(place.parent().unwrap_or(state))?;
+        private::file().write(true).create(true).truncate(true).open(place)?.write_all(&serde_json::to_vec(self)?)
     }
 
     /// Tells whether a call came soon after this one. A clock may have been set back in between.

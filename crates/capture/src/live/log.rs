@@ -1,12 +1,13 @@
 //! The log of live capture: what went wrong where nobody could be told. `ctx doctor` shows it.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use contexture_core::{GivenSessionId, Timestamp};
+use contexture_store::private;
 use serde::{Deserialize, Serialize};
 
 /// Size at which the log is put aside and begun anew, so that it never grows without end.
@@ -65,14 +66,14 @@ impl TroubleLog {
 
     fn append(&self, trouble: &Trouble) -> io::Result<()> {
         if let Some(directory) = self.path.parent() {
-            fs::create_dir_all(directory)?;
+            private::create_directory(directory)?;
         }
         let mut line = serde_json::to_vec(trouble)?;
         line.push(b'\n');
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        let mut file = private::file().create(true).append(true).open(&self.path)?;
         if file.metadata()?.len() > MAX_BYTES {
             fs::rename(&self.path, self.aside())?;
-            file = File::options().create(true).append(true).open(&self.path)?;
+            file = private::file().create(true).append(true).open(&self.path)?;
         }
         file.write_all(&line)
     }

@@ -10,7 +10,10 @@ use std::{
     time::Duration,
 };
 
-use contexture::core::{GivenSessionId, Timestamp};
+use contexture::{
+    core::{GivenSessionId, Timestamp},
+    private,
+};
 
 pub use self::record::{Deadline, KeptSession, Recorded};
 use super::{Trouble, TroubleLog, flush, process::is_alive};
@@ -146,7 +149,8 @@ impl Recorder {
     /// Returns where it is kept what a program prints that keeps no session itself.
     pub fn place_of_run(&self, run: &str) -> Result<PathBuf> {
         // The path is the session's name in the store, so it has no links in it from the start.
-        let runs = fs::create_dir_all(&self.runs).and_then(|()| fs::canonicalize(&self.runs)).map_err(Error::State)?;
+        let runs =
+            private::create_directory(&self.runs).and_then(|()| fs::canonicalize(&self.runs)).map_err(Error::State)?;
         Ok(runs.join(format!("{run}.jsonl")))
     }
 

@@ -3,7 +3,7 @@
 //! A connection is one question and one answer, each a line of JSON.
 
 use std::{
-    fs::Permissions,
+    fs::{self, Permissions},
     io::{self, BufRead as _, BufReader, Write as _},
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     path::{Path, PathBuf},
@@ -75,6 +75,8 @@ impl RunSocket {
         let directory = tempfile::Builder::new().prefix("ctx-run-").permissions(private).tempdir_in(place)?;
         let path = directory.path().join("socket");
         let listener = UnixListener::bind(&path)?;
+        // Until now its directory has kept others away.
+        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
         let (asked, waiting) = mpsc::channel(16);
         Ok(Self { _directory: directory, path, listener, asked, waiting })
     }

@@ -2,11 +2,12 @@
 
 use std::{
     ffi::OsString,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
+use contexture_store::private;
 
 use super::{SessionName, StreamEvent};
 use crate::{database::SessionDatabase, detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
@@ -203,7 +204,7 @@ impl SessionFiles {
 
 /// Makes a directory in which nothing else is needed.
 pub(super) fn make_folder(folder: &Path, _directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
+    private::create_directory(folder)
 }
 
 /// Writes a time as it stands in the names of files, to the second.

@@ -7,11 +7,12 @@ mod stream;
 
 use std::{
     ffi::OsString,
-    fs, io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
+use contexture_store::private;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -138,7 +139,11 @@ fn file_name(name: &SessionName<'_>) -> String {
 }
 
 fn prepare(folder: &Path, directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+    private::create_directory(folder)?;
     let marker = folder.with_file_name(project::MARKER);
-    if marker.exists() { Ok(()) } else { fs::write(marker, directory.to_string_lossy().as_bytes()) }
+    if marker.exists() {
+        return Ok(());
+    }
+    let file = private::file().write(true).create(true).truncate(true).open(marker);
+    file?.write_all(directory.to_string_lossy().as_bytes())
 }

@@ -9,9 +9,10 @@ use std::{
 };
 
 use clap::Args;
-use contexture::Location;
+use contexture::{Location, private};
 
 use crate::{
+    destination::DraftFile,
     error::{Error, Result},
     invocation::Invocation,
     output::Output,
@@ -61,7 +62,8 @@ impl Demo {
             };
         }
         let unwritable = |source| Error::Write { path: env::temp_dir(), source };
-        let directory = tempfile::tempdir().map_err(unwritable)?;
+        let private = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o700);
+        let directory = tempfile::Builder::new().permissions(private).tempdir().map_err(unwritable)?;
         set_up(directory.path())?;
         let played = play(&mut stage).await;
         // What is on a server does not go away with the directory, and must go however the walk ended.
@@ -93,13 +95,16 @@ fn setting(invocation: &Invocation) -> Result<Setting> {
 /// Fills a directory and enters it.
 fn set_up(directory: &Path) -> Result<()> {
     let unwritable = |source| Error::Write { path: directory.to_owned(), source };
-    fs::create_dir_all(directory).map_err(unwritable)?;
+    private::create_directory(directory).map_err(unwritable)?;
     if fs::read_dir(directory).map_err(unwritable)?.next().is_some() {
         return Err(Error::NotEmpty { path: directory.to_owned() });
     }
     env::set_current_dir(directory).map_err(unwritable)?;
     for (name, content) in FILES {
-        fs::write(name, content).map_err(|source| Error::Write { path: name.into(), source })?;
+        DraftFile::start(Path::new(name)).and_then(|mut file| {
+            file.write_all(content.as_bytes())?;
+            file.publish()
+        })?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod completeness;
+mod exposure;
 mod fix;
 mod hooks;
 mod problem;
@@ -15,6 +16,7 @@ use clap::Args;
 use contexture::{
     Contexture,
     core::Timestamp,
+    private::ExposedFile,
     wire::{AgentsHealth, DoctorReport, LoggedTrouble, RetentionHealth, SpoolHealth},
 };
 use contexture_capture::{ComparisonTerms, Depth, OpenSessions, SessionCompleteness, SessionSearch};
@@ -50,7 +52,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
-    /// Takes in what is missing, empties the spool and closes what was left open, then looks again
+    /// Takes in what is missing, empties the spool, closes what was left open and what others can read, then looks again
     #[arg(long)]
     fix: bool,
     /// Compares only how long each session is, and its end
@@ -70,11 +72,16 @@ struct Examination {
     agents: AgentsHealth,
     retention: RetentionHealth,
     log: Vec<LoggedTrouble>,
+    /// What others can read of the store and of what live capture keeps.
+    exposed: Vec<ExposedFile>,
 }
 
 impl Doctor {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let depth = if self.quick { Depth::End } else { Depth::Whole };
+        if self.fix {
+            exposure::close(invocation, output)?;
+        }
         let (mut examination, engine) = examine(invocation, depth, output).await?;
         let mut fixed = None;
         if self.fix && examination.store.is_writable() {
@@ -119,7 +126,8 @@ async fn examine(invocation: &Invocation, depth: Depth, output: &Output) -> Resu
     let retention = sessions.retention(&environment.homes, now);
     let log = recorder.log.examine(now, &spool, &sessions);
     let agents = open.agents;
-    Ok((Examination { now, depth, store, sessions, hooks, spool, agents, retention, log }, engine))
+    let exposed = exposure::of(invocation)?;
+    Ok((Examination { now, depth, store, sessions, hooks, spool, agents, retention, log, exposed }, engine))
 }
 
 impl Examination {
@@ -156,6 +164,7 @@ impl Examination {
 
     fn problems(&self) -> Vec<Problem> {
         let mut problems = self.store.problems();
+        problems.extend(exposure::problems(&self.exposed));
         problems.extend(retention::problems(&self.retention));
         problems.extend(completeness::problems(&self.sessions));
         problems.extend(self.hooks.problems());

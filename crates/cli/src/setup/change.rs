@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::wire::SetupEffect;
+use contexture::{FileAccess, private, wire::SetupEffect};
 use contexture_capture::Runtime;
 
 use super::diff;
@@ -145,17 +145,14 @@ fn check(path: &Path, expected: Option<&str>) -> Result<()> {
 
 fn write(path: &Path, content: &str, kind: FileKind) -> Result<()> {
     let unwritable = |source| Error::Write { path: path.to_owned(), source };
-    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
-    let mut draft = DraftFile::start(path)?;
+    private::create_directory(path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+    let access = match (fs::metadata(path), kind) {
+        // Who could read the user's file can go on doing so.
+        (Ok(there), _) => FileAccess::Like(there.permissions()),
+        (Err(_), FileKind::Script) => FileAccess::PrivateProgram,
+        (Err(_), FileKind::Text) => FileAccess::Private,
+    };
+    let mut draft = DraftFile::start_for(path, access)?;
     draft.write_all(content.as_bytes())?;
-    match (fs::metadata(path), kind) {
-        (Ok(there), _) => draft.file().set_permissions(there.permissions()).map_err(unwritable)?,
-        #[cfg(unix)]
-        (Err(_), FileKind::Script) => {
-            let runnable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-            draft.file().set_permissions(runnable).map_err(unwritable)?;
-        }
-        (Err(_), _) => {}
-    }
     draft.publish()
 }

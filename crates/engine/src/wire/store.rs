@@ -2,6 +2,7 @@
 
 use contexture_store::{
     inspect::Inspection,
+    private::ExposedFile,
     stats::{Footprint, Stats},
 };
 use schemars::JsonSchema;
@@ -19,6 +20,9 @@ pub struct StorePath {
 pub struct InspectedStore {
     /// A directory, or a URL without its password.
     pub path: String,
+    /// What of it others can read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exposed: Vec<ExposedFile>,
     /// What is there.
     #[serde(flatten)]
     pub inspection: Inspection,

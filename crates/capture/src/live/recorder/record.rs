@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io,
+    fs, io,
     panic::{self, AssertUnwindSafe},
     path::PathBuf,
     sync::mpsc,
@@ -14,6 +13,7 @@ use std::{
 use contexture::{
     Contexture,
     core::{CommitId, Timestamp, Trigger},
+    private,
 };
 
 use super::Recorder;
@@ -242,9 +242,9 @@ impl Recorder {
     }
 
     fn stall(&self) {
-        let place = self.stalled.parent().map_or(Ok(()), fs::create_dir_all);
+        let place = self.stalled.parent().map_or(Ok(()), private::create_directory);
         // Without the mark the next one waits too, which is all that is lost.
-        _ = place.and_then(|()| File::create(&self.stalled));
+        _ = place.and_then(|()| private::file().write(true).create(true).truncate(true).open(&self.stalled));
     }
 }
 

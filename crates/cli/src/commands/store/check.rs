@@ -9,6 +9,7 @@ use contexture::{
         Access, Connections, Database, Durability, Encryption, Inspection, Measures, Obstacle, Presence,
         StoreCondition, Timings,
     },
+    private::{ExposedFile, Readers},
     wire::InspectedStore,
 };
 
@@ -30,7 +31,7 @@ const CLOCK_TOLERANCE: u64 = 1_000_000;
 
 /// Says whether the store can be used, without making or changing anything
 ///
-/// Of a directory: whether it can be written, and how large the files in it are. Of a PostgreSQL server: who it takes
+/// Of a directory: whether it can be written, how large the files in it are, and who else can read them. Of a PostgreSQL server: who it takes
 /// you for, whether the way there is encrypted, what it does to keep what it acknowledged, and how fast it answers and
 /// commits. To measure that, it is sent messages that go through its log and end up in no table.
 ///
@@ -55,7 +56,8 @@ impl Check {
         let inspection = Contexture::inspect(&location, &invocation.environment.clock()?).await?;
         match output.shape() {
             Shape::Json => {
-                output.document(InspectedStore { path: location.to_string(), inspection: inspection.clone() })?;
+                let (path, exposed) = (location.to_string(), location.exposed());
+                output.document(InspectedStore { path, exposed, inspection: inspection.clone() })?;
             }
             Shape::Text => tell(&location, &inspection, output)?,
         }
@@ -75,9 +77,13 @@ fn tell(location: &Location, inspection: &Inspection, output: &mut Output) -> Re
         Inspection::Sqlite(place) => {
             let mut fields = vec![("directory", location.to_string())];
             fields.extend(of_place(place));
-            (fields, Vec::new())
+            let exposed = location.exposed().iter().map(describe_exposure).collect();
+            (fields, exposed)
         }
-        Inspection::Postgres(database) => (of_database(database), warnings(&database.durability)),
+        Inspection::Postgres(database) => {
+            let warnings = warnings(&database.durability).into_iter().map(str::to_owned);
+            (of_database(database), warnings.collect::<Vec<_>>())
+        }
     };
     let strong = output.palette.strong;
     for (name, value) in fields {
@@ -85,6 +91,7 @@ fn tell(location: &Location, inspection: &Inspection, output: &mut Output) -> Re
     }
     let error = output.palette.error;
     for warning in warnings {
+        let warning = output::printable(&warning);
         output.line(format_args!("{error}{:<12}{error:#} {warning}", "warning"))?;
     }
     Ok(())
@@ -115,6 +122,15 @@ pub(in crate::commands) fn store(measures: &Measures) -> String {
     } else {
         format!("{spaces}, schema version {version}")
     }
+}
+
+/// Says who can reach a file.
+pub(in crate::commands) fn describe_exposure(file: &ExposedFile) -> String {
+    let readers = match file.readers {
+        Readers::Group => "its group",
+        Readers::Everybody => "everybody on this machine",
+    };
+    format!("{} ({}) is open to {readers}; `ctx doctor --fix` closes it", file.path.display(), file.mode)
 }
 
 /// Says why a place cannot be written.
