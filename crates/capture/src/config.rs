@@ -2,12 +2,16 @@
 
 use std::{
     path::{self, PathBuf},
+    sync::Arc,
     time::SystemTime,
 };
 
-use contexture::{Contexture, Location, Options, core::GivenSessionId};
+use contexture::{Contexture, Location, Options, PostgresUrl, core::GivenSessionId};
 
 use crate::{Error, LiveSession, Result};
+
+/// Adds to the address of a store what lets the user in there, if that is known.
+pub type PostgresLogin = Arc<dyn Fn(PostgresUrl) -> PostgresUrl + Send + Sync>;
 
 /// Where live capture works, for which store, and in which run of an agent.
 #[derive(Clone)]
@@ -17,7 +21,7 @@ pub struct CaptureConfig {
     /// Whether somebody chose that store. Otherwise a session that goes on is found whatever its store is.
     pub is_store_chosen: bool,
     /// Lets the user in at the PostgreSQL server of a session that is listed without a password.
-    pub postgres_password: Option<String>,
+    pub postgres_login: PostgresLogin,
     /// Where it is kept what live capture is at: the sessions that go on, the spool and the log.
     pub state_directory: PathBuf,
     /// The directory that the caller works in.
@@ -37,10 +41,7 @@ impl CaptureConfig {
             return Ok(self.clone());
         }
         let location = match session.store.parse().map_err(Error::Location)? {
-            Location::Postgres(url) => Location::Postgres(Box::new(match &self.postgres_password {
-                Some(password) => url.or_password(password),
-                None => *url,
-            })),
+            Location::Postgres(url) => Location::Postgres(Box::new((self.postgres_login)(*url))),
             directory @ Location::Directory(_) => directory,
         };
         let store = Options { location, space: session.space.clone(), ..self.store.clone() };

@@ -33,7 +33,7 @@ mod spool;
 mod steps;
 mod verify;
 
-pub use config::CaptureConfig;
+pub use config::{CaptureConfig, PostgresLogin};
 pub use database::{DatabaseEntry, DatabaseError, DatabaseSession, sessions_in as database_sessions};
 pub use detect::{NotASession, by_start as detect_start, detect};
 pub use discover::{

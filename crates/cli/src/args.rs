@@ -55,7 +55,7 @@ Naming things:
 Stores:
   A store is a directory of this machine, or a schema of a PostgreSQL database that many
   machines share: postgres://USER@HOST/DATABASE. `ctx store check` says whether it can be used,
-  `ctx store --help` says more.
+  `ctx store --help` says more, and where to keep a password.
 
 Exit codes:
   0  done
@@ -73,7 +73,8 @@ Environment:
   CTX_THREAD     the thread that captured sessions belong to
   CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
   CTX_LOG        shows operations on standard error as they end, such as `debug`; docs/tracing.md
-  PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
+  PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password;
+                 PGPASSFILE, PGSERVICE, PGSERVICEFILE, PGSSLMODE and PGSSLROOTCERT are read too
   PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)
   NO_COLOR       set to anything, turns colours off"
 );
@@ -173,6 +174,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Tells whether somebody calls it who is not to be disturbed.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self, Self::Hook(_) | Self::GitHook(_))
+    }
+
     /// Does it.
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self {

@@ -13,7 +13,10 @@ use contexture::{
 };
 use contexture_capture::{Homes, ImportSettings, SessionOwner};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    postgres_variables::PostgresVariables,
+};
 
 /// The variables that matter, as they were when the program started.
 #[derive(Debug, Clone, Default)]
@@ -48,8 +51,8 @@ pub(crate) struct Environment {
     pub(crate) state_directory: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
-    /// `PGPASSWORD`: lets the user in at a PostgreSQL server.
-    pub(crate) postgres_password: Option<OsString>,
+    /// What PostgreSQL's own programs are told.
+    pub(crate) postgres: PostgresVariables,
     /// Where runtimes keep their sessions: their own variables, or their usual places under `HOME`.
     pub(crate) homes: Homes,
     /// `PATH`: where programs are looked for.
@@ -96,7 +99,7 @@ impl Environment {
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
-            postgres_password: variable("PGPASSWORD"),
+            postgres: PostgresVariables::find(variable),
             homes: Homes::find(variable, user_home.as_deref(), data_home.as_deref()),
             programs: variable("PATH"),
             pager: env::var_os("PAGER"),

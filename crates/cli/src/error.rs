@@ -125,6 +125,12 @@ pub(crate) enum Error {
     /// A flag or variable holds a text that says of no store where it is.
     #[error("cannot use what {origin} says as a store")]
     Location { origin: &'static str, source: LocationError },
+    /// The user's configuration is not as expected. It may hold a password, so what is wrong is not shown.
+    #[error("cannot use what {} says in line {line}", path.display())]
+    Configuration { path: PathBuf, line: usize },
+    /// Others can read or change a file that holds a password, or says where the store is.
+    #[error("{} is not this user's alone: {}", path.display(), exposure(*mode, *is_own))]
+    ExposedPassword { path: PathBuf, mode: u32, is_own: bool },
     /// There is no store, and nothing can be written where it would be.
     #[error("there is no store at {place}, and none can be made")]
     NoStore { place: Location, obstacle: Obstacle },
@@ -269,20 +275,28 @@ impl Error {
     }
 }
 
+fn exposure(mode: u32, is_own: bool) -> String {
+    if is_own { format!("its mode is {mode:o}") } else { "it belongs to somebody else".to_owned() }
+}
+
 /// Answers a command line that was not understood, or one that asks for help.
 pub(crate) fn refuse(refusal: &clap::Error, shape: Shape) -> ExitCode {
     let helps = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let text = refusal.render().to_string();
+    let text = output::without_passwords(&text);
     if !helps && shape == Shape::Json {
-        let text = refusal.render().to_string();
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let causes = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more")).map(Into::into);
         let error = FailureBody { code: ErrorCode::Usage, message, causes: causes.collect(), hint: None };
         let document = serde_json::to_string(&Versioned::new(FailureDocument { error }));
         anstream::eprintln!("{}", document.expect("texts have a JSON form"));
-    } else {
-        // Nobody is left to tell when standard error is closed.
+    } else if helps {
+        // Nobody is left to tell when standard output is closed.
         let _printed = refusal.print();
+    } else {
+        let styled = refusal.render().ansi().to_string();
+        anstream::eprint!("{}", output::without_passwords(&styled));
     }
     if helps { Exit::Done.into() } else { Exit::Usage.into() }
 }

@@ -1,18 +1,20 @@
 //! One run of the program: where it works, as whom, and when.
 
-use std::{env, ffi::OsStr, path::PathBuf, time::SystemTime};
+use std::{env, ffi::OsStr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::{
-    Contexture, Location, Options,
+    Contexture, Location, Options, PostgresUrl,
     core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
-use contexture_capture::{CaptureConfig, Git, Recorder};
+use contexture_capture::{CaptureConfig, Git, PostgresLogin, Recorder};
 
 use crate::{
     args::Globals,
+    configuration::{self, Configuration},
     environment::Environment,
     error::{Error, Result},
     keys,
+    output::Output,
 };
 
 /// What every command needs to know beside its own arguments.
@@ -23,13 +25,30 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// Returns where the store is: the flag, else `CTX_STORE`, else the user's data directory.
+    /// Returns where the store is: the flag, else `CTX_STORE`, else the user's configuration, else the user's data
+    /// directory.
     pub(crate) fn location(&self) -> Result<Location> {
         match (&self.globals.store, &self.environment.store) {
             (Some(flag), _) => self.located("--store", flag),
             (None, Some(variable)) => self.located("CTX_STORE", variable),
-            (None, None) => Ok(Location::Directory(self.environment.data_directory()?)),
+            (None, None) => match self.configured_location()? {
+                Some(location) => Ok(location),
+                None => Ok(Location::Directory(self.environment.data_directory()?)),
+            },
         }
+    }
+
+    fn configured_location(&self) -> Result<Option<Location>> {
+        let directory = self.environment.config_directory.as_deref();
+        let Some((file, configuration)) = directory.map(Configuration::read).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let Some(store) = configuration.store else { return Ok(None) };
+        let location = self.located(configuration::FILE, OsStr::new(&store))?;
+        if location.is_secret() {
+            file.demand_secrecy()?;
+        }
+        Ok(Some(location))
     }
 
     /// Tells whether somebody says where the store is.
@@ -43,13 +62,47 @@ impl Invocation {
         let Some(text) = place.to_str() else {
             return Ok(Location::Directory(PathBuf::from(place)));
         };
-        match text.parse().map_err(|source| Error::Location { origin, source })? {
-            Location::Postgres(url) => Ok(Location::Postgres(Box::new(match &self.environment.postgres_password {
-                Some(password) => url.or_password(&password.to_string_lossy()),
-                None => *url,
-            }))),
+        let defaults = self.environment.postgres.defaults(text)?;
+        match Location::with_defaults(text, &defaults).map_err(|source| Error::Location { origin, source })? {
+            Location::Postgres(url) => Ok(Location::Postgres(Box::new(self.environment.postgres.let_in(*url)?))),
             directory @ Location::Directory(_) => Ok(directory),
         }
+    }
+
+    /// Says that others can see the password in an address that was typed.
+    pub(crate) fn warn_of_password(&self, origin: &'static str, place: &OsStr, output: &mut Output) {
+        if self.located(origin, place).is_ok_and(|location| location.is_secret()) {
+            output.status(format_args!(
+                "The password in {origin} can be seen by others on this machine while this runs; `ctx store --help` says where to keep it."
+            ));
+        }
+    }
+
+    /// Returns what `CTX_STORE` is to say to programs that are started, if it holds a password, which is not theirs.
+    pub(crate) fn inherited_store(&self) -> Result<Option<String>> {
+        let variable = self.environment.store.as_deref();
+        Ok(match variable.map(|variable| self.located("CTX_STORE", variable)).transpose()? {
+            Some(Location::Postgres(url)) if url.is_secret() => Some(url.address().to_owned()),
+            Some(_) | None => None,
+        })
+    }
+
+    /// Returns what lets the user in at the stores of sessions: what is known of this run's own store, or what
+    /// PostgreSQL's variables and files say.
+    fn postgres_login(&self, store: &Location) -> PostgresLogin {
+        let variables = self.environment.postgres.clone();
+        let own = match store {
+            Location::Postgres(url) => Some((**url).clone()),
+            Location::Directory(_) => None,
+        };
+        Arc::new(move |url| {
+            let known = own.as_ref().filter(|own| own.is_same_login(&url)).and_then(PostgresUrl::password);
+            match known {
+                Some(password) => url.or_password(password),
+                // Without a password the server says what is wrong.
+                None => variables.let_in(url.clone()).unwrap_or(url),
+            }
+        })
     }
 
     /// Returns the tenant to work in: the flag, else `CTX_SPACE`, else `default`.
@@ -80,11 +133,12 @@ impl Invocation {
     pub(crate) fn capture_config(&self) -> Result<CaptureConfig> {
         let environment = &self.environment;
         let text = |value: &OsStr| value.to_string_lossy().into_owned();
+        let store = self.options(None)?;
         Ok(CaptureConfig {
             state_directory: environment.state_directory()?,
-            store: self.options(None)?,
+            postgres_login: self.postgres_login(&store.location),
+            store,
             is_store_chosen: self.names_store(),
-            postgres_password: environment.postgres_password.as_deref().map(text),
             directory: env::current_dir().ok(),
             run: environment.session.as_deref().map(text).map(GivenSessionId::new),
             socket: environment.socket.clone(),

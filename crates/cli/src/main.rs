@@ -10,6 +10,7 @@ mod invocation;
 mod keys;
 
 mod commit_text;
+mod configuration;
 mod conversation;
 mod destination;
 #[cfg(test)]
@@ -18,6 +19,8 @@ mod input;
 mod log;
 mod origin;
 mod output;
+mod postgres_variables;
+mod private_file;
 mod provenance;
 mod recipes;
 mod sessions;
@@ -60,7 +63,13 @@ fn main() -> ExitCode {
     };
     let Args { globals, command } = args;
     let mut output = Output::standard(&globals);
-    let ended = run(&invocation(globals), command, &mut output);
+    let invocation = invocation(globals);
+    if let Some(flag) = &invocation.globals.store
+        && !command.is_hook()
+    {
+        invocation.warn_of_password("--store", flag, &mut output);
+    }
+    let ended = run(&invocation, command, &mut output);
     match ended.and(output.finish()) {
         Ok(()) => Exit::Done.into(),
         Err(error) if error.is_closed_pipe() => Exit::Done.into(),

@@ -2,6 +2,7 @@
 
 mod pager;
 mod palette;
+mod passwords;
 mod progress;
 mod text;
 
@@ -15,6 +16,7 @@ use contexture::wire::Versioned;
 use serde::Serialize;
 
 pub(crate) use palette::Palette;
+pub(crate) use passwords::without_passwords;
 pub(crate) use progress::Progress;
 pub(crate) use text::{about, bar, count, counted, first_line, printable, relative, size, span};
 

@@ -18,7 +18,10 @@ use std::{
 
 use contexture_capture::{Homes, HookRegistration, Runtime, RuntimeHooks};
 
-use crate::error::{Error, Result, Unprepared};
+use crate::{
+    error::{Error, Result, Unprepared},
+    output,
+};
 use change::FileKind;
 pub(crate) use change::{ChangePlan, ChangeStep, ChangeTarget};
 pub(crate) use hooks::Misfit;
@@ -185,6 +188,17 @@ pub(crate) fn installed(homes: &Homes, project: &Path, program: &Program) -> Vec
     });
     let state = |place: HookPlace| Some(Installed { state: place.state(program)?, place });
     places.filter_map(state).collect()
+}
+
+/// Says whether a store's password stands in the commands that settings ask for.
+pub(crate) fn tells_password(settings: &Path) -> bool {
+    let Ok(Some(text)) = change::read(settings) else { return false };
+    let tells = |(at, _): (usize, &str)| {
+        let words = &text[at..];
+        let words = &words[..words.find(" hook ").unwrap_or(words.len())];
+        output::without_passwords(words) != words
+    };
+    text.match_indices("--store").any(tells)
 }
 
 /// Says whether a runtime is on this machine: it has a home here, or its program is found.

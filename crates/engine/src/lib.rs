@@ -48,8 +48,8 @@ pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_store::{
-    Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location, LocationError,
-    NameTaken, PostgresUrl,
+    AddressDefaults, Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location,
+    LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},

@@ -45,6 +45,14 @@ pub enum Error {
         /// What the system said.
         source: Cause,
     },
+    /// The server does not prove that it is the one that was named, which it must.
+    #[error("the PostgreSQL server at {server} does not prove that it is the one of this name")]
+    Unproven {
+        /// Its address.
+        server: String,
+        /// What is wrong with its certificate, or that it has none.
+        source: Cause,
+    },
     /// The server does not let the user in.
     #[error("the PostgreSQL server at {server} does not let user {user} in")]
     Login {
@@ -221,6 +229,7 @@ impl Error {
             Self::Unreachable { server, source } => {
                 Self::Unreachable { server: server.clone(), source: Arc::clone(source) }
             }
+            Self::Unproven { server, source } => Self::Unproven { server: server.clone(), source: Arc::clone(source) },
             Self::Login { server, user, source } => {
                 Self::Login { server: server.clone(), user: user.clone(), source: Arc::clone(source) }
             }

@@ -46,6 +46,6 @@ pub use job::JobFn;
 pub use json_text::{JsonText, JsonTextError};
 pub use known::Foresight;
 pub use location::{Location, LocationError};
-pub use postgres::{PostgresUrl, UrlError};
+pub use postgres::{AddressDefaults, Password, PasswordFile, PostgresService, PostgresUrl, UrlError};
 pub use sql::{Disclosure, OpenSealed, Scope, Tx};
 pub use store::Store;

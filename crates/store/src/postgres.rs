@@ -4,12 +4,16 @@
 
 mod batch;
 mod connection;
+mod encryption;
 mod foresight;
 pub(crate) mod inspect;
 mod memory;
 mod one_statement;
+mod password;
+mod password_file;
 mod rights;
 mod schema;
+mod service;
 mod tls;
 mod trouble;
 mod url;
@@ -37,7 +41,10 @@ use memory::Memory;
 use trouble::{ABSENCE_LIMIT, OPEN_LIMIT, Patience, Remedy, Trouble};
 use writer::Writers;
 
-pub use url::{PostgresUrl, UrlError};
+pub use password::Password;
+pub use password_file::PasswordFile;
+pub use service::PostgresService;
+pub use url::{AddressDefaults, PostgresUrl, UrlError};
 
 /// Most connections that one program uses at once.
 const MAX_CONNECTIONS: usize = 8;
@@ -138,7 +145,7 @@ impl Postgres {
 impl Server {
     fn new(url: PostgresUrl) -> Result<Self> {
         let unreachable = |source| Error::Unreachable { server: url.server(), source: Arc::new(source) };
-        let tls = tls::connector(&url.encryption).map_err(unreachable)?;
+        let tls = tls::connector(url.proof()).map_err(unreachable)?;
         Ok(Self {
             url: Arc::new(url),
             tls,
@@ -194,7 +201,8 @@ impl Server {
 
     async fn connect(&self) -> Result<PgConnection, Trouble> {
         // The driver's own limit ends where the server accepts the call, whether it then says anything or not.
-        let connecting = tokio::time::timeout(self.url.patience(), self.url.config.connect(self.tls.clone())).await;
+        let login = self.url.login();
+        let connecting = tokio::time::timeout(self.url.patience(), login.connect(self.tls.clone())).await;
         let connected = connecting.map_err(|_| Trouble::silent(&self.url))?;
         let (client, connection) = connected.map_err(|error| Trouble::of_connection(&self.url, error))?;
         // What ends the connection is reported to whoever waits for an answer on it.

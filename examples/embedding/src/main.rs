@@ -59,7 +59,7 @@ async fn answer(arguments: &[OsString]) -> Result<Vec<String>, Box<dyn Error>> {
             let config = CaptureConfig {
                 store: options,
                 is_store_chosen: true,
-                postgres_password: None,
+                postgres_login: std::sync::Arc::new(|url| url),
                 state_directory: PathBuf::from(store),
                 directory: env::current_dir().ok(),
                 run: None,

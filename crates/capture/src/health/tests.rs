@@ -35,7 +35,7 @@ impl Stage {
         let recorder = Recorder::new(&CaptureConfig {
             store,
             is_store_chosen: true,
-            postgres_password: None,
+            postgres_login: std::sync::Arc::new(|url| url),
             state_directory: directory.path().join("state"),
             directory: None,
             run: None,

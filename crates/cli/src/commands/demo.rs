@@ -16,6 +16,7 @@ use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::Output,
+    postgres_variables::PostgresVariables,
 };
 use stage::{Setting, Stage};
 
@@ -77,7 +78,7 @@ impl Demo {
 
 /// Chooses the store of the walk: a directory below the current one, or a schema of the database that was named.
 fn setting(invocation: &Invocation) -> Result<Setting> {
-    let postgres_password = invocation.environment.postgres_password.clone();
+    let postgres = invocation.environment.postgres.clone();
     let named = invocation.globals.store.as_ref().or(invocation.environment.store.as_ref());
     match (invocation.location()?, named) {
         (Location::Postgres(_), Some(url)) => {
@@ -86,9 +87,9 @@ fn setting(invocation: &Invocation) -> Result<Setting> {
             // The last of equal settings counts.
             let made_at = invocation.now()?.as_micros();
             store.push(format!("schema=ctx_demo_{:x}_{:x}", made_at.cast_unsigned(), std::process::id()));
-            Ok(Setting { store, postgres_password })
+            Ok(Setting { store, postgres })
         }
-        _ => Ok(Setting { store: "store".into(), postgres_password: None }),
+        _ => Ok(Setting { store: "store".into(), postgres: PostgresVariables::default() }),
     }
 }
 

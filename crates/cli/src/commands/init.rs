@@ -1,9 +1,7 @@
 //! `ctx init`: agents and git are told to call this program.
 
 use std::{
-    env,
-    ffi::OsStr,
-    io,
+    env, io,
     io::{BufRead as _, IsTerminal as _, Write as _},
     path::{self, Path},
 };
@@ -13,6 +11,7 @@ use contexture::{Location, wire::SetUpPlace};
 use contexture_capture::Runtime;
 
 use crate::{
+    configuration,
     error::{Error, Result, Unprepared},
     input::Input,
     invocation::Invocation,
@@ -76,18 +75,13 @@ impl Init {
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let here = env::current_dir().map_err(unreadable)?;
         let project = Invocation::git().project_around(here.clone());
-        let program = program(invocation)?;
+        let program = program(invocation, self.remove)?;
         let plans = self.plans(invocation, &program, &here, &project, output)?;
         let is_idle = plans.iter().all(|plan| plan.steps.is_empty());
         if output.shape() == Shape::Text {
             let steps = plans.iter().flat_map(|plan| &plan.steps);
             let lines: Vec<_> = steps.flat_map(|step| step.shown(&output.palette)).collect();
             lines.iter().try_for_each(|line| output.line(line))?;
-        }
-        if !is_idle && !self.remove && names_password(invocation) {
-            output.status(
-                "The password of the store will be readable in these files. Leave it out of --store and set PGPASSWORD where your agents start if that is not wanted.",
-            );
         }
         if !is_idle && !self.consent.dry_run && !self.consent.is_given(output)? {
             output.status("Nothing was changed.");
@@ -218,15 +212,8 @@ impl Consent {
     }
 }
 
-/// Tells whether the place of the store, as it was given, holds a password.
-fn names_password(invocation: &Invocation) -> bool {
-    let flag = invocation.globals.store.as_deref().and_then(OsStr::to_str);
-    let location = flag.and_then(|text| text.parse().ok());
-    matches!(location, Some(Location::Postgres(url)) if url.has_password())
-}
-
 /// Returns the command to register: this very program, with the store and the space that were named on its command line.
-fn program(invocation: &Invocation) -> Result<Program> {
+fn program(invocation: &Invocation, removes: bool) -> Result<Program> {
     let file = env::current_exe().map_err(Unprepared::NoProgram)?;
     let path = Program::stable_path(file, invocation.environment.programs.as_deref());
     if path.to_str().is_none() {
@@ -239,7 +226,14 @@ fn program(invocation: &Invocation) -> Result<Program> {
             Location::Directory(directory) => path::absolute(&directory)
                 .map_err(|source| Error::Read { input: Input::File(directory), source })?
                 .into_os_string(),
-            Location::Postgres(_) => flag.clone(),
+            // Who takes hooks out need not know the password.
+            Location::Postgres(url) if url.is_secret() && !removes => {
+                let configuration = invocation.environment.config_directory.clone().unwrap_or_default();
+                return Err(
+                    Unprepared::PasswordInAddress { configuration: configuration.join(configuration::FILE) }.into()
+                );
+            }
+            Location::Postgres(url) => url.address().into(),
         };
         let store = store.into_string().map_err(|_| Unprepared::NotText { what: "the path of the store" })?;
         options.extend(["--store".to_owned(), store]);

@@ -115,6 +115,7 @@ impl Resume {
         output.status(format_args!("Starting {}: {line}", runtime.title()));
         let mut command = Command::new(program);
         command.args(&arguments).current_dir(&directory);
+        command.envs(invocation.inherited_store()?.map(|address| ("CTX_STORE", address)));
         let ended = run(command).await.map_err(|source| Error::Start {
             program,
             line: format!("cd {} && {line}", quoted(&directory.to_string_lossy())),

@@ -90,6 +90,11 @@ impl Run {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let run = format!("ses-{}", Uuid::new_v4().simple());
         let inner = self.inside(invocation, &run)?;
+        if inner.names_store() && inner.location()?.is_secret() {
+            output.status(
+                "What this starts is not told the password of the store; `ctx store --help` says where to keep it for hooks.",
+            );
+        }
         let recorder = inner.recorder()?;
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let directory = env::current_dir().and_then(fs::canonicalize).map_err(unreadable)?;
@@ -157,6 +162,7 @@ impl Run {
                     let unreadable = |source| Error::Read { input: Input::File(path.clone()), source };
                     Some(std::path::absolute(&path).map_err(unreadable)?.into())
                 }
+                // The wrapper goes on knowing the password; what it starts is not told.
                 Location::Postgres(_) => globals.store.or(environment.store.clone()),
             };
         }
@@ -194,8 +200,11 @@ fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Ru
         Some(socket) => command.env("CTX_SOCKET", socket.path()),
         None => command.env_remove("CTX_SOCKET"),
     };
-    let named =
-        [("CTX_TICKET", &environment.ticket), ("CTX_THREAD", &environment.thread), ("CTX_STORE", &globals.store)];
+    let store = match (&globals.store, inner.location()?) {
+        (Some(_), Location::Postgres(url)) => Some(url.address().into()),
+        (store, _) => store.clone(),
+    };
+    let named = [("CTX_TICKET", &environment.ticket), ("CTX_THREAD", &environment.thread), ("CTX_STORE", &store)];
     for (variable, value) in named {
         if let Some(value) = value {
             command.env(variable, value);

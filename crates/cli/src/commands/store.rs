@@ -28,16 +28,28 @@ Examples:
 const MANUAL: &str = concat!(
     "\
 Stores on PostgreSQL:
-  postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?SETTING=VALUE[&SETTING=VALUE]...]
+  postgres://USER@HOST[:PORT]/DATABASE[?SETTING=VALUE[&SETTING=VALUE]...]
 
   schema=NAME              holds the store (default: contexture)
-  sslmode=MODE             disable, prefer, require or verify-full (default: prefer)
+  sslmode=MODE             disable, prefer, require or verify-full
+                           (default: verify-full; prefer for a server of this machine)
   sslrootcert=FILE         vouches for the server's name (default: whom the system trusts)
   connect_timeout=SECONDS  how long the server may take to answer (default: 10)
   retry=SECONDS            how long a connection that was lost is tried again (default: 60)
 
+  service=NAME             has the rest from the service file: postgres://?service=NAME
+
   In names and passwords, @ : / ? and % are written %40 %3A %2F %3F and %25.
-  PGPASSWORD is used when the URL holds no password.
+
+Where a password can be kept, in files of mode 0600:
+  ~/.config/contexture/config.toml
+      store = \"postgres://USER:PASSWORD@HOST/DATABASE\", the store of every command that is told of none
+  ~/.pgpass, or what PGPASSFILE names
+      HOST:PORT:DATABASE:USER:PASSWORD, a line each
+  ~/.pg_service.conf, or what PGSERVICEFILE names
+      [NAME] and lines like host=HOST, dbname=DATABASE, user=USER and password=PASSWORD, for service=NAME or PGSERVICE
+  PGPASSWORD, and an address with a password in CTX_STORE or --store, count for one command and are kept nowhere.
+  Others on the machine can see a command line, and with it the password in --store.
 
 ",
     examples!()

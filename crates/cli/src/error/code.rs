@@ -33,6 +33,8 @@ impl Coded for Error {
             Self::Time { source, .. } => source.code(),
             Self::TimeRange { .. } => ErrorCode::BadTime,
             Self::Location { source, .. } => source.code(),
+            Self::Configuration { .. } => ErrorCode::BadConfiguration,
+            Self::ExposedPassword { .. } => ErrorCode::ExposedPassword,
             Self::NoStore { .. } => ErrorCode::NoStore,
             Self::NoHome => ErrorCode::NoHome,
             Self::NothingKnown { .. } => ErrorCode::NothingKnown,
@@ -68,6 +70,7 @@ impl Coded for Unprepared {
             Self::Unconfirmed => ErrorCode::Unconfirmed,
             Self::NoProgram(_) => ErrorCode::NoProgram,
             Self::NotText { .. } => ErrorCode::NotText,
+            Self::PasswordInAddress { .. } => ErrorCode::PasswordInAddress,
         }
     }
 }

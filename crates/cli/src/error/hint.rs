@@ -11,6 +11,7 @@ use contexture::{
 use contexture_capture::{Error as CaptureError, Runtime, Untraced};
 
 use super::Error;
+use crate::shell::quoted;
 
 const COMMITS: &str = "`ctx log --all` shows the commits";
 const DAMAGE: &str = "`ctx fsck` says what else is damaged";
@@ -38,6 +39,13 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NoEnvelopes => "`ctx assemble --help` says how",
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
         Error::Location { .. } => STORES,
+        Error::Configuration { .. } => {
+            "it may say `store = \"DIR\"` or `store = \"postgres://USER@HOST/DATABASE\"`, and nothing else"
+        }
+        Error::ExposedPassword { path, is_own: true, .. } => {
+            &format!("`chmod 600 {}`", quoted(&path.to_string_lossy()))
+        }
+        Error::ExposedPassword { is_own: false, .. } => "make it anew as this user",
         Error::NoHome => "name a directory with `--store DIR`",
         Error::NothingKnown { principal, .. } => &all_of(principal),
         Error::Query(error) => match error {
@@ -201,7 +209,13 @@ fn in_the_store(error: &StoreError) -> Option<String> {
             Some(_) => &format!("`pg_isready {}` asks whether a server is there", address(server)),
         },
         StoreError::Login { .. } => {
-            "name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD"
+            "name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept"
+        }
+        StoreError::Unproven { source, .. } if source.to_string().contains("does not support TLS") => {
+            "turn on the server's encryption; `sslmode=disable` in the address goes without, and anybody on the way reads along"
+        }
+        StoreError::Unproven { .. } => {
+            "`sslrootcert=FILE` in the address names an authority that vouches for it; `sslmode=require` takes any server for it"
         }
         StoreError::NoDatabase { server, database } => &format!("`createdb {} {database}` makes it", address(server)),
         StoreError::Denied { grant, .. } => &to_owner(grant),

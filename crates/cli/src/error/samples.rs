@@ -78,6 +78,7 @@ fn store() -> Vec<StoreError> {
         StoreError::Newer { store: text(), found: 9, known: 4 },
         StoreError::Foreign { store: text() },
         StoreError::Unreachable { server: text(), source: cause() },
+        StoreError::Unproven { server: text(), source: cause() },
         StoreError::Login { server: text(), user: text(), source: cause() },
         StoreError::NoDatabase { server: text(), database: text() },
         StoreError::Denied { store: text(), user: text(), grant: text(), source: cause() },
@@ -186,6 +187,8 @@ fn answers() -> Vec<Error> {
         Error::NoTarget { envelope: envelope(), target: text(), made: text() },
         Error::NoEnvelopes,
         Error::NotReplayed { envelopes: 1 },
+        Error::Configuration { path: path(), line: 1 },
+        Error::ExposedPassword { path: path(), mode: 0o644, is_own: true },
         Error::NoStore { place: Location::Directory(path()), obstacle: Obstacle::Files },
         Error::NoHome,
         Error::NothingKnown { principal, at },
@@ -222,6 +225,7 @@ fn unprepared() -> Vec<Unprepared> {
         Unprepared::Unconfirmed,
         Unprepared::NoProgram(failure()),
         Unprepared::NotText { what: "the path" },
+        Unprepared::PasswordInAddress { configuration: path() },
     ]
 }
 

@@ -37,6 +37,9 @@ pub(crate) enum Unprepared {
     /// Settings are text, and this is not.
     #[error("cannot write {what} into settings, because it is not UTF-8")]
     NotText { what: &'static str },
+    /// The address of the store holds a password, and would be written into settings that others can read.
+    #[error("the address of the store holds a password, which would stand in settings and command lines")]
+    PasswordInAddress { configuration: PathBuf },
 }
 
 impl Unprepared {
@@ -53,6 +56,12 @@ impl Unprepared {
             Self::Occupied { .. } => "remove one of them, or join them by hand",
             Self::Overtaken { .. } => "run the same command again",
             Self::Unconfirmed => "`--yes` makes the changes, `--dry-run` only shows them",
+            Self::PasswordInAddress { configuration } => &format!(
+                "leave it out, and keep it in a file of mode 0600: the whole address as `store = \"…\"` in {}, \
+                 the password in ~/.pgpass or what PGPASSFILE names, or a service that PGSERVICE or \
+                 `postgres://?service=NAME` names",
+                configuration.display()
+            ),
             Self::NoProgram(_) | Self::NotText { .. } => return None,
         };
         Some(hint.to_owned())

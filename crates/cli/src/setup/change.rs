@@ -13,7 +13,7 @@ use crate::{
     destination::DraftFile,
     error::{Error, Result, Unprepared},
     input::Input,
-    output::Palette,
+    output::{self, Palette},
 };
 
 /// What is to be done at one place.
@@ -80,8 +80,13 @@ impl ChangeTarget {
 }
 
 impl ChangeStep {
-    /// Returns the lines that show a person what will be done.
+    /// Returns the lines that show a person what will be done. Hooks may have been given a password once.
     pub(crate) fn shown(&self, palette: &Palette) -> Vec<String> {
+        let lines = self.lines(palette);
+        lines.iter().map(|line| output::without_passwords(line).into_owned()).collect()
+    }
+
+    fn lines(&self, palette: &Palette) -> Vec<String> {
         let strong = palette.strong;
         let named = |mark: &str, path: &Path| format!("{strong}{mark} {}{strong:#}", path.display());
         let nothing = Path::new("/dev/null");

@@ -125,14 +125,16 @@ fn the_store_and_the_space_that_were_named_are_registered() {
 }
 
 #[test]
-fn who_writes_a_password_into_settings_is_told_so() {
+fn an_address_with_a_password_is_not_written_into_settings() {
     let user = with_agents(&[".claude"]);
-    let warning = |store: &str| user.run(&["--store", store, "init", "--dry-run"]).stderr;
-    assert!(
-        warning("postgres://ada:secret@db/team")
-            .starts_with("The password of the store will be readable in these files.")
-    );
-    assert_eq!((warning("postgres://ada@db/team"), warning("store")), (String::new(), String::new()));
+    let refused = user.run(&["--store", "postgres://ada:secret@db/team", "--quiet", "init", "--dry-run"]);
+    assert_snapshot!(steady(&user, &refused), @r#"
+    [exit 1]
+    [stderr]
+    error: the address of the store holds a password, which would stand in settings and command lines
+      hint: leave it out, and keep it in a file of mode 0600: the whole address as `store = "…"` in HOME/.config/contexture/config.toml, the password in ~/.pgpass or what PGPASSFILE names, or a service that PGSERVICE or `postgres://?service=NAME` names
+    "#);
+    assert_eq!(user.run(&["--store", "postgres://ada@db/team", "init", "--dry-run"]).stderr, "");
 }
 
 #[test]

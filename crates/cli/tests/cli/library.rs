@@ -38,7 +38,7 @@ impl User {
         CaptureConfig {
             store: self.options(),
             is_store_chosen: true,
-            postgres_password: None,
+            postgres_login: std::sync::Arc::new(|url| url),
             state_directory: self.path(".local/state/contexture"),
             directory: Some(self.path(".")),
             run: None,

@@ -66,28 +66,31 @@ fn who_is_not_let_in_is_told_so_and_no_password_is_shown() {
     assert_snapshot!(user.run_at(&user.url_as("guarded", Some("s3cret")), &["log"]), @r#"
     [exit 1]
     [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
     error: the PostgreSQL server at 127.0.0.1:PORT does not let user guarded in
       because: password authentication failed for user "guarded"
-      hint: name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD
+      hint: name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept
     "#);
     assert_snapshot!(user.run_at(&user.url_as("guarded", None), &["log"]), @"
     [exit 1]
     [stderr]
     error: the PostgreSQL server at 127.0.0.1:PORT does not let user guarded in
       because: password missing
-      hint: name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD
+      hint: name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept
     ");
     assert_snapshot!(user.run_at(&user.url_as("nobody", Some("s3cret")), &["log"]), @r#"
     [exit 1]
     [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
     error: the PostgreSQL server at 127.0.0.1:PORT does not let user nobody in
       because: role "nobody" does not exist
-      hint: name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD
+      hint: name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept
     "#);
     assert_snapshot!(user.run_at(&user.url_as("guarded", Some("s3cret")), &["log", "--json"]), @r#"
     [exit 1]
     [stderr]
-    {"schema":"contexture/1","error":{"code":"login","message":"the PostgreSQL server at 127.0.0.1:PORT does not let user guarded in","causes":["password authentication failed for user \"guarded\""],"hint":"name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD"}}
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
+    {"schema":"contexture/1","error":{"code":"login","message":"the PostgreSQL server at 127.0.0.1:PORT does not let user guarded in","causes":["password authentication failed for user \"guarded\""],"hint":"name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept"}}
     "#);
 }
 
@@ -98,7 +101,8 @@ fn a_password_comes_from_the_url_or_the_environment() {
     let without = user.url_as("guarded", None);
     let beside =
         user.command(&["--store", &without, "head", "list", "--json"]).env("PGPASSWORD", GUARDED_PASSWORD).output();
-    assert_eq!(within.to_string(), user.ran(beside).to_string());
+    let beside = user.ran(beside);
+    assert_eq!((within.code, &within.stdout), (beside.code, &beside.stdout));
     assert_eq!(within.stdout.trim_end(), user.done(&["head", "list", "--json"]));
     let wrong = user.command(&["--store", &without, "log"]).env("PGPASSWORD", "s3cret").output();
     assert_snapshot!(user.steady(&user.ran(wrong)), @r#"
@@ -106,7 +110,7 @@ fn a_password_comes_from_the_url_or_the_environment() {
     [stderr]
     error: the PostgreSQL server at 127.0.0.1:PORT does not let user guarded in
       because: password authentication failed for user "guarded"
-      hint: name user and password as postgres://USER:PASSWORD@HOST/DATABASE, or the password as PGPASSWORD
+      hint: name the user as postgres://USER@HOST/DATABASE; `ctx store --help` says where a password can be kept
     "#);
 }
 
@@ -128,6 +132,7 @@ fn a_server_that_does_not_answer_is_named() {
     assert_snapshot!(user.run_at("postgres://ada:s3cret@127.0.0.1:1/work", &["log"]), @"
     [exit 1]
     [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
     error: cannot reach the PostgreSQL server at 127.0.0.1:1
       because: Connection refused (os error 111)
       hint: `pg_isready -h 127.0.0.1 -p 1` asks whether a server is there
@@ -139,6 +144,7 @@ fn a_server_that_does_not_answer_is_named() {
     assert_snapshot!(said.replace(&port.to_string(), "PORT"), @"
     [exit 1]
     [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
     error: cannot reach the PostgreSQL server at 127.0.0.1:PORT
       because: it does not answer
       hint: `pg_isready -h 127.0.0.1 -p PORT` asks whether a server is there
@@ -420,9 +426,14 @@ fn what_says_of_no_store_where_it_is_is_refused() {
 fn the_place_is_shown_without_its_password() {
     let user = User::new();
     let url = user.url_as("guarded", Some(GUARDED_PASSWORD));
-    assert_snapshot!(user.run_at(&url, &["store", "path"]), @"postgres://guarded@127.0.0.1:PORT/contexture?schema=SCHEMA");
+    assert_snapshot!(user.run_at(&url, &["store", "path"]), @"
+    postgres://guarded@127.0.0.1:PORT/contexture?schema=SCHEMA
+    [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
+    ");
     assert_snapshot!(user.run_at(&url, &["log"]), @"
     [stderr]
+    The password in --store can be seen by others on this machine while this runs; `ctx store --help` says where to keep it.
     Space default of the store at postgres://guarded@127.0.0.1:PORT/contexture?schema=SCHEMA is empty; `ctx demo` shows what to do.
     ");
 }

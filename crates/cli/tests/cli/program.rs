@@ -172,7 +172,7 @@ fn help_is_a_short_manual() {
     Stores:
       A store is a directory of this machine, or a schema of a PostgreSQL database that many
       machines share: postgres://USER@HOST/DATABASE. `ctx store check` says whether it can be used,
-      `ctx store --help` says more.
+      `ctx store --help` says more, and where to keep a password.
 
     Exit codes:
       0  done
@@ -190,7 +190,8 @@ fn help_is_a_short_manual() {
       CTX_THREAD     the thread that captured sessions belong to
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
       CTX_LOG        shows operations on standard error as they end, such as `debug`; docs/tracing.md
-      PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password
+      PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password;
+                     PGPASSFILE, PGSERVICE, PGSERVICEFILE, PGSSLMODE and PGSSLROOTCERT are read too
       PAGER          shows `ctx log` and `ctx cat` page by page (default: less -FRX)
       NO_COLOR       set to anything, turns colours off
     ");
@@ -205,5 +206,5 @@ fn help_of_every_command_teaches_with_examples() {
         assert!(user.done(&[command, "--help"]).contains("Examples:"), "{command}");
     }
     let store = user.done(&["store", "--help"]);
-    assert!(store.contains("postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE") && store.contains("ctx store check"));
+    assert!(store.contains("postgres://USER@HOST[:PORT]/DATABASE") && store.contains("ctx store check"));
 }

@@ -59,6 +59,8 @@ codes! {
     BadAssembly = "bad-assembly", "Mend what the message names; `ctx assemble --help` shows what it takes.";
     /// A file is not a bundle, is cut off, or is damaged. Nothing of it was taken in.
     BadBundle = "bad-bundle", "Copy it again from where it was made, or export it anew.";
+    /// The user's configuration file is not as expected, or others may change it.
+    BadConfiguration = "bad-configuration", "Mend it; `ctx store --help` shows what it may say.";
     /// What was given to go with a trigger is not JSON.
     BadData = "bad-data", "Give a file with one JSON value.";
     /// A text names no lines of a file.
@@ -119,6 +121,8 @@ codes! {
     DiskFull = "disk-full", "Make room and try again.";
     /// There is nothing in what was given.
     Empty = "empty", "Give content, or make a commit of nothing with `--allow-empty`.";
+    /// Others can read or change a file that holds a password.
+    ExposedPassword = "exposed-password", "Type the `chmod` that the hint shows, and change the password.";
     /// A file or schema holds something else than a store.
     ForeignStore = "foreign-store", "Name another directory, or another schema with `?schema=NAME`.";
     /// Git cannot be asked.
@@ -143,7 +147,7 @@ codes! {
     LargeSummary = "large-summary", "Shorten it; the message names the limit.";
     /// The PostgreSQL server does not let the user in.
     Login = "login",
-        "Give user and password as `postgres://USER:PASSWORD@HOST/DATABASE`, or the password as `PGPASSWORD`.";
+        "Name the user as `postgres://USER@HOST/DATABASE`; `ctx store --help` says where a password can be kept.";
     /// The connection to the server broke and did not come back. The change was made whole or not at all.
     Lost = "lost", "Retry with the same `--key`: that makes it once.";
     /// The content is not what its format promises.
@@ -250,6 +254,8 @@ codes! {
     OtherContent = "other-content", "Send the bytes that the id names, or the id that the bytes have.";
     /// Another program changed the same thing at the same time.
     Overtaken = "overtaken", "Try again.";
+    /// The address of a store holds a password, and would be written down.
+    PasswordInAddress = "password-in-address", "Keep the password where the hint says, and leave it out of the address.";
     /// An earlier failure of the disk has closed the store for writing.
     Poisoned = "poisoned", "Look after the disk, then open the store again.";
     /// How secrets are treated was changed while something was about to be stored.
@@ -268,6 +274,8 @@ codes! {
     Unequal = "unequal", "Do not use the copy; make it again.";
     /// The bytes of a commit cannot be joined with the rest of its chain.
     Unjoinable = "unjoinable", "See where the commit came from with `ctx show ID`.";
+    /// A PostgreSQL server does not prove that it is the one that was named.
+    UnprovenServer = "unproven-server", "Name an authority that vouches for it with `sslrootcert=FILE`, or ask for less with `sslmode`.";
     /// The PostgreSQL server does not answer.
     Unreachable = "unreachable", "`pg_isready` asks whether a server is there; check address and network.";
     /// A check found the store damaged.

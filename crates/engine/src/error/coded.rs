@@ -46,6 +46,7 @@ impl Coded for store::Error {
             Self::Newer { .. } => ErrorCode::NewerStore,
             Self::Foreign { .. } => ErrorCode::ForeignStore,
             Self::Unreachable { .. } => ErrorCode::Unreachable,
+            Self::Unproven { .. } => ErrorCode::UnprovenServer,
             Self::Login { .. } => ErrorCode::Login,
             Self::NoDatabase { .. } => ErrorCode::NoDatabase,
             Self::Denied { .. } => ErrorCode::Denied,

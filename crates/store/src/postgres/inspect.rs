@@ -7,10 +7,11 @@ use contexture_core::Timestamp;
 use super::{
     FOOTPRINT, Server,
     connection::PgConnection,
+    encryption::Proof,
     rights::Right,
     schema::{self, SchemaContents},
     trouble::Trouble,
-    url::{self, PostgresUrl},
+    url::PostgresUrl,
 };
 use crate::{
     Error, Result,
@@ -89,7 +90,7 @@ impl Look<'_> {
         let described = || {
             let optional = |column| row.optional_text(column).map(|text| text.map(str::to_owned));
             let is_on = |column| row.text(column).map(|setting| setting == "on");
-            let verified = matches!(self.url.encryption, url::Encryption::Verified(_));
+            let verified = self.url.proof() != Proof::None;
             let encryption = optional(3)?.zip(optional(4)?);
             Ok(Database {
                 place,

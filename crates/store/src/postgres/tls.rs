@@ -10,19 +10,17 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::url::Encryption;
+use super::encryption::Proof;
 
-/// Returns what encrypts connections as the URL asks.
-pub(super) fn connector(encryption: &Encryption) -> io::Result<MakeRustlsConnect> {
+/// Returns what encrypts connections to a server that must prove this.
+pub(super) fn connector(proof: Proof<'_>) -> io::Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
-    let config = match encryption {
-        Encryption::Verified(roots) => builder.with_root_certificates(authorities(roots.as_deref())?),
-        Encryption::Unverified => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyServer { provider }))
-        }
+    let config = match proof {
+        Proof::Name(roots) => builder.with_root_certificates(authorities(roots)?),
+        Proof::None => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyServer { provider })),
     };
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
 }

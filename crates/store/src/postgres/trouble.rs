@@ -8,7 +8,7 @@ use std::{
 
 use tokio_postgres::error::{DbError, SqlState};
 
-use super::{rights::Right, url::PostgresUrl};
+use super::{encryption::Proof, rights::Right, url::PostgresUrl};
 use crate::{Error, Result, error::Cause};
 
 /// How long a server that is not ready is asked again when a store is opened.
@@ -104,6 +104,9 @@ impl Trouble {
         let (server, user) = (url.server(), url.user().to_owned());
         let Some(code) = error.code().cloned() else {
             let remedy = if is_encryption(&error) { Remedy::None } else { Remedy::Reconnect };
+            if remedy == Remedy::None && url.proof() != Proof::None {
+                return Self::hopeless(Error::Unproven { server, source: cause(error) });
+            }
             // Whatever is neither the network's fault nor encryption's is about how to log in.
             if remedy == Remedy::None || is_connection(&error) || is_timeout(&error) {
                 return Self { error: Error::Unreachable { server, source: cause(error) }, remedy };

@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     invocation::Invocation,
     output::Output,
+    postgres_variables::PostgresVariables,
 };
 
 /// Runs commands in a store of its own, at times of its own.
@@ -25,10 +26,10 @@ pub(super) struct Stage<'o> {
 }
 
 /// Where the commands find their store, when they do not say.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Setting {
     pub(super) store: OsString,
-    pub(super) postgres_password: Option<OsString>,
+    pub(super) postgres: PostgresVariables,
 }
 
 /// What a command printed, both streams as they came.
@@ -40,7 +41,7 @@ impl<'o> Stage<'o> {
     pub(super) fn new(output: &'o mut Output, now: Timestamp, setting: Setting) -> Self {
         let environment = Environment {
             store: Some(setting.store),
-            postgres_password: setting.postgres_password,
+            postgres: setting.postgres,
             principal: Some("ada@laptop".into()),
             machine: Some("laptop".into()),
             ..Environment::default()

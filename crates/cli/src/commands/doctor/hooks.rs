@@ -41,6 +41,8 @@ struct Hook {
     missing: Vec<&'static str>,
     /// The program that is told of them, when it is not there.
     lost_program: Option<PathBuf>,
+    /// Whether the settings name a store with its password.
+    tells_password: bool,
     /// When it was last called.
     fired: Option<HookSeen>,
     /// Whether sessions went on without it.
@@ -49,7 +51,7 @@ struct Hook {
 
 impl From<&Hook> for HookHealth {
     fn from(hook: &Hook) -> Self {
-        let Hook { runtime, settings, missing, lost_program, fired, is_silent } = hook;
+        let Hook { runtime, settings, missing, lost_program, tells_password: _, fired, is_silent } = hook;
         Self {
             runtime: runtime.as_str().to_owned(),
             settings: settings.clone(),
@@ -131,13 +133,20 @@ impl Hook {
         let is_silent = last_written
             .zip(heard)
             .is_some_and(|(written, heard)| written.as_micros().saturating_sub(heard.as_micros()) > TOLERANCE_MICROS);
-        Self { runtime, settings, missing, lost_program, fired, is_silent }
+        let tells_password = settings.as_deref().is_some_and(setup::tells_password);
+        Self { runtime, settings, missing, lost_program, tells_password, fired, is_silent }
     }
 
     /// Says what is wrong with a hook that is there.
     fn problem(&self) -> Option<String> {
-        self.settings.as_ref()?;
+        let settings = self.settings.as_ref()?;
         let title = self.runtime.title();
+        if self.tells_password {
+            let path = settings.display();
+            return Some(format!(
+                "a password stands in {path}; keep it as `ctx store --help` says, and set hooks up anew"
+            ));
+        }
         if let Some(program) = &self.lost_program {
             return Some(format!("{title} calls {}, which is not there", program.display()));
         }

@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctx store check
   ctx store check postgres://ada@db.example/work
-  PGPASSWORD=… ctx store check postgres://ada@db.example/work --json";
+  ctx store check 'postgres://?service=team' --json";
 
 /// Difference between two clocks that is worth a word, in microseconds.
 const CLOCK_TOLERANCE: u64 = 1_000_000;
@@ -50,7 +50,10 @@ type Field = (&'static str, String);
 impl Check {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let location = match &self.place {
-            Some(place) => invocation.located("URL", place)?,
+            Some(place) => {
+                invocation.warn_of_password("the URL", place, output);
+                invocation.located("URL", place)?
+            }
             None => invocation.location()?,
         };
         let inspection = Contexture::inspect(&location, &invocation.environment.clock()?).await?;
