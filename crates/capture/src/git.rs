@@ -130,7 +130,13 @@ impl Git {
     /// Prepares git in a directory, with its words in English, because some of them are looked at.
     fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg("-C").arg(directory).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+        // A repository that came with its settings may name a program there that is to watch its files.
+        command
+            .args(["-c", "core.fsmonitor=false", "-C"])
+            .arg(directory)
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .stdin(Stdio::null());
         command
     }
 }

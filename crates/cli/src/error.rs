@@ -17,7 +17,7 @@ use std::{
 
 use clap::error::ErrorKind;
 use contexture::{
-    Coded as _, Error as EngineError, ErrorCode, Location, LocationError, QueryError, StoreError,
+    Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, StoreError,
     core::{EnvelopeId, NameError, Principal, TimeError, Timestamp},
     inspect::Obstacle,
     wire::{self, FailureBody, FailureDocument, Versioned},
@@ -53,6 +53,9 @@ pub(crate) enum Error {
     /// A file cannot be read.
     #[error("cannot read {input}")]
     Read { input: Input, source: io::Error },
+    /// Something that was named is not to be read.
+    #[error("cannot read {input}: {source}")]
+    Refused { input: Input, source: FileRefusal },
     /// A directory stands where a file belongs.
     #[error("cannot read {}: it is a directory", path.display())]
     Directory { path: PathBuf },

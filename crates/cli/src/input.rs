@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use contexture::{FileKind, FileRefusal, open_named};
 
 use crate::error::{Error, Result};
 
@@ -16,7 +17,7 @@ use crate::error::{Error, Result};
 pub(crate) enum Input {
     /// Standard input.
     Stdin,
-    /// A file.
+    /// A file that a person named: a regular one, or a pipe that a shell handed over as `<(…)`.
     File(PathBuf),
 }
 
@@ -70,12 +71,18 @@ impl Input {
     }
 
     fn open_file(&self, path: &Path) -> Result<(File, Option<u64>)> {
-        let file = File::open(path).map_err(|source| self.unreadable(source))?;
+        let file = open_named(path).map_err(|refusal| self.refused(refusal))?;
         let metadata = file.metadata().map_err(|source| self.unreadable(source))?;
-        if metadata.is_dir() {
-            return Err(Error::Directory { path: path.to_owned() });
-        }
         Ok((file, metadata.is_file().then_some(metadata.len())))
+    }
+
+    /// Says why it is not read.
+    pub(crate) fn refused(&self, refusal: FileRefusal) -> Error {
+        match (refusal, self) {
+            (FileRefusal::Unreadable(source), _) => self.unreadable(source),
+            (FileRefusal::NotRegular(FileKind::Directory), Self::File(path)) => Error::Directory { path: path.clone() },
+            (source, _) => Error::Refused { input: self.clone(), source },
+        }
     }
 
     fn unreadable(&self, source: io::Error) -> Error {

@@ -27,7 +27,8 @@ impl GitRepository {
     /// Returns the commits of some lines of a file that git knows. The lines must be there.
     pub fn blame(&self, file: &Path, lines: RangeInclusive<u64>) -> Result<Vec<BlamedLine>> {
         let range = format!("-L{},{}", lines.start(), lines.end());
-        let mut arguments: Vec<OsString> = ["blame", "--porcelain", &range, "--"].map(Into::into).into();
+        let mut arguments: Vec<OsString> =
+            ["blame", "--porcelain", "--no-textconv", &range, "--"].map(Into::into).into();
         arguments.push(file.into());
         Ok(blamed(&self.ask("tell where the lines come from", &arguments)?))
     }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{TracedFile, wire::BlamedLines};
+use contexture::{FileKind, FileRefusal, ProjectDirectory, TracedFile, read_named, wire::BlamedLines};
 
 use super::{
     ContextOrigin, IndexProgress, OriginFinder, RecordingCommit, Untraced,
@@ -16,7 +16,7 @@ use super::{
 use crate::{BlamedLine, Git, GitRepository, Result, printable::printable};
 
 /// Largest file that is read.
-const MAX_FILE_MEBIBYTES: u64 = 16;
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines around those that were asked for: a brace alone says nothing of where it comes from, what is beside it does.
 const AROUND: u64 = 8;
 
@@ -88,15 +88,11 @@ impl LineSubject {
     /// Reads a file.
     pub fn read(git: &Git, typed: &Path) -> Result<Self> {
         let unreadable = |source: io::Error| Untraced::Read { path: typed.to_owned(), source };
+        let content = content(typed).map_err(|refusal| match refusal {
+            FileRefusal::Unreadable(source) => unreadable(source),
+            source => Untraced::Refused { path: typed.to_owned(), source },
+        })?;
         let path = fs::canonicalize(typed).map_err(unreadable)?;
-        let metadata = fs::metadata(&path).map_err(unreadable)?;
-        if metadata.is_dir() {
-            return Err(Untraced::Directory { path: typed.to_owned() }.into());
-        }
-        if metadata.len() > MAX_FILE_MEBIBYTES * 1024 * 1024 {
-            return Err(Untraced::LargeFile { path: typed.to_owned(), max_mebibytes: MAX_FILE_MEBIBYTES }.into());
-        }
-        let content = fs::read(&path).map_err(unreadable)?;
         let lines = String::from_utf8_lossy(&content).lines().map(str::to_owned).collect();
         let repository = git.repository(path.parent().unwrap_or(&path))?;
         let inside = repository.as_ref().and_then(|repository| path.strip_prefix(&repository.root).ok());
@@ -203,6 +199,18 @@ impl LineRun {
     /// Returns the git commit that the lines came with.
     pub fn git<'g>(&self, finder: &'g OriginFinder<'_>) -> Option<&'g RecordingCommit> {
         finder.known(self.lines.first()?.commit.as_ref()?)
+    }
+}
+
+/// Reads a file. What has a name in somebody's repository may be a link that they made, so it must not lead out.
+fn content(typed: &Path) -> Result<Vec<u8>, FileRefusal> {
+    let Some(name) = typed.file_name() else { return Err(FileRefusal::NotRegular(FileKind::Directory)) };
+    let directory = typed.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let project = ProjectDirectory::around(directory).map_err(FileRefusal::Unreadable)?;
+    if project.is_repository() {
+        project.read(Path::new(name), MAX_FILE_BYTES)
+    } else {
+        read_named(typed, MAX_FILE_BYTES)
     }
 }
 

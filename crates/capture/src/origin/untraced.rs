@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use contexture::{Coded, ErrorCode};
+use contexture::{Coded, ErrorCode, FileRefusal};
 
 use crate::GitRefusal;
 
@@ -37,19 +37,13 @@ pub enum Untraced {
         /// What the system said.
         source: io::Error,
     },
-    /// A directory stands where a file belongs.
-    #[error("cannot read {}: it is a directory", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// A file is too large.
-    #[error("cannot take in {}: it has more than {max_mebibytes} MiB", path.display())]
-    LargeFile {
+    /// A file is not one to be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Refused {
         /// The file.
         path: PathBuf,
-        /// The largest that is read.
-        max_mebibytes: u64,
+        /// Why.
+        source: FileRefusal,
     },
     /// A text names no lines.
     #[error("{text:?} names no lines: they count from 1, as in FILE:7 or FILE:7-9")]
@@ -89,8 +83,7 @@ impl Coded for Untraced {
             Self::NoRepository => ErrorCode::NoRepository,
             Self::NoRevision { .. } => ErrorCode::NoRevision,
             Self::Read { .. } => ErrorCode::CannotRead,
-            Self::Directory { .. } => ErrorCode::IsADirectory,
-            Self::LargeFile { .. } => ErrorCode::LargeInput,
+            Self::Refused { source, .. } => source.code(),
             Self::Lines { .. } => ErrorCode::BadLines,
             Self::NoLine { .. } => ErrorCode::NoLine,
             Self::NoContext { .. } | Self::MergeWithoutContext { .. } => ErrorCode::NoContext,

@@ -10,6 +10,7 @@ impl Coded for Error {
             Self::Engine(source) | Self::Content { source, .. } | Self::Summary { source, .. } => source.code(),
             Self::Capture(source) => source.code(),
             Self::Read { .. } => ErrorCode::CannotRead,
+            Self::Refused { source, .. } => source.code(),
             Self::Directory { .. } => ErrorCode::IsADirectory,
             Self::Write { .. } | Self::Stdout(_) => ErrorCode::CannotWrite,
             Self::NoFormat { .. } => ErrorCode::NoFormat,

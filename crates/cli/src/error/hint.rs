@@ -3,7 +3,7 @@
 use std::io;
 
 use contexture::{
-    BundleProblem, Error as EngineError, QueryError, StoreError,
+    BundleProblem, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
     core::{Format, Principal, RecordError},
     formats,
     inspect::Obstacle,
@@ -35,6 +35,9 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::Recipe { .. } | Error::LargeRecipe { .. } | Error::BadRecipes { .. } => {
             "`ctx recipe --help` shows what a recipe looks like"
         }
+        Error::Refused { source: FileRefusal::NotRegular(FileKind::Pipe | FileKind::Device), .. } => {
+            "hand it over on standard input, where `-` stands for a file"
+        }
         Error::NoRecipe { name, known } => &among_recipes(name, known),
         Error::NoEnvelopes => "`ctx assemble --help` says how",
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
@@ -65,6 +68,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         // What helps with content does not help with summaries.
         Error::Summary { .. }
         | Error::Read { .. }
+        | Error::Refused { .. }
         | Error::Directory { .. }
         | Error::Write { .. }
         | Error::Stdout(_)
@@ -132,8 +136,7 @@ fn of_untraced(untraced: &Untraced) -> Option<String> {
         Untraced::MergeWithoutContext { commit } => &format!("ask for what it merges: `ctx why-commit {commit}^2`"),
         Untraced::GitRefused { .. }
         | Untraced::Read { .. }
-        | Untraced::Directory { .. }
-        | Untraced::LargeFile { .. }
+        | Untraced::Refused { .. }
         | Untraced::Lines { .. }
         | Untraced::NoLine { .. } => return None,
     };

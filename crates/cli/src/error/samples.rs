@@ -9,8 +9,8 @@ use std::{
 };
 
 use contexture::{
-    AssemblyProblem, BundleProblem, Error as EngineError, JsonTextError, Location, LocationError, QueryError,
-    StoreError,
+    AssemblyProblem, BundleProblem, Error as EngineError, FileKind, FileRefusal, JsonTextError, Location,
+    LocationError, QueryError, StoreError,
     core::{
         ArtifactId, CommitId, CommitKind, EnvelopeId, Format, GivenSessionId, HeadName, IdempotencyKey, MissingId,
         Principal, RecordError, SummaryText, Timestamp,
@@ -159,6 +159,8 @@ fn inputs() -> Vec<Error> {
     let max_mebibytes = 1;
     vec![
         Error::Read { input: input.clone(), source: failure() },
+        Error::Refused { input: input.clone(), source: FileRefusal::LeadsOut },
+        Error::Refused { input: input.clone(), source: FileRefusal::NotRegular(FileKind::Pipe) },
         Error::Directory { path: path() },
         Error::NoFormat { input: input.clone() },
         Error::JsonBesideContent { content: "bundle" },

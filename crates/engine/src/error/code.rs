@@ -226,6 +226,8 @@ codes! {
     NoSummaryEntry = "no-summary-entry", "Give the summary in that format.";
     /// An envelope was not made for this target.
     NoTarget = "no-target", "Ask for one that the message lists.";
+    /// What was named is a pipe, a socket, a device or the like, and no regular file.
+    NotAFile = "not-a-file", "Name a regular file, or hand the content over on standard input.";
     /// Where to stop is not an ancestor of where to start.
     NotAnAncestor = "not-an-ancestor", "`ctx log ID` shows the ancestors.";
     /// A directory that is to be filled holds something already.
@@ -252,6 +254,8 @@ codes! {
     Occupied = "occupied", "Remove one of them, or join them by hand.";
     /// The bytes of an artifact are not those that were announced.
     OtherContent = "other-content", "Send the bytes that the id names, or the id that the bytes have.";
+    /// A file of a project leads out of it by a link, and is not read.
+    OutsideProject = "outside-project", "Name the file itself, if you trust what it holds.";
     /// Another program changed the same thing at the same time.
     Overtaken = "overtaken", "Try again.";
     /// The address of a store holds a password, and would be written down.

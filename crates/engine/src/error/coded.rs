@@ -6,6 +6,7 @@ use contexture_formats::{FormatError, JoinError};
 use contexture_store::{self as store, JsonTextError, LocationError, search::QueryError};
 
 use super::{AssemblyProblem, BundleProblem, Coded, Error, ErrorCode};
+use crate::{FileKind, FileRefusal};
 
 impl Coded for Error {
     fn code(&self) -> ErrorCode {
@@ -73,6 +74,18 @@ impl Coded for store::Error {
             Self::NoHead(_) => ErrorCode::NoHead,
             Self::HeadConflict { .. } => ErrorCode::HeadConflict,
             Self::KeyConflict { .. } => ErrorCode::KeyConflict,
+        }
+    }
+}
+
+impl Coded for FileRefusal {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::LeadsOut => ErrorCode::OutsideProject,
+            Self::NotRegular(FileKind::Directory) => ErrorCode::IsADirectory,
+            Self::NotRegular(_) => ErrorCode::NotAFile,
+            Self::TooLarge { .. } | Self::TooMany { .. } => ErrorCode::LargeInput,
+            Self::TooManyLinks | Self::Unreadable(_) => ErrorCode::CannotRead,
         }
     }
 }
