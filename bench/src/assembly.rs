@@ -13,7 +13,7 @@ use std::{
 
 use contexture::{
     Assemble, TriggerMessage,
-    assembly::recipe::{self, BudgetLimits, Recipe},
+    assembly::recipe::{self, BudgetLimits, Recipe, RecipeProvenance},
     core::{CommitId, Stream},
 };
 
@@ -176,6 +176,7 @@ async fn counting(history: &History, rounds: usize) -> Result<Vec<Counting>> {
 fn request(commit: CommitId, budget: u64, counter: &str, asked: &str) -> Result<Assemble> {
     Ok(Assemble {
         recipe: resume(budget, counter)?,
+        provenance: RecipeProvenance::BuiltIn,
         commit: Some(commit),
         head: None,
         stream: Some(Stream::new(format!("{budget} {counter}"))?),

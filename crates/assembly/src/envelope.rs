@@ -10,7 +10,7 @@ use crate::{
     candidate::{Priority, RunPart, Variant},
     digest::Digest,
     item::{Item, ItemOrigin, Redaction},
-    recipe::{BudgetLimits, Recipe, Stability, TargetSpec},
+    recipe::{BudgetLimits, Recipe, RecipeProvenance, Stability, TargetSpec},
     render::TranscriptSession,
     standard::{Audience, ContextKind, ContextScope, ItemId, OmissionReason, OverflowStrategy, Severity},
 };
@@ -320,6 +320,9 @@ pub struct RecipeRef {
     pub name: String,
     /// The id that its canonical form has as an artifact.
     pub digest: ArtifactId,
+    /// Where it came from; older envelopes do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<RecipeProvenance>,
 }
 
 /// A counter, by name and version.

@@ -1,5 +1,6 @@
 //! Recipes: which sources an assembly has, in which segments, under which limits, for whom.
 
+mod provenance;
 mod target;
 
 mod read;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use built_in::{BuiltIn, built_in};
+pub use provenance::{FileNamer, RecipeProvenance, RecipeTrust};
 pub use read::{NotToml, RecipeRefusal, Syntax};
 pub use rules::{OVERFLOW_STRATEGIES, Rule};
 pub use target::UnknownTarget;

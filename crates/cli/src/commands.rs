@@ -41,5 +41,6 @@ pub(crate) mod snapshot;
 pub(crate) mod spaces;
 pub(crate) mod stats;
 pub(crate) mod store;
+pub(crate) mod trust;
 pub(crate) mod watch;
 pub(crate) mod why_commit;

@@ -28,6 +28,7 @@ use contexture_capture::{Error as CaptureError, Untraced};
 use crate::{
     input::Input,
     output::{self, Palette, Shape},
+    recipes,
 };
 pub(crate) use exit::Exit;
 pub(crate) use unprepared::Unprepared;
@@ -98,6 +99,9 @@ pub(crate) enum Error {
     /// Nothing is known by the name of a recipe.
     #[error("there is no recipe {name:?}")]
     NoRecipe { name: String, known: Vec<String> },
+    /// Only a recipe of the project is known by a name, and nobody trusts it.
+    #[error("the recipe {name:?} of this project is {}", recipes::trust_text(*trust))]
+    UntrustedRecipe { name: String, path: String, trust: recipe::RecipeTrust },
     /// Some recipes are not good.
     #[error("{} not good", if *checked == 1 { "the recipe is".to_owned() } else { format!("{bad} of {checked} recipes are") })]
     BadRecipes { bad: u64, checked: u64 },

@@ -10,7 +10,10 @@ use std::{
 
 use contexture::{
     Assemble, Contexture, Head, Options, TriggerMessage,
-    assembly::{envelope::Fate, recipe::built_in},
+    assembly::{
+        envelope::Fate,
+        recipe::{RecipeProvenance, built_in},
+    },
     core::{Actor, SpaceName},
 };
 use contexture_testkit::{
@@ -95,6 +98,7 @@ async fn becomes_valid_requests(store: &Contexture, head: &Head, max_tokens: u64
     recipe.targets = ["anthropic", "openai-chat", "openai-responses"].map(|target| target.parse().unwrap()).to_vec();
     let request = Assemble {
         recipe,
+        provenance: RecipeProvenance::BuiltIn,
         commit: Some(head.commit),
         head: Some(head.name.clone()),
         stream: None,

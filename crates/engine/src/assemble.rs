@@ -19,7 +19,7 @@ use contexture_assembly::{
     Digest, TokenCount, TokenCounter, TokenCounts, counter,
     envelope::{Envelope, Gap, Inputs},
     pipeline::{self, PreparedItems},
-    recipe::{Recipe, SourceKind, TargetSpec},
+    recipe::{Recipe, RecipeProvenance, SourceKind, TargetSpec},
     render::TranscriptSession,
 };
 use contexture_core::{ArtifactId, CommitId, CounterName, EnvelopeId, HeadName, Stream};
@@ -38,13 +38,15 @@ pub use why::{Answer, Why};
 
 use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, SecretGuard, envelope::FreshCounts};
 use keep::KeptWith;
-use source::Gathering;
+use source::{Gathering, NamedFiles};
 
 /// What to assemble.
 #[derive(Debug, Clone)]
 pub struct Assemble {
     /// How.
     pub recipe: Recipe,
+    /// Where the recipe comes from: who names the files that it names.
+    pub provenance: RecipeProvenance,
     /// The commit whose history is read.
     pub commit: Option<CommitId>,
     /// The head that the commit was found by.
@@ -55,9 +57,10 @@ pub struct Assemble {
     pub trigger: Option<TriggerMessage>,
     /// Items of the caller's own.
     pub items: Vec<GivenItem>,
-    /// Files beside those of the recipe.
+    /// Files beside those of the recipe, which a person names.
     pub files: Vec<PathBuf>,
-    /// The directory that files are looked for in, and that an agent would work in.
+    /// The directory that files are looked for in, and that an agent would work in. What a project names is read only
+    /// inside the project around it.
     pub directory: PathBuf,
     /// Ids that the caller's runtime gave: `session_id`, `turn_id` and the like.
     pub correlation: BTreeMap<String, String>,
@@ -165,6 +168,7 @@ impl Contexture {
             guard,
             request,
             counts,
+            files: NamedFiles::of(request),
             prepared: PreparedItems::after(before),
             gaps: Vec::new(),
         };

@@ -48,8 +48,7 @@ pub use origin::{
     StoryDocument,
 };
 pub use recipe::{
-    CheckedRecipe, ListedRecipe, MistakePlace, RecipeMistake, RecipeOrigin, RecipeProvenance, RecipeSummary,
-    ShownRecipe,
+    CheckedRecipe, ListedRecipe, MistakePlace, RecipeMistake, RecipeSummary, ShownRecipe, TrustState, TrustedRecipe,
 };
 pub use registry::{DocumentKind, ListedDocument};
 pub use resume::ResumableSession;

@@ -7,7 +7,7 @@ use contexture::{
     assembly::{
         Digest, Priority,
         envelope::Envelope,
-        recipe::{Recipe, Syntax, TargetSpec},
+        recipe::{Recipe, RecipeProvenance, Syntax, TargetSpec},
     },
 };
 use contexture_core::{Annotation, ArtifactId, CommitId, EnvelopeId, LabelKey};
@@ -62,6 +62,7 @@ fn request(commit: CommitId, recipe: Recipe) -> Assemble {
     ]);
     Assemble {
         recipe,
+        provenance: RecipeProvenance::BuiltIn,
         commit: Some(commit),
         head: None,
         stream: None,
@@ -157,6 +158,8 @@ fn document_digest(document: &Envelope) -> String {
     let mut document = document.clone();
     // The envelope before has the version in its id too.
     document.previous = None;
+    // The recordings are older than what envelopes say of it.
+    document.recipe.provenance = None;
     for target in &mut document.targets {
         if let Some(prefix) = &mut target.prefix {
             prefix.of = EnvelopeId::of(b"before");

@@ -33,6 +33,22 @@ impl SourceInput {
         }
     }
 
+    /// Returns the files that it names.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::System { file, .. } => (file.as_deref(), [].as_slice()),
+            Self::Instructions { files } | Self::Files { files } => (None, files.as_slice()),
+            Self::Text { .. }
+            | Self::History { .. }
+            | Self::Retrieval { .. }
+            | Self::Missing
+            | Self::Items
+            | Self::Trigger
+            | Self::Topic { .. } => (None, [].as_slice()),
+        };
+        one.into_iter().chain(several.iter().map(String::as_str))
+    }
+
     /// Returns how much its items matter where the recipe does not say.
     pub fn default_priority(&self) -> Priority {
         match self {

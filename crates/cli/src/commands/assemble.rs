@@ -10,7 +10,7 @@ use clap::{
 };
 use contexture::{
     AssembledContext, Contexture, GivenItems, Reference, TriggerMessage,
-    assembly::recipe::{Recipe, TargetSpec},
+    assembly::recipe::{Recipe, RecipeProvenance, TargetSpec},
     core::{CommitId, HeadName, Stream},
     wire::AssembledEnvelope,
 };
@@ -117,7 +117,7 @@ impl Assemble {
         }
         let destination = self.output.clone();
         // Nothing is opened or read for a recipe that cannot be used.
-        let recipe = self.recipe(invocation)?;
+        let recipe = self.recipe(&Recipes::of(invocation)?, output)?;
         let engine = invocation.open().await?;
         let request = self.request(recipe, &engine).await?;
         if request.commit.is_none() && request.recipe.segments.iter().any(contexture_assembly::pipeline::is_run) {
@@ -127,9 +127,9 @@ impl Assemble {
         publish(&assembled, destination.as_ref(), output)
     }
 
-    fn recipe(&self, invocation: &Invocation) -> Result<Recipe> {
+    fn recipe(&self, recipes: &Recipes, output: &mut Output) -> Result<(RecipeProvenance, Recipe)> {
         let wanted = self.recipe.as_deref().unwrap_or_else(|| "".as_ref());
-        let (_, mut recipe) = Recipes::of(invocation)?.find(wanted)?;
+        let (provenance, mut recipe) = recipes.find(wanted, output)?.recipe()?;
         if !self.targets.is_empty() {
             recipe.targets.clone_from(&self.targets);
         }
@@ -151,10 +151,14 @@ impl Assemble {
         if let Some(counter) = self.counter {
             counter.name().clone_into(&mut recipe.counter);
         }
-        Ok(recipe)
+        Ok((provenance, recipe))
     }
 
-    async fn request(self, recipe: Recipe, engine: &Contexture) -> Result<contexture::Assemble> {
+    async fn request(
+        self,
+        (provenance, recipe): (RecipeProvenance, Recipe),
+        engine: &Contexture,
+    ) -> Result<contexture::Assemble> {
         let commit: Option<CommitId> = match (&self.head, &self.commit) {
             (Some(head), _) => Some(engine.find(&head.as_str().parse()?).await?),
             (None, Some(commit)) => Some(engine.find(commit).await?),
@@ -184,6 +188,7 @@ impl Assemble {
             std::env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source })?;
         Ok(contexture::Assemble {
             recipe,
+            provenance,
             commit,
             head: self.head,
             stream: self.stream,
@@ -214,6 +219,11 @@ fn publish(assembled: &AssembledContext, destination: Option<&Destination>, outp
             let mut draft = DraftFile::start(&path)?;
             draft.write_all(bytes)?;
             draft.publish()?;
+        }
+    }
+    if output.shape() == Shape::Json {
+        for gap in &document.gaps {
+            output.status(render::gap_line(gap));
         }
     }
     let to_stdout = !matches!(destination, Some(Destination::File(_)));

@@ -55,7 +55,7 @@ const MANUAL: &str = concat!(
   JSON says the same; a contextStrategy of Zeroshot, or an agent with one, is a recipe too.
 
 Where recipes are looked for, by name:
-  .ctx/recipes/NAME.toml or NAME.json here and above, up to the root of the repository;
+  .ctx/recipes/NAME.toml or NAME.json here and above, up to the root of the repository, if `ctx trust` was told to;
   then in $XDG_CONFIG_HOME/contexture/recipes (default: ~/.config); then those of the program.
   What looks like a path is one.
 

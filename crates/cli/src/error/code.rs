@@ -24,6 +24,7 @@ impl Coded for Error {
             Self::Recipe { source, .. } => source.code(),
             Self::LargeRecipe { .. } => ErrorCode::BadRecipe,
             Self::NoRecipe { .. } => ErrorCode::NoRecipe,
+            Self::UntrustedRecipe { .. } => ErrorCode::UntrustedRecipe,
             Self::BadRecipes { .. } => ErrorCode::BadRecipes,
             Self::NoTarget { .. } => ErrorCode::NoTarget,
             Self::NoEnvelopes => ErrorCode::NoEnvelopes,

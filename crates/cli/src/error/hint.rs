@@ -11,7 +11,7 @@ use contexture::{
 use contexture_capture::{Error as CaptureError, Runtime, Untraced};
 
 use super::Error;
-use crate::shell::quoted;
+use crate::shell::{self, quoted};
 
 const COMMITS: &str = "`ctx log --all` shows the commits";
 const DAMAGE: &str = "`ctx fsck` says what else is damaged";
@@ -38,6 +38,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::Refused { source: FileRefusal::NotRegular(FileKind::Pipe | FileKind::Device), .. } => {
             "hand it over on standard input, where `-` stands for a file"
         }
+        Error::UntrustedRecipe { path, .. } => &format!("`ctx trust {}` shows and trusts it", shell::quoted(path)),
         Error::NoRecipe { name, known } => &among_recipes(name, known),
         Error::NoEnvelopes => "`ctx assemble --help` says how",
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",

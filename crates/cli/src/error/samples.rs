@@ -18,7 +18,12 @@ use contexture::{
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
 };
-use contexture_assembly::{check::Level, packs::PackRefusal, pipeline::Rejected, recipe::RecipeRefusal};
+use contexture_assembly::{
+    check::Level,
+    packs::PackRefusal,
+    pipeline::Rejected,
+    recipe::{RecipeRefusal, RecipeTrust},
+};
 use contexture_capture::{Error as CaptureError, Git, Runtime, Untraced};
 
 use super::{Error, Unprepared};
@@ -173,6 +178,7 @@ fn inputs() -> Vec<Error> {
         Error::LargeRecords { input: input.clone(), max_mebibytes },
         Error::BelowLevel { input, demanded: Level::ALL[0] },
         Error::BadRecipes { bad: 1, checked: 2 },
+        Error::UntrustedRecipe { name: text(), path: text(), trust: RecipeTrust::Untrusted },
         Error::NoRecipe { name: text(), known: Vec::new() },
         Error::Name { origin: "CTX_SPACE", source: HeadName::new("").unwrap_err() },
         Error::TimeRange { text: text() },

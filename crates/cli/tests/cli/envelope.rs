@@ -107,7 +107,7 @@ fn people_see_how_the_budget_was_spent() {
     assemble(&user, &[]);
     assert_snapshot!(seen(&user, &["envelope", "show"]), @"
     env-…  now
-    recipe    small, art-80e05e9634
+    recipe    small, art-80e05e9634, small.toml (named by its path, not trusted)
     stream    main small
     counter   chars4 version 1
     history   main at ctx-0f8117deb0

@@ -37,4 +37,5 @@ mod search;
 mod show;
 mod store;
 mod tracing;
+mod trust;
 mod watch;

@@ -100,6 +100,7 @@ fn help_lists_the_commands() {
       why-commit     Shows which context made a git commit
       assemble       Assembles a context under a budget, and keeps an envelope that proves it
       recipe         Lists, checks and shows recipes: declared ways to build a context
+      trust          Trusts the recipes of a project, so that they count by their names
       envelope       Shows, explains and replays what was assembled
       missing        Lists and settles what assemblies could not find or fit
       check          Checks records of the Agent Context standard and says which level they reach

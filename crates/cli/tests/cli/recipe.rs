@@ -35,14 +35,14 @@ fn run_in(user: &User, directory: &str, arguments: &[&str]) -> Ran {
 fn recipes_that_come_with_the_program_are_listed_and_good() {
     let user = User::new();
     assert_snapshot!(user.run(&["recipe", "list"]), @"
-    prompt  built in  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  built in  Goes on with a coding session where it was left.
-    review  built in  Reviews work: the files and what led to them, with much room for the answer.
+    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
+    review  built in  art-8fc36fd6e7  Reviews work: the files and what led to them, with much room for the answer.
     ");
     assert_snapshot!(user.run(&["recipe", "check", "prompt", "resume", "review"]), @"
-    prompt: good (prompt, 3 segments, 4 sources)
-    resume: good (resume, 3 segments, 8 sources)
-    review: good (review, 3 segments, 7 sources)
+    prompt: good (prompt, 3 segments, 4 sources, art-ea1c2da8a6)
+    resume: good (resume, 3 segments, 8 sources, art-448cedc967)
+    review: good (review, 3 segments, 7 sources, art-8fc36fd6e7)
     ");
 }
 
@@ -61,21 +61,33 @@ fn the_nearest_recipe_of_a_name_counts() {
         (".config/contexture/recipes/review.toml", "x"),
     ]);
     assert_snapshot!(run_in(&user, "work/sub", &["recipe", "list"]), @"
-    far  ../.ctx/recipes/far.toml  My own.
-    prompt  built in  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  .ctx/recipes/resume.toml  My own.
+    far  ../.ctx/recipes/far.toml (not trusted)  art-5e562619ca  My own.
+    far  ~/.config/contexture/recipes/far.toml  not good: it is not TOML
+    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  .ctx/recipes/resume.toml (not trusted)  art-13001a88bf  My own.
+    resume  ../.ctx/recipes/resume.json (not trusted)  not good: it has 1 mistake
+    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
+    review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
+    ");
+    for recipe in [".ctx/recipes/resume.toml", "../.ctx/recipes/far.toml"] {
+        run_in(&user, "work/sub", &["trust", "--yes", recipe]);
+    }
+    assert_snapshot!(run_in(&user, "work/sub", &["recipe", "list"]), @"
+    far  ../.ctx/recipes/far.toml (trusted)  art-5e562619ca  My own.
+    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  .ctx/recipes/resume.toml (trusted)  art-13001a88bf  My own.
     review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
     ");
     // The repository ends the search, and without one there is only the directory itself.
     assert_snapshot!(run_in(&user, "elsewhere", &["recipe", "list"]), @"
     far  ~/.config/contexture/recipes/far.toml  not good: it is not TOML
-    prompt  built in  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  built in  Goes on with a coding session where it was left.
+    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
     review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
     ");
     let listed = run_in(&user, "work/sub", &["recipe", "list", "--json"]).stdout;
     assert_snapshot!(listed.lines().take(2).collect::<Vec<_>>().join("\n"), @r#"
-    {"schema":"contexture/1","name":"far","origin":"project","path":"../.ctx/recipes/far.toml","description":"My own.","digest":"art-5e562619cade9911f02edae3e7a2774f38a019b926cdac93ab415d179a8dc3a6"}
+    {"schema":"contexture/1","name":"far","origin":"project","path":"../.ctx/recipes/far.toml","trust":"trusted","description":"My own.","digest":"art-5e562619cade9911f02edae3e7a2774f38a019b926cdac93ab415d179a8dc3a6"}
     {"schema":"contexture/1","name":"prompt","origin":"built-in","description":"A plain prompt: instructions, the conversation, given items, and the question.","digest":"art-ea1c2da8a68fd93b5f003be88e5d0cbc0a58025b3f2c02018151890c85748570"}
     "#);
 }
@@ -87,8 +99,10 @@ fn a_recipe_of_the_program_can_be_made_ones_own() {
     user.file(".ctx/recipes/review.toml", "");
     let toml = user.done(&["recipe", "show", "review"]);
     user.file(".ctx/recipes/review.toml", toml.replace("max_turns = 10", "max_turns = 3"));
+    user.done(&["trust", "--yes"]);
     let shown: Value = serde_json::from_str(&user.done(&["recipe", "show", "review", "--json"])).unwrap();
     assert_eq!(shown["path"], ".ctx/recipes/review.toml");
+    assert_eq!(shown["trust"], "trusted");
     assert_eq!(shown["recipe"]["segments"][1]["sources"][0]["max_turns"], 3);
 }
 
@@ -164,7 +178,7 @@ fn every_mistake_of_every_file_is_a_line() {
     let all = ["recipe", "check", "good.toml", "bad.toml", "torn.toml", "torn.json"];
     assert_snapshot!(user.run(&all), @r#"
     [exit 1]
-    good.toml: good (good, 1 segment, 1 source)
+    good.toml: good (good, 1 segment, 1 source, art-1d9d5c3d0b, named by its path, not trusted)
     bad.toml:segments[0].sources[0].source: "histroy" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?
     bad.toml:scop: nothing is known by this name; did you mean `scope`?
     torn.toml:2:11: it is not TOML: string values must be quoted, expected literal string
@@ -175,8 +189,8 @@ fn every_mistake_of_every_file_is_a_line() {
     "#);
     assert_snapshot!(user.run(&["recipe", "check", "torn.json", "bad.toml", "--json"]), @r#"
     [exit 1]
-    {"schema":"contexture/1","file":"torn.json","good":false,"mistakes":[{"line":2,"column":10,"problem":"it is not JSON: expected value"}]}
-    {"schema":"contexture/1","file":"bad.toml","good":false,"mistakes":[{"path":"segments[0].sources[0].source","problem":"\"histroy\" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?"},{"path":"scop","problem":"nothing is known by this name; did you mean `scope`?"}]}
+    {"schema":"contexture/1","file":"torn.json","origin":"project","path":"torn.json","trust":"named","good":false,"mistakes":[{"line":2,"column":10,"problem":"it is not JSON: expected value"}]}
+    {"schema":"contexture/1","file":"bad.toml","origin":"project","path":"bad.toml","trust":"named","good":false,"mistakes":[{"path":"segments[0].sources[0].source","problem":"\"histroy\" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?"},{"path":"scop","problem":"nothing is known by this name; did you mean `scope`?"}]}
     [stderr]
     {"schema":"contexture/1","error":{"code":"bad-recipes","message":"2 of 2 recipes are not good","causes":[],"hint":"`ctx recipe --help` shows what a recipe looks like"}}
     "#);
@@ -246,6 +260,13 @@ fn what_is_no_recipe_is_refused_in_words() {
 #[test]
 fn an_assembly_finds_its_recipe_the_same_way() {
     let user = with_recipes(&[(".ctx/recipes/mine.toml", MINE), ("given.toml", MINE)]);
+    assert_snapshot!(user.run(&["assemble", "mine", "--trigger", "What now?"]), @r#"
+    [exit 1]
+    [stderr]
+    error: the recipe "mine" of this project is not trusted
+      hint: `ctx trust .ctx/recipes/mine.toml` shows and trusts it
+    "#);
+    user.done(&["trust", "--yes"]);
     for recipe in ["mine", "given.toml"] {
         let ran = user.run(&["assemble", recipe, "--trigger", "What now?", "--quiet"]);
         assert!(ran.code == 0 && ran.stdout.contains("What now?"), "{ran}");
@@ -263,7 +284,7 @@ fn the_recipe_in_the_help_is_good() {
     let user = User::new();
     let help = user.done(&["recipe", "--help"]);
     let recipe = help.split("A recipe in TOML:").nth(1).and_then(|rest| rest.split("Sources are").next()).unwrap();
-    assert_snapshot!(user.pipe(recipe, &["recipe", "check", "-"]), @"standard input: good (fix, 3 segments, 4 sources)");
+    assert_snapshot!(user.pipe(recipe, &["recipe", "check", "-"]), @"standard input: good (fix, 3 segments, 4 sources, art-96f9784c7c)");
 }
 
 #[test]
@@ -276,10 +297,13 @@ fn the_sessions_in_the_docs_happen_as_they_are_written() {
         let (command, printed) = step.split_once('\n').unwrap();
         let words: Vec<_> = command.split_whitespace().collect();
         match words.as_slice() {
+            ["mkdir", "-p", directory] => fs::create_dir_all(user.path(directory)).unwrap(),
             ["cat", file] => user.file(file, printed),
             ["ctx", arguments @ ..] => {
                 let Ran { stdout, stderr, .. } = user.run(arguments);
-                assert_eq!(format!("{stdout}{stderr}"), printed, "{command}");
+                // At a terminal what is said of a recipe that does not count comes first.
+                let told = if printed.starts_with(&stderr) { stderr + &stdout } else { stdout + &stderr };
+                assert_eq!(told, printed, "{command}");
             }
             other => panic!("{other:?} is not known here"),
         }

@@ -85,7 +85,11 @@ impl Contexture {
             attempt,
             turn,
             correlation: request.correlation.clone(),
-            recipe: RecipeRef { name: request.recipe.name.clone(), digest: request.recipe.digest() },
+            recipe: RecipeRef {
+                name: request.recipe.name.clone(),
+                digest: request.recipe.digest(),
+                provenance: Some(request.provenance.clone()),
+            },
             head: request.head.clone(),
             commit: request.commit,
             counter: CounterRef { name: tokens.name().to_owned(), version: tokens.version() },

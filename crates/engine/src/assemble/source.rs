@@ -4,6 +4,7 @@ mod file;
 mod given;
 mod given_text;
 mod missing;
+mod named_files;
 mod retrieval;
 
 use contexture_assembly::{
@@ -17,6 +18,7 @@ use contexture_core::CommitId;
 
 pub use given::{GivenItem, GivenItems};
 pub use given_text::TriggerMessage;
+pub(super) use named_files::NamedFiles;
 
 use super::Assemble;
 use crate::{Contexture, Result, SecretGuard, assemble::masked};
@@ -53,6 +55,7 @@ pub(super) struct Gathering<'g> {
     pub(super) guard: &'g SecretGuard,
     pub(super) request: &'g Assemble,
     pub(super) counts: &'g TokenCounts<'g>,
+    pub(super) files: NamedFiles,
     /// What was worked out of the items so far.
     pub(super) prepared: PreparedItems,
     pub(super) gaps: Vec<Gap>,

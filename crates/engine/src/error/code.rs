@@ -284,6 +284,8 @@ codes! {
     Unreachable = "unreachable", "`pg_isready` asks whether a server is there; check address and network.";
     /// A check found the store damaged.
     Unsound = "unsound", "Restore what was printed from a bundle or a backup.";
+    /// A name is only that of a recipe of the project, which you do not trust, or not as it is now.
+    UntrustedRecipe = "untrusted-recipe", "Look at it and trust it with `ctx trust`, or name another.";
     /// Not everything that was looked at is well.
     Unwell = "unwell", "Do what was printed for each problem.";
     /// No conversation can be written in the format that was asked for.

@@ -1,7 +1,7 @@
 //! Recipes as programs read them.
 
-use contexture_assembly::recipe::{Recipe, RecipeRefusal};
-use contexture_core::ArtifactId;
+use contexture_assembly::recipe::{Recipe, RecipeProvenance, RecipeRefusal};
+use contexture_core::{ArtifactId, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,11 @@ pub struct ShownRecipe {
 /// What is wrong with a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedRecipe {
-    /// Where it was read from.
+    /// What was read, as it was named.
     pub file: String,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub provenance: RecipeProvenance,
     /// Whether it can be used.
     pub good: bool,
     /// Its name.
@@ -47,28 +50,39 @@ pub struct CheckedRecipe {
     pub mistakes: Vec<RecipeMistake>,
 }
 
-/// Where a recipe comes from.
+/// A recipe of a project that is trusted, or could be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RecipeProvenance {
-    /// Whose it is.
-    pub origin: RecipeOrigin,
-    /// Its file.
+pub struct TrustedRecipe {
+    /// The top of the project.
+    pub project: String,
+    /// Its file, from there.
+    pub path: String,
+    /// The digest of its canonical JSON.
+    pub digest: ArtifactId,
+    /// What becomes of it.
+    pub state: TrustState,
+    /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+    pub description: Option<String>,
+    /// The files that it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<String>>,
 }
 
-/// Whose a recipe is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecipeOrigin {
-    /// The project's.
-    Project,
-    /// The user's.
-    User,
-    /// The program's.
-    BuiltIn,
-    /// It was handed over by its file.
-    Given,
+vocabulary! {
+    /// How a recipe of a project stands with the user.
+    TrustState {
+        /// It is what was trusted.
+        Trusted = "trusted",
+        /// It was never trusted.
+        New = "new",
+        /// It is not what was trusted.
+        Changed = "changed",
+        /// There is no such file any more.
+        Gone = "gone",
+        /// It is not trusted any more.
+        Revoked = "revoked",
+    }
 }
 
 /// What a recipe is for, or why it cannot be used.
@@ -121,14 +135,15 @@ pub enum MistakePlace {
 
 impl CheckedRecipe {
     /// Tells what came of reading a recipe.
-    pub fn of(file: String, read: Result<Recipe, RecipeRefusal>) -> Self {
+    pub fn of(file: String, provenance: RecipeProvenance, read: Result<Recipe, RecipeRefusal>) -> Self {
         match read {
             Ok(recipe) => {
                 let digest = Some(recipe.digest());
-                Self { file, good: true, name: Some(recipe.name), digest, mistakes: Vec::new() }
+                Self { file, provenance, good: true, name: Some(recipe.name), digest, mistakes: Vec::new() }
             }
             Err(refusal) => {
-                Self { file, good: false, name: None, digest: None, mistakes: RecipeMistake::all_of(refusal) }
+                let mistakes = RecipeMistake::all_of(refusal);
+                Self { file, provenance, good: false, name: None, digest: None, mistakes }
             }
         }
     }

@@ -139,6 +139,7 @@ kinds! {
     "space-stats", super::SpaceStats, "How much a space holds.", ["stats"];
     "store-inspection", super::InspectedStore, "What a look at a store found.", ["store check"];
     "store-path", super::StorePath, "Where a store is.", ["store path"];
+    "trusted-recipe", super::TrustedRecipe, "A recipe of a project that is trusted, or could be.", ["trust"];
 }
 
 fn schema<T: JsonSchema>() -> Schema {
@@ -208,6 +209,7 @@ space contexture/1 spaces
 space-stats contexture/1 stats
 store-inspection contexture/1 store check
 store-path contexture/1 store path
+trusted-recipe contexture/1 trust
 ";
 
     #[test]

@@ -7,7 +7,7 @@ use contexture::{
     assembly::{
         check::{self, Level, Strictness},
         envelope::{Fate, GapKind, TargetOutcome},
-        recipe::{Recipe, Syntax},
+        recipe::{Recipe, RecipeProvenance, Syntax},
         standard::{InjectionPoint, MissingStatus, OmissionReason},
     },
 };
@@ -55,6 +55,7 @@ fn recipe(text: &str) -> Recipe {
 fn request(recipe: Recipe) -> Assemble {
     Assemble {
         recipe,
+        provenance: RecipeProvenance::BuiltIn,
         commit: None,
         head: None,
         stream: None,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use contexture::{
     Why,
     assembly::{
-        envelope::{Envelope, Fate, ItemRecord, SegmentOutcome, TargetRecord},
+        envelope::{Envelope, Fate, GapRecord, ItemRecord, SegmentOutcome, TargetRecord},
         recipe::{Stability, TargetSpec},
         standard::{ItemId, OmissionReason},
     },
@@ -17,6 +17,7 @@ use super::{came_from, chosen};
 use crate::{
     error::Result,
     output::{self, Output, Palette},
+    recipes,
 };
 
 /// Cells of the bar of a budget.
@@ -38,11 +39,14 @@ pub(crate) fn brief(id: EnvelopeId, document: &Envelope) -> Vec<String> {
         };
         lines.push(format!("{} {}{left_out}", target.outcome.target, budget(target, document)));
     }
-    lines.extend(
-        document.gaps.iter().map(|record| format!("Missing ({}): {}", record.gap.severity, record.gap.question)),
-    );
+    lines.extend(document.gaps.iter().map(gap_line));
     lines.push(format!("{id}; `ctx envelope show {}` tells all", id.short()));
     lines
+}
+
+/// Tells in a line what is missing.
+pub(crate) fn gap_line(record: &GapRecord) -> String {
+    format!("Missing ({}): {}", record.gap.severity, output::printable(&record.gap.question))
 }
 
 fn budget(target: &TargetRecord, document: &Envelope) -> String {
@@ -95,8 +99,12 @@ pub(super) fn tell(
     let (style, faint) = (output.palette.id, output.palette.faint);
     output
         .line(format_args!("{style}{id}{style:#}  {faint}{}{faint:#}", output::relative(now, document.created_at)))?;
+    let origin = document.recipe.provenance.as_ref().map(recipes::origin_text);
     let mut fields = vec![
-        ("recipe", format!("{}, {}", document.recipe.name, document.recipe.digest.short())),
+        ("recipe", {
+            let (name, digest) = (&document.recipe.name, document.recipe.digest.short());
+            origin.map_or_else(|| format!("{name}, {digest}"), |origin| format!("{name}, {digest}, {origin}"))
+        }),
         ("stream", document.stream.clone()),
         ("counter", format!("{} version {}", document.counter.name, document.counter.version)),
     ];

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use contexture::wire::{CheckedRecipe, MistakePlace, RecipeMistake};
-use contexture_assembly::recipe::{Recipe, RecipeRefusal};
+use contexture_assembly::recipe::{Recipe, RecipeProvenance, RecipeRefusal};
 
 use crate::{
     error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
-    recipes::Recipes,
+    recipes::{self, FoundRecipe, Recipes},
 };
 
 const EXAMPLES: &str = "\
@@ -36,26 +36,33 @@ impl Check {
         let checked = self.recipes.len() as u64;
         let mut bad = 0;
         for wanted in &self.recipes {
-            let located = recipes.locate(wanted)?;
-            let file = located.origin.input().to_string();
-            let read = located.read()?;
+            let FoundRecipe { provenance, input, content, .. } = recipes.find(wanted, output)?;
+            let (file, read) = (input.to_string(), content?);
             bad += u64::from(read.is_err());
             match output.shape() {
-                Shape::Json => output.document(CheckedRecipe::of(file, read))?,
-                Shape::Text => tell(&output::printable(&file), read, output)?,
+                Shape::Json => output.document(CheckedRecipe::of(file, provenance, read))?,
+                Shape::Text => tell(&output::printable(&file), &provenance, read, output)?,
             }
         }
         if bad == 0 { Ok(()) } else { Err(Error::BadRecipes { bad, checked }) }
     }
 }
 
-fn tell(file: &str, read: Result<Recipe, RecipeRefusal>, output: &mut Output) -> Result<()> {
+fn tell(
+    file: &str,
+    provenance: &RecipeProvenance,
+    read: Result<Recipe, RecipeRefusal>,
+    output: &mut Output,
+) -> Result<()> {
     match read {
         Ok(recipe) => {
             let sources = recipe.segments.iter().map(|segment| segment.sources.len() as u64).sum();
             let segments = output::counted(recipe.segments.len() as u64, "segment");
             let sources = output::counted(sources, "source");
-            output.line(format_args!("{file}: good ({}, {segments}, {sources})", recipe.name))
+            let (name, digest) = (&recipe.name, recipe.digest().short());
+            let trust =
+                provenance.trust().map_or_else(String::new, |trust| format!(", {}", recipes::trust_text(trust)));
+            output.line(format_args!("{file}: good ({name}, {segments}, {sources}, {digest}{trust})"))
         }
         Err(refusal) => {
             RecipeMistake::all_of(refusal).into_iter().try_for_each(|RecipeMistake { place, problem }| match place {

@@ -1,17 +1,19 @@
 //! `ctx recipe list`: which recipes there are, and where they come from.
 
-use std::path::Path;
-
 use clap::Args;
-use contexture::wire::{ListedRecipe, RecipeOrigin, RecipeProvenance, RecipeSummary};
+use contexture::wire::{ListedRecipe, RecipeSummary};
+use contexture_assembly::recipe::{Recipe, RecipeRefusal};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
     error::Result,
     invocation::Invocation,
     output::{self, Output, Shape},
-    recipes::{Located, Origin, Recipes},
+    recipes::{self, FoundRecipe, Recipes},
 };
+
+/// Columns of a short digest.
+const DIGEST_COLUMNS: usize = 14;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,35 +21,37 @@ Examples:
   ctx recipe list --json | jq -r 'select(.origin == \"project\").name'";
 
 /// Lists the recipes that are found by name, and where they come from
+///
+/// A recipe of the project that nobody trusts does not count; the one that counts instead comes after it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {}
 
 impl List {
     pub(crate) fn run(invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let located = Recipes::of(invocation)?.list()?;
+        let found = Recipes::of(invocation)?.list(output)?;
         if output.shape() == Shape::Json {
-            for located in located {
-                let (summary, provenance) = (summary(&located), provenance(&located.origin));
-                output.document(ListedRecipe { name: located.name, provenance, summary })?;
+            for FoundRecipe { name, provenance, content, .. } in found {
+                output.document(ListedRecipe { name, provenance, summary: summary(content) })?;
             }
             return Ok(());
         }
-        let name_width = located.iter().map(|located| located.name.width()).max().unwrap_or(0);
-        let origins: Vec<_> = located.iter().map(|located| origin_text(&located.origin)).collect();
+        let name_width = found.iter().map(|found| found.name.width()).max().unwrap_or(0);
+        let origins: Vec<_> = found.iter().map(|found| recipes::origin_text(&found.provenance)).collect();
         let origin_width = origins.iter().map(|origin| origin.width()).max().unwrap_or(0);
-        for (located, origin) in located.iter().zip(origins) {
-            let name_pad = " ".repeat(name_width - located.name.width());
+        for (FoundRecipe { name, content, .. }, origin) in found.into_iter().zip(origins) {
+            let name_pad = " ".repeat(name_width - name.width());
             let origin_pad = " ".repeat(origin_width - origin.width());
             let strong = output.palette.strong;
-            let about = match summary(located) {
-                RecipeSummary::Good { description, .. } => output::first_line(&description).into_owned(),
-                RecipeSummary::Bad { error } => format!("not good: {error}"),
+            let (digest, about) = match summary(content) {
+                RecipeSummary::Good { description, digest } => {
+                    (digest.short(), output::first_line(&description).into_owned())
+                }
+                RecipeSummary::Bad { error } => (String::new(), format!("not good: {error}")),
             };
             let line = format!(
-                "{strong}{}{strong:#}{name_pad}  {}{origin_pad}  {about}",
-                output::printable(&located.name),
-                output::printable(&origin)
+                "{strong}{}{strong:#}{name_pad}  {origin}{origin_pad}  {digest:<DIGEST_COLUMNS$}  {about}",
+                output::printable(&name),
             );
             output.line(line.trim_end())?;
         }
@@ -55,32 +59,11 @@ impl List {
     }
 }
 
-/// Reads a recipe; one that is not good is listed too.
-fn summary(located: &Located) -> RecipeSummary {
-    match located.read() {
+/// Tells what a recipe says; one that is not good is listed too.
+fn summary(content: Result<Result<Recipe, RecipeRefusal>>) -> RecipeSummary {
+    match content {
         Ok(Ok(recipe)) => RecipeSummary::Good { digest: recipe.digest(), description: recipe.description },
         Ok(Err(refusal)) => RecipeSummary::Bad { error: refusal.to_string() },
         Err(error) => RecipeSummary::Bad { error: error.to_string() },
-    }
-}
-
-/// Says where a recipe comes from.
-pub(super) fn provenance(origin: &Origin) -> RecipeProvenance {
-    let path = origin.path().map(|path| path.display().to_string());
-    let origin = match origin {
-        Origin::Project(_) => RecipeOrigin::Project,
-        Origin::User(_) => RecipeOrigin::User,
-        Origin::BuiltIn(_) => RecipeOrigin::BuiltIn,
-        Origin::Given(_) => RecipeOrigin::Given,
-    };
-    RecipeProvenance { origin, path }
-}
-
-/// Tells a person where a recipe comes from.
-pub(super) fn origin_text(origin: &Origin) -> String {
-    match origin.path().map(Path::display) {
-        Some(path) => path.to_string(),
-        None if matches!(origin, Origin::BuiltIn(_)) => "built in".to_owned(),
-        None => "standard input".to_owned(),
     }
 }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use contexture::wire::ShownRecipe;
 
-use super::list;
 use crate::{
     error::Result,
     invocation::Invocation,
     output::{Output, Shape},
-    recipes::Recipes,
+    recipes::{self, Recipes},
 };
 
 const EXAMPLES: &str = "\
@@ -33,18 +32,12 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let (located, recipe) = Recipes::of(invocation)?.find(&self.recipe)?;
+        let (provenance, recipe) = Recipes::of(invocation)?.find(&self.recipe, output)?.recipe()?;
         match output.shape() {
-            Shape::Json => {
-                let provenance = list::provenance(&located.origin);
-                output.document(ShownRecipe { provenance, digest: recipe.digest(), recipe })
-            }
+            Shape::Json => output.document(ShownRecipe { provenance, digest: recipe.digest(), recipe }),
             Shape::Text => {
-                output.remark(format_args!(
-                    "From {}, {}.",
-                    list::origin_text(&located.origin),
-                    recipe.digest().short()
-                ));
+                let origin = recipes::origin_text(&provenance);
+                output.remark(format_args!("From {origin}, {}.", recipe.digest().short()));
                 let toml = recipe.to_toml().expect("numbers of a recipe that was read fit into TOML");
                 output.line(toml.trim_end())
             }
