@@ -19,7 +19,7 @@ pub use self::{
     changes::FileChange,
     made::{ContextualCommit, add_context_trailer},
 };
-use crate::{Result, Untraced, printable::printable};
+use crate::{Result, Untraced};
 
 /// The line of a commit's message that says which context it was made in.
 pub const CONTEXT_TRAILER: &str = "Context-Id";
@@ -225,7 +225,7 @@ impl GitRefusal {
     fn of(asked: &Output) -> Self {
         let words = String::from_utf8_lossy(&asked.stderr);
         let words = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
-        let words = printable(words.trim_start_matches("fatal: "));
+        let words = words.trim_start_matches("fatal: ").to_owned();
         Self { words }
     }
 }

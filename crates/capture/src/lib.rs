@@ -21,7 +21,6 @@ mod lines;
 mod links;
 mod live;
 mod origin;
-mod printable;
 mod reading;
 mod registry;
 mod rescue;

@@ -10,12 +10,13 @@ mod samples;
 mod unprepared;
 
 use std::{
-    io,
+    io::{self, Write as _},
     path::PathBuf,
     process::{ExitCode, ExitStatus},
 };
 
-use clap::error::ErrorKind;
+use anstream::{AutoStream, ColorChoice};
+use clap::error::{ContextValue, ErrorKind};
 use contexture::{
     Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, StoreError,
     core::{EnvelopeId, NameError, Principal, TimeError, Timestamp},
@@ -27,7 +28,7 @@ use contexture_capture::{Error as CaptureError, Untraced};
 
 use crate::{
     input::Input,
-    output::{self, Palette, Shape},
+    output::{self, Palette, Passing, Shape},
     recipes,
 };
 pub(crate) use exit::Exit;
@@ -250,12 +251,14 @@ impl Error {
         matches!(self, Self::Stdout(source) if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns the lines that tell a person what failed, why, and what to type next.
+    /// Returns the lines that tell a person what failed, why, and what to type next. Further lines of a text are moved in,
+    /// so that none passes for the start of another.
     pub(crate) fn to_text(&self, palette: &Palette) -> String {
         let Palette { error, hint, .. } = palette;
-        let mut lines = vec![format!("{error}error:{error:#} {self}")];
-        lines.extend(self.causes().into_iter().map(|cause| format!("  because: {cause}")));
-        lines.extend(hint::after(self).map(|text| format!("  {hint}hint:{hint:#} {text}")));
+        let shown = |text: &str| output::clean(text.trim_end(), Passing::LINES).replace('\n', "\n    ");
+        let mut lines = vec![format!("{error}error:{error:#} {}", shown(&self.to_string()))];
+        lines.extend(self.causes().iter().map(|cause| format!("  because: {}", shown(cause))));
+        lines.extend(hint::after(self).map(|text| format!("  {hint}hint:{hint:#} {}", shown(&text))));
         lines.join("\n")
     }
 
@@ -287,23 +290,53 @@ fn exposure(mode: u32, is_own: bool) -> String {
 }
 
 /// Answers a command line that was not understood, or one that asks for help.
-pub(crate) fn refuse(refusal: &clap::Error, shape: Shape) -> ExitCode {
+pub(crate) fn refuse(mut refusal: clap::Error, shape: Shape) -> ExitCode {
     let helps = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let text = refusal.render().to_string();
-    let text = output::without_passwords(&text);
-    if !helps && shape == Shape::Json {
+    let reason = clean_arguments(&mut refusal);
+    // The text of the value's own parser is the one part that the error does not let go of.
+    let clean_reason = |text: String| match &reason {
+        Some(reason) => text.replace(reason, &output::clean(reason, Passing::LINE)),
+        None => text,
+    };
+    // Nobody is left to tell when a stream is closed.
+    let _printed = if helps {
+        let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        io::stdout().write_all(rendered(&refusal, is_coloured, clean_reason).as_bytes())
+    } else if shape == Shape::Json {
+        let text = rendered(&refusal, false, clean_reason);
+        let text = output::without_passwords(&text);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let causes = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more")).map(Into::into);
         let error = FailureBody { code: ErrorCode::Usage, message, causes: causes.collect(), hint: None };
         let document = serde_json::to_string(&Versioned::new(FailureDocument { error }));
-        anstream::eprintln!("{}", document.expect("texts have a JSON form"));
-    } else if helps {
-        // Nobody is left to tell when standard output is closed.
-        let _printed = refusal.print();
+        writeln!(io::stderr(), "{}", document.expect("texts have a JSON form"))
     } else {
-        let styled = refusal.render().ansi().to_string();
-        anstream::eprint!("{}", output::without_passwords(&styled));
-    }
+        let is_coloured = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+        let text = rendered(&refusal, is_coloured, clean_reason);
+        io::stderr().write_all(output::without_passwords(&text).as_bytes())
+    };
     if helps { Exit::Done.into() } else { Exit::Usage.into() }
+}
+
+/// Makes each argument that an error repeats one harmless line. Returns why a value was refused, which stays as it is.
+fn clean_arguments(refusal: &mut clap::Error) -> Option<String> {
+    let line = |text: &str| output::clean(text, Passing::LINE).into_owned();
+    let repeated: Vec<_> = refusal.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in repeated {
+        let cleaned = match value {
+            ContextValue::String(text) => ContextValue::String(line(&text)),
+            ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(|text| line(text)).collect()),
+            // These are of the grammar.
+            _ => continue,
+        };
+        refusal.insert(kind, cleaned);
+    }
+    std::error::Error::source(refusal).map(ToString::to_string)
+}
+
+fn rendered(refusal: &clap::Error, is_coloured: bool, clean_reason: impl Fn(String) -> String) -> String {
+    let text = refusal.render();
+    let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
+    output::clean(&clean_reason(text), Passing { styles: is_coloured, line_feeds: true }).into_owned()
 }

@@ -12,6 +12,8 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
+use crate::output::{CleanWriter, Passing};
+
 const MISUNDERSTOOD: &str = "warning: CTX_LOG is not understood, so nothing is logged
   hint: give it a level (error, warn, info, debug, trace), or some like contexture=debug,contexture_capture=trace";
 
@@ -25,7 +27,9 @@ pub(crate) fn start(filter: &OsStr) {
         return;
     };
     // Without its own complaints: they would end the program where standard error is closed.
-    let lines = fmt::layer().with_writer(io::stderr).with_span_events(FmtSpan::CLOSE).log_internal_errors(false);
+    let passing = Passing { styles: true, line_feeds: true };
+    let stderr = move || CleanWriter::new(io::stderr(), passing);
+    let lines = fmt::layer().with_writer(stderr).with_span_events(FmtSpan::CLOSE).log_internal_errors(false);
     tracing_subscriber::registry().with(targets).with(lines).init();
 }
 

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(refusal) => {
             let json = env::args_os().any(|argument| argument == "--json");
-            let refused = error::refuse(&refusal, if json { Shape::Json } else { Shape::Text });
+            let refused = error::refuse(refusal, if json { Shape::Json } else { Shape::Text });
             // To some agents a hook that was not understood is a veto.
             let is_hook = env::args_os().any(|argument| argument == "hook") && !io::stdin().is_terminal();
             return if is_hook { Exit::Done.into() } else { refused };

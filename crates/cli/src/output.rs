@@ -1,5 +1,6 @@
 //! Where a command's words go: data to standard output, everything else to standard error.
 
+mod clean;
 mod pager;
 mod palette;
 mod passwords;
@@ -15,6 +16,7 @@ use std::{
 use contexture::wire::Versioned;
 use serde::Serialize;
 
+pub(crate) use clean::{CleanWriter, Passing, clean};
 pub(crate) use palette::Palette;
 pub(crate) use passwords::without_passwords;
 pub(crate) use progress::Progress;
@@ -33,7 +35,8 @@ const FEWEST_COLUMNS: usize = 40;
 
 /// The two streams of a command and how to write on them.
 pub(crate) struct Output {
-    data: Box<dyn Write + Send>,
+    /// Cleans what is written through it; what is clean already goes past.
+    data: CleanWriter<Box<dyn Write + Send>>,
     status: Box<dyn Write + Send>,
     /// The colours of the data.
     pub(crate) palette: Palette,
@@ -66,7 +69,7 @@ impl Output {
         Self {
             palette: Palette::for_stream(globals.color, &io::stdout()),
             status_palette: Palette::for_stream(globals.color, &io::stderr()),
-            data: Box::new(BufWriter::with_capacity(64 * 1024, io::stdout())),
+            data: cleaned(BufWriter::with_capacity(64 * 1024, io::stdout())),
             status: Box::new(io::stderr()),
             shape: if globals.json { Shape::Json } else { Shape::Text },
             quiet: globals.quiet,
@@ -78,7 +81,7 @@ impl Output {
     /// Writes text to two given streams, in the colours of another output.
     pub(crate) fn to_writers(data: Box<dyn Write + Send>, status: Box<dyn Write + Send>, palette: Palette) -> Self {
         Self {
-            data,
+            data: cleaned(data),
             status,
             palette,
             status_palette: palette,
@@ -94,22 +97,31 @@ impl Output {
         self.shape
     }
 
-    /// Writes one line of data for people.
+    /// Writes one line of data for people. A line feed in it is none of ours, and is not shown as one.
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<()> {
-        writeln!(self.data, "{line}").map_err(Error::Stdout)
+        self.write(&line.to_string(), false)
     }
 
-    /// Writes one record for programs.
+    /// Writes lines of data for people, of texts that were each made one line.
+    pub(crate) fn lines(&mut self, lines: impl fmt::Display) -> Result<()> {
+        self.write(&lines.to_string(), true)
+    }
+
+    /// Writes one record for programs. Where a person looks, letters that could steer the terminal are escaped in it.
     pub(crate) fn document<T: Serialize>(&mut self, body: T) -> Result<()> {
-        serde_json::to_writer(&mut self.data, &Versioned::new(body))
-            .map_err(io::Error::from)
-            .and_then(|()| self.data.write_all(b"\n"))
-            .map_err(Error::Stdout)
+        let sink = self.data.sink();
+        let written = if self.terminals.data {
+            let json = serde_json::to_string(&Versioned::new(body)).map_err(io::Error::from);
+            json.and_then(|json| sink.write_all(clean::escape_json(&json).as_bytes()))
+        } else {
+            serde_json::to_writer(&mut *sink, &Versioned::new(body)).map_err(io::Error::from)
+        };
+        written.and_then(|()| sink.write_all(b"\n")).map_err(Error::Stdout)
     }
 
-    /// Borrows the stream for data that is neither text nor a record.
+    /// Borrows the stream for data that is neither text nor a record. It is exact unless a person looks at it.
     pub(crate) fn data(&mut self) -> &mut (dyn Write + Send) {
-        &mut *self.data
+        if self.terminals.data { &mut self.data } else { self.data.sink() }
     }
 
     /// Hands on what was written so far.
@@ -117,10 +129,10 @@ impl Output {
         self.data.flush().map_err(Error::Stdout)
     }
 
-    /// Tells a person what was done, unless that is not wanted.
+    /// Tells a person in a line what was done, unless that is not wanted.
     pub(crate) fn status(&mut self, line: impl fmt::Display) {
         if !self.quiet {
-            self.say(&line.to_string());
+            self.say(&line.to_string(), false);
         }
     }
 
@@ -133,11 +145,22 @@ impl Output {
 
     /// Tells what failed.
     pub(crate) fn failure(&mut self, error: &Error) {
-        let text = match self.shape {
-            Shape::Text => error.to_text(&self.status_palette),
-            Shape::Json => serde_json::to_string(&error.to_document()).expect("texts have a JSON form"),
-        };
-        self.say(&text);
+        match self.shape {
+            Shape::Text => self.say(&error.to_text(&self.status_palette), true),
+            Shape::Json => {
+                let json = serde_json::to_string(&error.to_document()).expect("texts have a JSON form");
+                let json = if self.terminals.status { clean::escape_json(&json) } else { json.into() };
+                self.tell(&json);
+            }
+        }
+    }
+
+    /// Asks a person something, on the line on which the answer is typed.
+    pub(crate) fn ask(&mut self, question: &'static str) -> Result<()> {
+        self.flush()?;
+        // Who cannot see the question will not say yes.
+        let _shown = self.status.write_all(question.as_bytes()).and_then(|()| self.status.flush());
+        Ok(())
     }
 
     /// Shows a bar for work of a known or unknown size, where a person watches.
@@ -151,7 +174,7 @@ impl Output {
             return;
         }
         if let Some((child, input)) = pager.and_then(pager::start) {
-            self.data = Box::new(BufWriter::with_capacity(64 * 1024, input));
+            self.data = cleaned(BufWriter::with_capacity(64 * 1024, input));
             self.pager = Some(child);
         }
     }
@@ -166,20 +189,37 @@ impl Output {
 
     /// Hands on the last of the data and waits until it was looked at.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        let flushed = self.flush();
+        let flushed = self.data.end().map_err(Error::Stdout).and_then(|()| self.flush());
+        if self.data.has_replaced() {
+            self.status("What could steer the terminal was replaced; in a file or a pipe the bytes are exact.");
+        }
         if let Some(mut pager) = self.pager.take() {
             // The pager waits for the end of its input, so that is closed first.
-            self.data = Box::new(io::stdout());
+            self.data = cleaned(io::stdout());
             // How a pager ends says nothing about the command.
             let _ended = pager.wait();
         }
         flushed
     }
 
-    fn say(&mut self, text: &str) {
+    fn write(&mut self, text: &str, line_feeds: bool) -> Result<()> {
+        let passing = Passing { styles: self.palette.is_coloured(), line_feeds };
+        writeln!(self.data.sink(), "{}", clean(text, passing)).map_err(Error::Stdout)
+    }
+
+    fn say(&mut self, text: &str, line_feeds: bool) {
+        let passing = Passing { styles: self.status_palette.is_coloured(), line_feeds };
+        self.tell(&clean(text, passing));
+    }
+
+    fn tell(&mut self, cleaned: &str) {
         // Data comes first where both streams are one terminal; its failure is noticed when it is flushed last.
         let _flushed = self.data.flush();
         // Nobody is left to tell when standard error is closed.
-        let _said = writeln!(self.status, "{text}");
+        let _said = writeln!(self.status, "{cleaned}");
     }
+}
+
+fn cleaned(sink: impl Write + Send + 'static) -> CleanWriter<Box<dyn Write + Send>> {
+    CleanWriter::new(Box::new(sink), Passing::LINES)
 }

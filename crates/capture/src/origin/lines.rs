@@ -13,7 +13,7 @@ use super::{
     ContextOrigin, IndexProgress, OriginFinder, RecordingCommit, Untraced,
     finder::{LineOrigins, WantedLine},
 };
-use crate::{BlamedLine, Git, GitRepository, Result, printable::printable};
+use crate::{BlamedLine, Git, GitRepository, Result};
 
 /// Largest file that is read.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -97,7 +97,7 @@ impl LineSubject {
         let repository = git.repository(path.parent().unwrap_or(&path))?;
         let inside = repository.as_ref().and_then(|repository| path.strip_prefix(&repository.root).ok());
         let inside = inside.map_or_else(|| PathBuf::from(path.file_name().unwrap_or_default()), Path::to_owned);
-        let name = printable(&typed.to_string_lossy());
+        let name = typed.to_string_lossy().into_owned();
         Ok(Self { name, repository, inside, path, lines })
     }
 

@@ -79,7 +79,7 @@ async fn read_turns(mut entries: Entries, reading: CatReading, output: &mut Outp
         if !std::mem::take(&mut is_first) {
             output.line("")?;
         }
-        output.line(turn)
+        output.lines(turn)
     };
     while let Some(content) = entries.next().await? {
         for turn in conversation.tell(content).into_iter().filter_map(|turn| tail.take(turn)) {

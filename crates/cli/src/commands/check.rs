@@ -85,17 +85,20 @@ fn tell_person(report: &CheckReport, output: &mut Output) -> Result<()> {
         let faults: Vec<_> = report.faults.iter().filter(|fault| fault.level == *level).collect();
         if !faults.is_empty() {
             let count = output::counted(faults.len() as u64, "fault");
-            output.line(format_args!("\n{strong}{level} {}{strong:#}: {count}", level.name()))?;
+            output.line("")?;
+            output.line(format_args!("{strong}{level} {}{strong:#}: {count}", level.name()))?;
             list(&faults, output)?;
         }
     }
     if !report.notes.is_empty() {
         let count = output::counted(report.notes.len() as u64, "note");
-        output.line(format_args!("\n{count}, which --strict counts as faults"))?;
+        output.line("")?;
+        output.line(format_args!("{count}, which --strict counts as faults"))?;
         list(&report.notes.iter().collect::<Vec<_>>(), output)?;
     }
     if report.left_out > 0 {
-        output.line(format_args!("\n{} more were found.", output::count(report.left_out)))?;
+        output.line("")?;
+        output.line(format_args!("{} more were found.", output::count(report.left_out)))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::{
     env, io,
-    io::{BufRead as _, IsTerminal as _, Write as _},
+    io::{BufRead as _, IsTerminal as _},
     path::{self, Path},
 };
 
@@ -202,10 +202,7 @@ impl Consent {
         if output.shape() == Shape::Json || !io::stdin().is_terminal() {
             return Err(Unprepared::Unconfirmed.into());
         }
-        output.flush()?;
-        anstream::eprint!("Make these changes? [y/N] ");
-        // Who cannot see the question will not say yes.
-        let _shown = io::stderr().flush();
+        output.ask("Make these changes? [y/N] ")?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map_err(|source| Error::Read { input: Input::Stdin, source })?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

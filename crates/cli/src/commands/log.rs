@@ -79,7 +79,7 @@ impl Log {
                 let gist = gist.as_deref();
                 let words = if self.oneline { text.line(&stored, gist) } else { text.block(&stored, gist) };
                 let Some(graph) = &mut graph else {
-                    output.line(words)?;
+                    output.lines(words)?;
                     apart = !self.oneline;
                     continue;
                 };
@@ -87,7 +87,7 @@ impl Log {
                 let words = if self.oneline { words } else { words + "\n\n" };
                 let row = graph.next_row(stored.id, parents, text.glyph(stored.commit.kind), words);
                 apart = row.ends_with("\n\n");
-                output.line(row.trim_end_matches('\n'))?;
+                output.lines(row.trim_end_matches('\n'))?;
             }
             page = walk.next(page_size(left)).await?;
         }

@@ -74,7 +74,9 @@ impl Materialize {
             let counted = materialization.write_to(output.data()).await.map_err(failed)?;
             output.flush()?;
             publish_report(report, &counted)?;
-            output.remark(describe(&counted));
+            for line in describe(&counted) {
+                output.remark(line);
+            }
             return Ok(());
         };
         let mut draft = DraftFile::start(path)?;
@@ -86,7 +88,11 @@ impl Materialize {
         publish_report(report, &counted)?;
         match output.shape() {
             Shape::Json => output.document(&counted)?,
-            Shape::Text => output.status(describe(&counted)),
+            Shape::Text => {
+                for line in describe(&counted) {
+                    output.status(line);
+                }
+            }
         }
         Ok(())
     }
@@ -100,8 +106,8 @@ fn publish_report(draft: Option<DraftFile>, counted: &Materialized) -> Result<()
     draft.publish()
 }
 
-/// Tells what came out.
-pub(super) fn describe(counted: &Materialized) -> String {
+/// Tells what came out, in lines.
+pub(super) fn describe(counted: &Materialized) -> Vec<String> {
     let Materialized { commits, messages, bytes, tokens, .. } = counted;
     let messages = messages.map(|messages| output::counted(messages, "message") + ", ").unwrap_or_default();
     let text = format!(
@@ -110,11 +116,15 @@ pub(super) fn describe(counted: &Materialized) -> String {
         output::size(*bytes),
         output::about(*tokens),
     );
-    if counted.tier == Tier::Native { text } else { text + "\n" + &translated(counted) }
+    let mut lines = vec![text];
+    if counted.tier != Tier::Native {
+        lines.extend(translated(counted));
+    }
+    lines
 }
 
 /// Tells how a conversation was translated.
-fn translated(counted: &Materialized) -> String {
+fn translated(counted: &Materialized) -> Vec<String> {
     let commits = |stretch: &Stretch| format!("{} of {}", output::counted(stretch.commits, "commit"), stretch.format);
     let stretch = |stretch: &Stretch| format!("{} ({})", commits(stretch), stretch.tier);
     let (kept, mapped) = match counted.segments.as_slice() {
@@ -122,7 +132,7 @@ fn translated(counted: &Materialized) -> String {
         all => (None, all),
     };
     let kept = kept.map_or_else(|| "Translated".to_owned(), |kept| format!("Kept {}, translated", commits(kept)));
-    let mut text = format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "));
+    let mut lines = vec![format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "))];
     let mut losses: Vec<(String, u64)> = Vec::new();
     for loss in &counted.losses {
         let word = loss.kind.as_str().replace('_', " ");
@@ -133,7 +143,7 @@ fn translated(counted: &Materialized) -> String {
     }
     if !losses.is_empty() {
         let losses: Vec<_> = losses.iter().map(|(word, count)| format!("{word} ({})", output::count(*count))).collect();
-        text = format!("{text}\nLost or changed: {}.", losses.join(", "));
+        lines.push(format!("Lost or changed: {}.", losses.join(", ")));
     }
-    text
+    lines
 }

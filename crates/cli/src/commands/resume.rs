@@ -108,10 +108,14 @@ impl Resume {
                 });
             }
             output.status(format_args!("Session {session} of {} is at {}", runtime.title(), written.path.display()));
-            output.status(materialize::describe(&written.report));
+            for line in materialize::describe(&written.report) {
+                output.status(line);
+            }
             return output.line(format_args!("cd {} && {line}", quoted(&directory.to_string_lossy())));
         }
-        output.status(materialize::describe(&written.report));
+        for line in materialize::describe(&written.report) {
+            output.status(line);
+        }
         output.status(format_args!("Starting {}: {line}", runtime.title()));
         let mut command = Command::new(program);
         command.args(&arguments).current_dir(&directory);

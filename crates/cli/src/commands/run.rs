@@ -185,7 +185,9 @@ async fn resume(
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
     let request = capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
     let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
-    output.remark(materialize::describe(&written.report));
+    for line in materialize::describe(&written.report) {
+        output.remark(line);
+    }
     let line = line.resuming(runtime, written.command.arguments);
     Ok((line, ResumedRun { session: request.session.into(), path: written.path, from: commit }))
 }

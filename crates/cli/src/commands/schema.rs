@@ -46,7 +46,7 @@ fn show(kind: &DocumentKind, output: &mut Output) -> Result<()> {
         Shape::Json => serde_json::to_string(&schema),
         Shape::Text => serde_json::to_string_pretty(&schema),
     };
-    output.line(written.expect("a schema has a JSON form"))
+    output.lines(written.expect("a schema has a JSON form"))
 }
 
 fn list(output: &mut Output) -> Result<()> {

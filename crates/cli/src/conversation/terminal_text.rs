@@ -1,26 +1,32 @@
 //! Foreign text, made fit for a terminal and for the width of a line.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::output::{self, Passing};
 
 /// How wide a tab is shown.
 const TAB: &str = "    ";
 
-/// Returns a text that cannot steer the terminal. Escape sequences, which tools put around words to colour them, go;
-/// other control characters are replaced, and so are those that turn the direction of writing.
+/// Returns a text without what tools put around words to colour them, and with tabs as wide as they are counted. What else
+/// could steer a terminal is replaced as everywhere.
 pub(crate) fn clean(text: &str) -> String {
-    let mut cleaned = String::with_capacity(text.len());
+    let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         match char {
             '\u{1b}' => skip_escape(&mut chars),
             '\r' if chars.peek() == Some(&'\n') => {}
-            '\r' | '\n' => cleaned.push('\n'),
-            '\t' => cleaned.push_str(TAB),
-            char if char.is_control() || turns_direction(char) => cleaned.push('\u{fffd}'),
-            char => cleaned.push(char),
+            '\r' | '\n' => plain.push('\n'),
+            '\t' => plain.push_str(TAB),
+            char => plain.push(char),
         }
     }
-    cleaned
+    match output::clean(&plain, Passing::LINES) {
+        Cow::Borrowed(_) => plain,
+        Cow::Owned(cleaned) => cleaned,
+    }
 }
 
 /// Takes the rest of an escape sequence, up to where terminals take it to end.
@@ -41,10 +47,6 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
     // The last of the sequence; a control character is none of it.
     chars.next_if(|char| !char.is_control());
-}
-
-fn turns_direction(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Cuts a line to a width and says so.

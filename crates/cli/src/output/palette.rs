@@ -46,6 +46,11 @@ impl Palette {
         if coloured { Self::coloured() } else { Self::default() }
     }
 
+    /// Tells whether it writes anything.
+    pub(super) fn is_coloured(self) -> bool {
+        self.error != Style::new()
+    }
+
     fn coloured() -> Self {
         Self {
             id: AnsiColor::Yellow.on_default(),

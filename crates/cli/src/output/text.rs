@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use contexture::core::Timestamp;
 
+use super::{Passing, clean};
+
 const SECOND: u64 = 1_000_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
@@ -80,10 +82,9 @@ pub(crate) fn first_line(text: &str) -> Cow<'_, str> {
     printable(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default())
 }
 
-/// Returns a text that cannot steer the terminal: other control characters than line feed and tab are replaced.
+/// Returns a text that cannot steer the terminal, with its line feeds.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(steers) { text.replace(steers, "\u{fffd}").into() } else { text.into() }
+    clean(text, Passing::LINES)
 }
 
 /// Draws how much of something is used.

@@ -61,7 +61,8 @@ fn tell_person(
     for (title, lines) in [("In", inside), ("Out", outside)] {
         if !lines.is_empty() {
             let strong = output.palette.strong;
-            output.line(format_args!("\n{strong}{title}{strong:#}"))?;
+            output.line("")?;
+            output.line(format_args!("{strong}{title}{strong:#}"))?;
             lines.iter().try_for_each(|line| output.line(line))?;
         }
     }

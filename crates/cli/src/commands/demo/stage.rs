@@ -71,7 +71,8 @@ impl<'o> Stage<'o> {
     /// Opens a scene with one sentence.
     pub(super) fn scene(&mut self, sentence: &str) -> Result<()> {
         let strong = self.output.palette.strong;
-        self.output.line(format_args!("\n{strong}{sentence}{strong:#}"))
+        self.output.line("")?;
+        self.output.line(format_args!("{strong}{sentence}{strong:#}"))
     }
 
     /// Shows a command, runs it as if so many minutes ago, and shows and returns what it printed.

@@ -136,7 +136,8 @@ pub(super) fn tell(
 
 fn heading(title: &str, output: &mut Output) -> Result<()> {
     let strong = output.palette.strong;
-    output.line(format_args!("\n{strong}{title}{strong:#}"))
+    output.line("")?;
+    output.line(format_args!("{strong}{title}{strong:#}"))
 }
 
 fn tell_target(record: &TargetRecord, document: &Envelope, all: bool, output: &mut Output) -> Result<()> {

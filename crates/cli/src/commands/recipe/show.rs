@@ -6,7 +6,7 @@ use clap::Args;
 use contexture::wire::ShownRecipe;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     invocation::Invocation,
     output::{Output, Shape},
     recipes::{self, Recipes},
@@ -39,7 +39,7 @@ impl Show {
                 let origin = recipes::origin_text(&provenance);
                 output.remark(format_args!("From {origin}, {}.", recipe.digest().short()));
                 let toml = recipe.to_toml().expect("numbers of a recipe that was read fit into TOML");
-                output.line(toml.trim_end())
+                writeln!(output.data(), "{}", toml.trim_end()).map_err(Error::Stdout)
             }
         }
     }
