@@ -6,7 +6,7 @@ mod hook;
 mod hook_event;
 mod hook_seen;
 mod log;
-mod process;
+pub(crate) mod process;
 mod recorder;
 mod session_lookup;
 

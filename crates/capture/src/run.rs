@@ -1,5 +1,6 @@
 //! A program that is run as it is, while what it says is captured beside it. Who runs it hands on what it prints.
 
+mod directory;
 mod recorder;
 mod schedule;
 mod socket;

@@ -49,6 +49,8 @@ pub(crate) struct Environment {
     pub(crate) config_directory: Option<PathBuf>,
     /// `XDG_STATE_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) state_directory: Option<PathBuf>,
+    /// `XDG_RUNTIME_DIR/contexture`.
+    pub(crate) runtime_directory: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
     /// What PostgreSQL's own programs are told.
@@ -98,6 +100,10 @@ impl Environment {
             data_directory: data_home.as_ref().map(|data| data.join("contexture")),
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),
+            runtime_directory: variable("XDG_RUNTIME_DIR")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .map(|runtime| runtime.join("contexture")),
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres: PostgresVariables::find(variable),
             homes: Homes::find(variable, user_home.as_deref(), data_home.as_deref()),
@@ -115,6 +121,12 @@ impl Environment {
     /// Returns where it is kept what live capture is at.
     pub(crate) fn state_directory(&self) -> Result<PathBuf> {
         self.state_directory.clone().ok_or(Error::NoHome)
+    }
+
+    /// Returns where the sockets of runs may lie, the best place first.
+    pub(crate) fn run_directories(&self) -> impl Iterator<Item = PathBuf> {
+        let state = self.state_directory.as_ref().map(|state| state.join("run"));
+        self.runtime_directory.iter().cloned().chain(state)
     }
 
     /// Returns the tenant to work in when nobody says.

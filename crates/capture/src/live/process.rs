@@ -32,6 +32,11 @@ pub fn own_process() -> Option<Process> {
     look_up(process::id()).map(|known| known.process)
 }
 
+/// Returns the process that has a number now.
+pub(crate) fn running(pid: u32) -> Option<Process> {
+    look_up(pid).map(|known| known.process)
+}
+
 /// Tells whether a process is still there, and not another one that got its number.
 pub(crate) fn is_alive(process: &Process) -> bool {
     look_up(process.pid).is_some_and(|known| known.process == *process)

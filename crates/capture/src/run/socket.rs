@@ -3,35 +3,64 @@
 //! A connection is one question and one answer, each a line of JSON.
 
 use std::{
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
     io::{self, BufRead as _, BufReader, Write as _},
-    os::unix::{fs::PermissionsExt as _, net::UnixStream},
+    os::{
+        fd::AsRawFd as _,
+        unix::{fs::PermissionsExt as _, net::UnixStream},
+    },
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use contexture_core::{CommitId, GivenSessionId};
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _},
     net::{UnixListener, unix::SocketAddr},
     sync::{mpsc, oneshot},
 };
 
+use super::directory::RunDirectory;
+
 /// Longest question that is read.
 const MAX_QUESTION_BYTES: u64 = 4096;
+/// Longest path of a socket that every system takes.
+const MAX_SOCKET_PATH_BYTES: usize = 100;
+/// Name of the socket in its directory.
+pub(super) const SOCKET: &str = "socket";
 /// How long somebody may take to ask.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where a run can be asked. It goes away with the value.
 pub struct RunSocket {
     /// Held for its `Drop`.
-    _directory: TempDir,
+    _directory: RunDirectory,
     path: PathBuf,
     listener: UnixListener,
     asked: mpsc::Sender<CurrentQuestioner>,
     waiting: mpsc::Receiver<CurrentQuestioner>,
+}
+
+/// A path of a socket that is short enough for the system, which takes no more than about a hundred bytes.
+struct ReachablePath {
+    path: PathBuf,
+    /// The directory, held open because the path goes by its number.
+    _directory: Option<File>,
+}
+
+impl ReachablePath {
+    fn of(socket: &Path) -> io::Result<Self> {
+        let (Some(directory), Some(name)) = (socket.parent(), socket.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        if socket.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
+            return Ok(Self { path: socket.to_owned(), _directory: None });
+        }
+        let directory = File::open(directory)?;
+        let path = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
+        Ok(Self { path, _directory: Some(directory) })
+    }
 }
 
 /// Somebody who waits for the current commit.
@@ -64,19 +93,15 @@ pub enum CurrentAnswer {
 }
 
 impl RunSocket {
-    /// Opens one that only this user can reach, below a directory for temporary files.
-    pub fn open(temporary: &Path) -> io::Result<Self> {
-        // A path that is too long for a socket is so because of where temporary files go.
-        Self::open_in(temporary).or_else(|_| Self::open_in(Path::new("/tmp")))
-    }
-
-    fn open_in(place: &Path) -> io::Result<Self> {
-        let private = Permissions::from_mode(0o700);
-        let directory = tempfile::Builder::new().prefix("ctx-run-").permissions(private).tempdir_in(place)?;
-        let path = directory.path().join("socket");
-        let listener = UnixListener::bind(&path)?;
+    /// Opens one that only this user can reach, in a directory of its own in a place. Directories there of runs that were
+    /// killed are removed.
+    pub fn open(place: &Path) -> io::Result<Self> {
+        let directory = RunDirectory::make(place)?;
+        let path = directory.path().join(SOCKET);
+        let reachable = ReachablePath::of(&path)?;
+        let listener = UnixListener::bind(&reachable.path)?;
         // Until now its directory has kept others away.
-        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        fs::set_permissions(&reachable.path, Permissions::from_mode(0o600))?;
         let (asked, waiting) = mpsc::channel(16);
         Ok(Self { _directory: directory, path, listener, asked, waiting })
     }
@@ -126,9 +151,15 @@ async fn answer(mut stream: tokio::net::UnixStream, asked: mpsc::Sender<CurrentQ
     _ = writing.write_all(&line).await;
 }
 
+/// Connects to a socket, however long its path is.
+pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
+    let reachable = ReachablePath::of(socket)?;
+    UnixStream::connect(&reachable.path)
+}
+
 /// Asks a run for the commit that is its agent's understanding now.
 pub(crate) fn ask(socket: &Path, limit: Duration) -> io::Result<CurrentAnswer> {
-    let mut stream = UnixStream::connect(socket)?;
+    let mut stream = connect(socket)?;
     stream.set_read_timeout(Some(limit))?;
     stream.set_write_timeout(Some(limit))?;
     let mut question = serde_json::to_vec(&Question::Current)?;
@@ -141,11 +172,16 @@ pub(crate) fn ask(socket: &Path, limit: Duration) -> io::Result<CurrentAnswer> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[tokio::test]
     async fn who_asks_is_answered_and_the_socket_is_private() {
-        let mut socket = RunSocket::open(&std::env::temp_dir()).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        // Longer than a path of a socket can be.
+        let place = place.path().join("long".repeat(50));
+        let mut socket = RunSocket::open(&place).unwrap();
         let path = socket.path().to_owned();
         let directory = path.parent().unwrap().to_owned();
         assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
@@ -156,7 +192,7 @@ mod tests {
         assert_eq!(asking.await.unwrap().unwrap(), expected);
         let theirs = path.clone();
         let odd = tokio::task::spawn_blocking(move || {
-            let mut stream = UnixStream::connect(theirs).unwrap();
+            let mut stream = connect(&theirs).unwrap();
             stream.write_all(b"{\"ask\":\"the way\"}\n").unwrap();
             io::read_to_string(stream).unwrap()
         });

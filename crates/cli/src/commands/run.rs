@@ -133,7 +133,7 @@ impl Run {
         let mut run_recorder = RunRecorder::new(recorder, inner.environment.homes.clone(), plan);
         run_recorder.list(&tap.printed())?;
         // Without one, `ctx current` finds its way by the list.
-        let socket = RunSocket::open(&env::temp_dir()).ok();
+        let socket = inner.environment.run_directories().find_map(|place| RunSocket::open(&place).ok());
         let command = command(&words, &inner, &run, socket.as_ref())?;
         let wrapper = Wrapper::new(tap, run_recorder, CheckpointSchedule::new(self.every, Instant::now()), socket);
         let wrapper = if is_silent { wrapper.watching() } else { wrapper };
