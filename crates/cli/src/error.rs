@@ -21,7 +21,7 @@ use contexture::{
     Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, StoreError,
     core::{EnvelopeId, NameError, Principal, TimeError, Timestamp},
     inspect::Obstacle,
-    wire::{self, FailureBody, FailureDocument, Versioned},
+    wire::{self, FailureBody, FailureDocument, SkippedFile, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
 use contexture_capture::{Error as CaptureError, Untraced};
@@ -169,6 +169,9 @@ pub(crate) enum Error {
     /// Some files do not come back as they are.
     #[error("the store does not give back {files} file{} as they are", if *files == 1 { "" } else { "s" })]
     NotReproduced { files: u64 },
+    /// Files that were named are no sessions, or cannot be read.
+    #[error("{}", not_taken_in(files))]
+    NotTakenIn { files: Vec<SkippedFile> },
     /// Not everything that was looked at is well.
     #[error("{problems} problem{}", if *problems == 1 { " is left" } else { "s are left" })]
     Unwell { problems: u64 },
@@ -196,6 +199,13 @@ pub(crate) enum Error {
     /// The program itself could not start.
     #[error("cannot start")]
     Runtime(#[source] io::Error),
+}
+
+fn not_taken_in(files: &[SkippedFile]) -> String {
+    match files {
+        [SkippedFile { path, reason }] => format!("cannot take in {}: {reason}", path.display()),
+        files => format!("cannot take in {}", output::counted(files.len() as u64, "file")),
+    }
 }
 
 impl From<CaptureError> for Error {

@@ -26,6 +26,9 @@ pub enum Error {
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The search index contradicts itself or the journal. It is made of the rest, which need not be damaged.
+    #[error("the search index is damaged")]
+    SearchIndex(#[source] store::Error),
     /// A text names neither a commit nor a head.
     #[error("{text:?} names neither a commit nor a head")]
     Reference {

@@ -76,7 +76,7 @@ impl Contexture {
             .boxed()
         });
         let mut found = Vec::new();
-        for (commit, mut hits) in finding.instrument(debug_span!("search")).await? {
+        for (commit, mut hits) in finding.instrument(debug_span!("search")).await.map_err(index::of_index)? {
             hits.sort_by_key(|hit| (hit.spot.entry.is_none(), hit.spot.entry, hit.spot.part, hit.spot.passage));
             let texts = self.texts(&commit, &hits).await?;
             let matching_passages = hits.first().map_or(0, |hit| hit.hits_in_commit);

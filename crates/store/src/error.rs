@@ -117,6 +117,13 @@ pub enum Error {
         /// What the engine said.
         source: Cause,
     },
+    /// A file of the store was deleted or replaced while it was open. What was to be written is not there for others, and the
+    /// handle refuses further writes.
+    #[error("{} was removed or replaced while the store was open", path.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// An earlier failure of the disk makes every later write doubtful, so the handle refuses them.
     #[error("the store was closed for writing after an earlier failure")]
     Poisoned {
@@ -243,6 +250,7 @@ impl Error {
             Self::Lost { server, limit, source } => {
                 Self::Lost { server: server.clone(), limit: *limit, source: Arc::clone(source) }
             }
+            Self::Replaced { path } => Self::Replaced { path: path.clone() },
             Self::Closed => Self::Closed,
             // Failures of one job or of opening, never of a group; kept as text because some of them cannot be copied.
             Self::Open { .. }
@@ -266,8 +274,8 @@ impl Error {
         }
     }
 
-    /// Tells whether the disk can no longer be trusted with further writes.
+    /// Tells whether further writes can no longer be trusted to be kept.
     pub(crate) fn poisons(&self) -> bool {
-        matches!(self, Self::DiskFull | Self::Disk { .. })
+        matches!(self, Self::DiskFull | Self::Disk { .. } | Self::Replaced { .. })
     }
 }

@@ -18,7 +18,7 @@ pub use query::{Query, QueryError};
 pub use word_split::{Passage, Words, passages};
 
 use crate::{
-    Result,
+    Error, Result,
     commit::CommitPlace,
     space::stored,
     sql::{Dialect, RowReader, Tx},
@@ -180,12 +180,12 @@ pub async fn cursor(tx: &mut Tx<'_>) -> Result<Option<Cursor>> {
     tx.row_of(&Cursor::select(), &[space.into()]).await
 }
 
-/// Begins the index of the space, unless there is one.
+/// Begins the index of the space, unless there is one: what may be left of an earlier one is to be dropped first.
 pub async fn begin(tx: &mut Tx<'_>) -> Result<()> {
     let space = tx.space;
     let sql = "INSERT INTO search_cursors (space, seq, inside, rules, passages, bytes) VALUES (?1, 0, 0, ?2, 0, 0) \
                ON CONFLICT (space) DO NOTHING";
-    tx.post(sql, &[space.into(), i64::from(RULES).into()]).await
+    tx.post(sql, &[space.into(), i64::from(CONDEMNED).into()]).await
 }
 
 /// Moves the index on from where it is thought to be, with what comes in and goes out on the way.
@@ -273,7 +273,9 @@ async fn forget_notes(tx: &mut Tx<'_>, place: CommitPlace) -> Result<()> {
 /// Says that the index of the space is to be made anew. Whoever searches next does that.
 pub async fn condemn(tx: &mut Tx<'_>) -> Result<()> {
     let space = tx.space;
-    tx.post("UPDATE search_cursors SET rules = ?2 WHERE space = ?1", &[space.into(), i64::from(CONDEMNED).into()]).await
+    // Whatever the row says, it can be read afterwards.
+    let sql = "UPDATE search_cursors SET seq = 0, inside = 0, rules = ?2, passages = 0, bytes = 0 WHERE space = ?1";
+    tx.post(sql, &[space.into(), i64::from(CONDEMNED).into()]).await
 }
 
 /// Takes up to `limit` passages out of an index that older rules made. Once it is empty it begins anew.
@@ -310,13 +312,18 @@ impl TableRow for Cursor {
     const COLUMNS: &'static [&'static str] = &["seq", "inside", "rules", "passages", "bytes"];
 
     fn decode(row: &mut RowReader<'_>) -> Result<Self> {
+        let (seq, inside, rules) = (row.integer()?, row.integer()?, row.integer()?);
+        let (passages, bytes) = (row.integer()?, row.integer()?);
+        let natural = |number: i64| {
+            u64::try_from(number).map_err(|_| Error::damaged("the search index counts something below zero"))
+        };
         Ok(Self {
-            seq: row.unsigned()?,
-            inside: row.unsigned()?,
+            seq: natural(seq)?,
+            inside: natural(inside)?,
             // A program of the future may count further than this one; both are newer.
-            rules: u32::try_from(row.integer()?).unwrap_or(u32::MAX),
-            passages: row.unsigned()?,
-            bytes: row.unsigned()?,
+            rules: u32::try_from(natural(rules)?).unwrap_or(u32::MAX),
+            passages: natural(passages)?,
+            bytes: natural(bytes)?,
         })
     }
 }

@@ -4,6 +4,7 @@
 
 mod alone;
 mod connection;
+mod files;
 pub(crate) mod inspect;
 mod schema;
 mod syncer;
@@ -26,6 +27,7 @@ use crate::{
 };
 use alone::Alone;
 use connection::SqliteConnection;
+use files::OpenFiles;
 use writer::Writer;
 
 /// Name of the database file in the store's directory.
@@ -41,6 +43,7 @@ const MAX_LOG_LEFT: u64 = 1024 * 1024;
 #[derive(Clone)]
 pub(crate) struct Sqlite {
     path: Arc<Path>,
+    files: OpenFiles,
     access: Access,
 }
 
@@ -56,41 +59,62 @@ enum Access {
 impl Sqlite {
     /// Opens the store in a directory for many callers, making both if need be.
     pub(crate) fn open(directory: &Path) -> Result<Self> {
-        let (connection, path) = prepare(directory)?;
-        let started = Writer::start(connection, path.clone());
+        let Prepared { connection, path, files } = prepare(directory)?;
+        let started = Writer::start(connection, path.clone(), files.clone());
         let writer = Arc::new(started.map_err(|source| Error::Open { path: directory.to_owned(), source })?);
-        Ok(Self { path: path.into(), access: Access::Shared { writer, readers: Arc::new(Pool::new(MAX_READERS)) } })
+        let access = Access::Shared { writer, readers: Arc::new(Pool::new(MAX_READERS)) };
+        Ok(Self { path: path.into(), files, access })
     }
 
     /// Does the same for one caller.
     pub(crate) fn open_alone(directory: &Path) -> Result<Self> {
-        let (connection, path) = prepare(directory)?;
-        let alone = Alone::new(connection, path.clone());
-        Ok(Self { path: path.into(), access: Access::Alone(Arc::new(alone)) })
+        let Prepared { connection, path, files } = prepare(directory)?;
+        let alone = Alone::new(connection, path.clone(), files.clone());
+        Ok(Self { path: path.into(), files, access: Access::Alone(Arc::new(alone)) })
     }
 
     /// Runs a job in a read transaction: it sees one moment of the store.
     pub(crate) async fn read(&self, scope: Scope, mut job: Box<dyn ReadJob>) -> Result<()> {
-        match &self.access {
+        let read = match &self.access {
             Access::Alone(alone) => alone.read(&scope, &mut *job).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
-                let (readers, path) = (Arc::clone(readers), Arc::clone(&self.path));
-                let reading = move || wait::to_end(read(&readers, &path, &scope, &mut *job));
+                let (readers, place) = (Arc::clone(readers), self.clone());
+                let reading = move || wait::to_end(place.read_from(&readers, &scope, &mut *job));
                 tokio::task::spawn_blocking(reading).await.map_err(|_| Error::Closed)?
             }
-        }
+        };
+        // It explains what else may have gone wrong.
+        self.files.check().and(read)
     }
 
     /// Runs a job that looks at a few rows, right here: changing threads would cost more than the look.
     pub(crate) async fn glance(&self, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
-        match &self.access {
+        let read = match &self.access {
             Access::Alone(alone) => alone.read(scope, job).await,
             Access::Shared { readers, .. } => {
                 let _turn = readers.turn().await?;
-                read(readers, &self.path, scope, job).await
+                self.read_from(readers, scope, job).await
             }
+        };
+        self.files.check().and(read)
+    }
+
+    /// Runs a job in a read transaction of an idle connection, or of a new one.
+    async fn read_from(&self, readers: &Pool<SqliteConnection>, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
+        let mut connection = if let Some(connection) = readers.take() {
+            connection
+        } else {
+            // Opening would make a new file.
+            self.files.check()?;
+            SqliteConnection::open(&self.path)?
+        };
+        let (looked, ended) = look(&mut connection, scope, job).await;
+        // A connection that cannot leave its transaction is dropped, not handed to the next reader.
+        if ended.is_ok() {
+            readers.give_back(connection);
         }
+        looked
     }
 
     /// Hands a job over to run in a write transaction. It is answered once it is durable.
@@ -120,9 +144,9 @@ impl Sqlite {
 
     /// Removes the database and its log.
     pub(crate) fn destroy(self) -> Result<()> {
-        let Self { path, access } = self;
+        let Self { path, access, .. } = self;
         drop(access);
-        for file in [path.to_path_buf(), path.with_extension("db-wal"), path.with_extension("db-shm")] {
+        for file in [path.to_path_buf(), log_file(&path), wal_index_file(&path)] {
             match fs::remove_file(&file) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::Open { path: file, source });
@@ -167,18 +191,9 @@ fn log_file(database: &Path) -> PathBuf {
     database.with_extension("db-wal")
 }
 
-/// Runs a job in a read transaction of an idle connection, or of a new one.
-async fn read(readers: &Pool<SqliteConnection>, path: &Path, scope: &Scope, job: &mut dyn ReadJob) -> Result<()> {
-    let mut connection = match readers.take() {
-        Some(connection) => connection,
-        None => SqliteConnection::open(path)?,
-    };
-    let (looked, ended) = look(&mut connection, scope, job).await;
-    // A connection that cannot leave its transaction is dropped, not handed to the next reader.
-    if ended.is_ok() {
-        readers.give_back(connection);
-    }
-    looked
+/// Returns where SQLite keeps the index of the write-ahead log, by which programs take turns.
+fn wal_index_file(database: &Path) -> PathBuf {
+    database.with_extension("db-shm")
 }
 
 /// Runs a job in a read transaction of a connection. Returns whether it could, and whether the transaction was left.
@@ -195,8 +210,15 @@ async fn look(connection: &mut SqliteConnection, scope: &Scope, job: &mut dyn Re
     (looked, connection.end_read())
 }
 
+/// A database that is ready.
+struct Prepared {
+    connection: SqliteConnection,
+    path: PathBuf,
+    files: OpenFiles,
+}
+
 /// Opens the database in a directory and brings it to the newest schema.
-fn prepare(directory: &Path) -> Result<(SqliteConnection, PathBuf)> {
+fn prepare(directory: &Path) -> Result<Prepared> {
     private::create_directory(directory).map_err(|source| Error::Open { path: directory.to_owned(), source })?;
     let path = directory.join(DATABASE_FILE);
     if !path.exists() {
@@ -205,7 +227,9 @@ fn prepare(directory: &Path) -> Result<(SqliteConnection, PathBuf)> {
     }
     let mut connection = SqliteConnection::open(&path)?;
     schema::migrate(&mut connection, directory, &path)?;
-    Ok((connection, path))
+    // Its last look has opened the log as well.
+    let files = OpenFiles::of(&path)?;
+    Ok(Prepared { connection, path, files })
 }
 
 /// Tells whether the log of a database is so long that it must not be left so.

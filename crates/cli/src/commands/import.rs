@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
     path::PathBuf,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -72,14 +73,26 @@ impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let found = self.findings(invocation)?;
         if self.dry_run {
-            return show_plan(&found, output);
+            show_plan(&found, output)?;
+            return self.expect_sessions(&found.skipped);
         }
         let engine = invocation.open().await?;
         if self.verify {
-            return verify(&engine, &invocation.environment.machine()?, &found.candidates, output).await;
+            verify(&engine, &invocation.environment.machine()?, &found.candidates, output).await?;
+            return self.expect_sessions(&found.skipped);
         }
         sessions::tell_rescued(sessions::rescue(&engine, invocation).await?, output);
-        take_in(&engine, invocation, found, output).await
+        let skipped = take_in(&engine, invocation, found, output).await?;
+        self.expect_sessions(&skipped)
+    }
+
+    /// Fails when a file was left out that somebody named, and not only a directory around it.
+    fn expect_sessions(&self, skipped: &[SkippedSession]) -> Result<()> {
+        let named: Vec<PathBuf> =
+            self.paths.iter().map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone())).collect();
+        let left_out = skipped.iter().filter(|skipped| named.contains(&skipped.path)).map(sessions::left_out);
+        let files: Vec<SkippedFile> = left_out.collect();
+        if files.is_empty() { Ok(()) } else { Err(Error::NotTakenIn { files }) }
     }
 
     /// Lists what is to be taken in and what is not.
@@ -100,7 +113,7 @@ async fn take_in(
     invocation: &Invocation,
     found: SessionFindings,
     output: &mut Output,
-) -> Result<()> {
+) -> Result<Vec<SkippedSession>> {
     let total: u64 = found.candidates.iter().map(|candidate| candidate.bytes).sum();
     let bar = output.progress("Importing", Some(total)).counter();
     // What comes out of a compressed file is more than the file.
@@ -114,8 +127,9 @@ async fn take_in(
         for file in files {
             output.document(file)?;
         }
-        let skipped = skipped.iter().map(sessions::left_out).collect();
-        return output.document(ImportClosing { runtimes, skipped });
+        let left_out = skipped.iter().map(sessions::left_out).collect();
+        output.document(ImportClosing { runtimes, skipped: left_out })?;
+        return Ok(skipped);
     }
     for file in &files {
         let framing = formats::codec(&file.format).map(formats::Codec::framing);
@@ -139,7 +153,7 @@ async fn take_in(
     if has_grown {
         output.status("`ctx log --graph --all` shows what is there.");
     }
-    Ok(())
+    Ok(skipped)
 }
 
 fn show_sums(runtimes: &BTreeMap<String, ImportTotals>, output: &mut Output) -> Result<()> {

@@ -47,6 +47,7 @@ impl Coded for Error {
             Self::Unequal { .. } => ErrorCode::Unequal,
             Self::Unsound { .. } => ErrorCode::Unsound,
             Self::NotReproduced { .. } => ErrorCode::NotReproduced,
+            Self::NotTakenIn { .. } => ErrorCode::NotTakenIn,
             Self::Unwell { .. } => ErrorCode::Unwell,
             Self::Start { .. } => ErrorCode::CannotStartAgent,
             Self::Ended { .. } => ErrorCode::AgentFailed,

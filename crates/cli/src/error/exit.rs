@@ -50,9 +50,11 @@ impl Exit {
             ErrorCode::HeadConflict | ErrorCode::KeyConflict | ErrorCode::Overtaken | ErrorCode::PolicyChanged => {
                 Self::Conflict
             }
-            ErrorCode::AbsentArtifact | ErrorCode::Damaged | ErrorCode::DamagedArtifact | ErrorCode::Unsound => {
-                Self::Damaged
-            }
+            ErrorCode::AbsentArtifact
+            | ErrorCode::Damaged
+            | ErrorCode::DamagedArtifact
+            | ErrorCode::DamagedIndex
+            | ErrorCode::Unsound => Self::Damaged,
             // What needs no ending of its own has failed; the page of errors shows which ending each code has.
             _ => Self::Failed,
         }

@@ -62,6 +62,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         }
         Error::NoHeads => "`ctx log --all` shows commits to name instead",
         Error::NotEmpty { .. } => "name a new directory",
+        Error::NotTakenIn { .. } => "`--runtime` says what a file is that is not recognised",
         Error::NotReproduced { .. } => "`ctx import` takes in what is new; then compare again",
         Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
         Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
@@ -152,6 +153,7 @@ fn all_of(principal: &Principal) -> String {
 fn after_operation(error: &EngineError) -> Option<String> {
     let hint: &str = match error {
         EngineError::Store(error) => return in_the_store(error),
+        EngineError::SearchIndex(_) => "`ctx search --rebuild` makes it anew from what is stored",
         EngineError::Reference { .. } => COMMITS,
         EngineError::Empty => "`--allow-empty` makes a commit of nothing",
         EngineError::Malformed { .. } => "`--no-check` stores the bytes as they are",
@@ -227,6 +229,7 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         StoreError::Busy(_) => "nothing was written; run the same command again",
         StoreError::ReadOnly => "`ctx store check` says why",
         StoreError::Disk { .. } => "`ctx fsck` checks what the disk kept",
+        StoreError::Replaced { .. } => "`ctx store check` says what is there now; then run the same command again",
         StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) => DAMAGE,
         StoreError::NoCommit(_)
         | StoreError::NoParent(_)

@@ -17,6 +17,7 @@ use contexture::{
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
+    wire::SkippedFile,
 };
 use contexture_assembly::{
     check::Level,
@@ -93,6 +94,7 @@ fn store() -> Vec<StoreError> {
         StoreError::ReadOnly,
         StoreError::DiskFull,
         StoreError::Disk { source: cause() },
+        StoreError::Replaced { path: path() },
         StoreError::Poisoned { source: Arc::new(StoreError::DiskFull) },
         StoreError::Closed,
         StoreError::Damaged { what: text() },
@@ -118,6 +120,7 @@ fn engine() -> Vec<EngineError> {
     let not_text = FormatError::NotUtf8 { place: ContentPosition::Byte { offset: 0 } };
     let too_long = SummaryText::new("x".repeat(SummaryText::MAX_BYTES + 1)).unwrap_err();
     vec![
+        EngineError::SearchIndex(StoreError::Damaged { what: text() }),
         EngineError::Reference { text: text() },
         EngineError::NoAncestor { commit, depth: 1, back: 2 },
         EngineError::Empty,
@@ -206,6 +209,7 @@ fn answers() -> Vec<Error> {
         Error::Unequal { what: "commits" },
         Error::Unsound { problems: 1 },
         Error::NotReproduced { files: 1 },
+        Error::NotTakenIn { files: vec![SkippedFile { path: path(), reason: text() }] },
         Error::Unwell { problems: 1 },
     ]
 }

@@ -77,6 +77,7 @@ fn what_is_no_session_is_refused_with_its_reason_and_garbage_is_named() {
     let shown = |text: &str| text.replace(root.to_str().unwrap(), "HOME");
     let ran = user.run(&["import", "notes.jsonl", "broken.jsonl"]);
     assert_snapshot!(shown(&ran.to_string()), @"
+    [exit 1]
     runtime         files      new    grown    commits       read  branches
     claude-code         1        1        0          1  391 bytes         0
     [stderr]
@@ -84,6 +85,8 @@ fn what_is_no_session_is_refused_with_its_reason_and_garbage_is_named() {
     Left out 1 file: it does not look like a session of any runtime or a conversation in any format that is known
       HOME/notes.jsonl
     `ctx log --graph --all` shows what is there.
+    error: cannot take in HOME/notes.jsonl: it does not look like a session of any runtime or a conversation in any format that is known
+      hint: `--runtime` says what a file is that is not recognised
     ");
     assert_eq!(user.run(&["import", "nowhere"]).code, 1);
     // The files stay as they are.
@@ -135,10 +138,13 @@ fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
     `ctx log --graph --all` shows what is there.
     ");
     assert_snapshot!(shown(user.run(&["import", "talk.json", "--runtime", "codex"])), @"
+    [exit 1]
     [stderr]
     There are no sessions to take in.
     Left out 1 file: it is anthropic-messages-v1, and --runtime asks for codex
       HOME/talk.json
+    error: cannot take in HOME/talk.json: it is anthropic-messages-v1, and --runtime asks for codex
+      hint: `--runtime` says what a file is that is not recognised
     ");
     assert_snapshot!(shown(user.run(&["import", "odd.jsonl", "--runtime", "codex"])), @"
     runtime         files      new    grown    commits       read  branches

@@ -111,6 +111,8 @@ codes! {
     Damaged = "damaged", "`ctx fsck` says what is hit; restore that part from a bundle or a backup.";
     /// The bytes of an artifact are not those that its id names.
     DamagedArtifact = "damaged-artifact", "`ctx fsck` says what is hit; restore that part from a bundle or a backup.";
+    /// The search index contradicts itself or the journal.
+    DamagedIndex = "damaged-index", "`ctx search --rebuild` makes it anew; if that fails, `ctx export --all -o FILE` saves the rest for a new store.";
     /// The database could not do what was asked of it.
     Database = "database", "Read what it said; `ctx store check` looks at the store.";
     /// The user has too few rights in the database.
@@ -242,6 +244,8 @@ codes! {
     NotReproduced = "not-reproduced", "Take in what is new with `ctx import`, then compare again.";
     /// A session cannot be stored now; it is kept in the spool.
     NotStored = "not-stored", "`ctx doctor` says what is wrong.";
+    /// Files that were named are no sessions, or cannot be read. What else was named was taken in.
+    NotTakenIn = "not-taken-in", "Name session files; `--runtime` says what one is that is not recognised.";
     /// Something that belongs into settings is not UTF-8.
     NotText = "not-text", "Give it a name in UTF-8.";
     /// Nothing of a session is written down yet.
@@ -270,6 +274,8 @@ codes! {
     ReadOnly = "read-only", "`ctx store check` says why.";
     /// What was to be assembled does not fit, and the recipe rejects that.
     Rejected = "rejected", "Raise the budget with `--max-tokens`, or let the recipe cut.";
+    /// A file of the store was removed or replaced while the store was open. What was under way is not in the store.
+    Replaced = "replaced", "See what became of the store's directory; then run the same command again.";
     /// An envelope has more artifacts than one may have.
     TooManyArtifacts = "too-many-artifacts", "Assemble less at once; the message names the limit.";
     /// Settings would be changed, and nobody can be asked.

@@ -12,6 +12,7 @@ impl Coded for Error {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Store(error) => error.code(),
+            Self::SearchIndex(_) => ErrorCode::DamagedIndex,
             Self::Reference { .. } => ErrorCode::BadReference,
             Self::NoAncestor { .. } => ErrorCode::NoAncestor,
             Self::Empty => ErrorCode::Empty,
@@ -57,6 +58,7 @@ impl Coded for store::Error {
             Self::ReadOnly => ErrorCode::ReadOnly,
             Self::DiskFull => ErrorCode::DiskFull,
             Self::Disk { .. } => ErrorCode::Disk,
+            Self::Replaced { .. } => ErrorCode::Replaced,
             Self::Poisoned { .. } => ErrorCode::Poisoned,
             Self::Closed => ErrorCode::Closed,
             Self::Input(_) => ErrorCode::CannotRead,

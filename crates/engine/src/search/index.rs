@@ -73,12 +73,29 @@ impl Contexture {
 
     /// Says that the index is to be made anew, which the next [`update_index`](Self::update_index) does.
     pub async fn discard_index(&self) -> Result<()> {
-        let (cursor, _) = Indexer { store: &self.store, scope: self.scope(), unreadable: 0 }.look().await?;
-        if cursor.is_some() {
-            self.store.write(self.scope(), (), |tx, ()| search::condemn(tx).boxed()).await?;
+        let indexer = Indexer { store: &self.store, scope: self.scope(), unreadable: 0 };
+        // One whose row cannot be read is one all the same.
+        if !matches!(indexer.look().await, Ok((None, _))) {
+            indexer.condemn().await?;
         }
         Ok(())
     }
+}
+
+/// Tells of a failure of a statement that touches nothing but the index.
+pub(super) fn of_index(error: StoreError) -> Error {
+    match error {
+        StoreError::Damaged { .. } | StoreError::Database { .. } => Error::SearchIndex(error),
+        other => Error::Store(other),
+    }
+}
+
+fn contradiction(what: &str) -> Error {
+    Error::SearchIndex(StoreError::Damaged { what: what.to_owned() })
+}
+
+fn too_far_inside() -> Error {
+    contradiction("it has more of a record than there is in it")
 }
 
 struct Indexer<'e> {
@@ -116,21 +133,33 @@ enum ReadSubject {
 impl Indexer<'_> {
     /// Brings the index to the end of the journal.
     async fn follow(&mut self, progress: &mut (dyn FnMut(Indexing) + Send)) -> Result<()> {
+        let mut stepped_from = None;
         loop {
             // Where the index is, is asked anew each time: others move it too, and a step whose end was not heard of may
             // have been taken or not.
             let (cursor, tip) = self.look().await?;
             match cursor {
                 _ if tip == 0 => return Ok(()),
-                None => self.store.write(self.scope.clone(), (), |tx, ()| search::begin(tx).boxed()).await?,
+                None => {
+                    let begun = self.store.write(self.scope.clone(), (), |tx, ()| search::begin(tx).boxed()).await;
+                    begun.map_err(of_index)?;
+                }
                 Some(cursor) if cursor.rules < RULES => {
-                    self.store
-                        .write(self.scope.clone(), (), |tx, ()| search::drop_some(tx, DROPPED_PER_STEP).boxed())
-                        .await?;
+                    let dropping = self
+                        .store
+                        .write(self.scope.clone(), (), |tx, ()| search::drop_some(tx, DROPPED_PER_STEP).boxed());
+                    dropping.await.map_err(of_index)?;
                 }
                 // A newer program's index is left to newer programs.
-                Some(cursor) if cursor.rules > RULES || cursor.seq >= tip => return Ok(()),
+                Some(cursor) if cursor.rules > RULES || cursor.seq == tip => return Ok(()),
+                // It is of a journal that went on otherwise, as after a restored copy.
+                Some(cursor) if cursor.seq > tip => self.condemn().await?,
+                // Whoever moves it moves it on.
+                Some(cursor) if stepped_from == Some(cursor) => {
+                    return Err(contradiction("it does not get on in the journal"));
+                }
                 Some(cursor) => {
+                    stepped_from = Some(cursor);
                     progress(Indexing { done: cursor.seq, total: tip });
                     self.step(cursor).await?;
                 }
@@ -139,7 +168,12 @@ impl Indexer<'_> {
     }
 
     async fn look(&self) -> Result<(Option<Cursor>, u64)> {
-        Ok(self.store.glance(self.scope.clone(), (), |tx, ()| look(tx).boxed()).await?)
+        self.store.glance(self.scope.clone(), (), |tx, ()| look(tx).boxed()).await.map_err(of_index)
+    }
+
+    async fn condemn(&self) -> Result<()> {
+        let condemning = self.store.write(self.scope.clone(), (), |tx, ()| search::condemn(tx).boxed());
+        condemning.await.map_err(of_index)
     }
 
     /// Takes in the next records. When somebody else does so at the same time, that is left to them.
@@ -161,6 +195,7 @@ impl Indexer<'_> {
         let mut changes = Vec::new();
         for (seq, cut) in page {
             match cut {
+                PassageCut::Changes(found) if found.len() < skipped => return Err(too_far_inside()),
                 PassageCut::Changes(found) => changes.extend(found.into_iter().skip(skipped)),
                 PassageCut::Unreadable => self.unreadable += 1,
                 PassageCut::Large { place, format, located } => {
@@ -208,15 +243,15 @@ impl Indexer<'_> {
         let mut reader = ArtifactReader::of(self.store, &self.scope, located);
         let (mut changes, mut skipped, mut inside) = (Vec::new(), cursor.inside, 0);
         loop {
-            let is_over = match reader.next().await {
+            let (is_over, is_whole) = match reader.next().await {
                 Ok(Some(piece)) => {
                     extractor.push(&piece);
-                    false
+                    (false, true)
                 }
-                Ok(None) => true,
+                Ok(None) => (true, true),
                 Err(error) if is_damage(&error) => {
                     self.unreadable += 1;
-                    true
+                    (true, false)
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -231,6 +266,9 @@ impl Indexer<'_> {
             skipped -= taken;
             let taken = usize::try_from(taken).unwrap_or(usize::MAX);
             changes.drain(before..before + taken);
+            if is_over && is_whole && skipped > 0 {
+                return Err(too_far_inside());
+            }
             if is_over {
                 let next = cursor.seq + 1;
                 return self.advance(cursor, next, 0, &mut changes).await;
@@ -259,7 +297,7 @@ impl Indexer<'_> {
         let writing = self
             .store
             .write(self.scope.clone(), step, |tx, (from, to, changes)| search::advance(tx, from, *to, changes).boxed());
-        let moved: Moved = writing.await?;
+        let moved: Moved = writing.await.map_err(of_index)?;
         (cursor.seq, cursor.inside) = (seq, inside);
         Ok(moved == Moved::Here)
     }

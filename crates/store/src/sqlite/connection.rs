@@ -1,6 +1,6 @@
 //! One SQLite connection with the settings that durability and sharing need.
 
-use std::{io, path::Path, sync::Arc, thread, time::Duration};
+use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use futures_util::{
     TryFutureExt as _,
@@ -201,9 +201,9 @@ impl SqliteConnection {
         self.keep_failure(classify(attempt, error))
     }
 
-    /// Takes in that the log could not be synced.
-    pub(super) fn fail(&mut self, error: io::Error) -> Error {
-        self.keep_failure(Error::Disk { source: Arc::new(error) })
+    /// Takes in that what was written may not be kept.
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        self.keep_failure(error)
     }
 
     fn keep_failure(&mut self, error: Error) -> Error {

@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use super::log_file;
+use super::{files::OpenFiles, log_file};
 use crate::{
     Error, Result,
     job::{self, Group},
@@ -32,11 +32,12 @@ pub(super) struct Syncer {
 
 impl Syncer {
     /// Starts to sync the log of a database.
-    pub(super) fn start(database: &Path) -> io::Result<Self> {
+    pub(super) fn start(database: &Path, files: OpenFiles) -> io::Result<Self> {
         let (groups, queue) = mpsc::sync_channel(MAX_WAITING);
         let (pending, failure) = (Arc::<AtomicUsize>::default(), Arc::<OnceLock<_>>::default());
         let task = Task {
             log: LogFile { path: log_file(database), file: None },
+            files,
             pending: Arc::clone(&pending),
             failure: Arc::clone(&failure),
         };
@@ -83,6 +84,7 @@ impl Drop for Syncer {
 /// What the thread works with.
 struct Task {
     log: LogFile,
+    files: OpenFiles,
     pending: Arc<AtomicUsize>,
     failure: Arc<OnceLock<Arc<Error>>>,
 }
@@ -106,10 +108,12 @@ impl Task {
         if let Some(failure) = self.failure.get() {
             return Err(Error::Poisoned { source: Arc::clone(failure) });
         }
-        self.log.sync().map_err(|error| {
-            let failure = Error::Disk { source: Arc::new(error) };
+        let synced = self.log.sync();
+        // A log that lies elsewhere may have been synced, or there may be none.
+        let checked = self.files.check();
+        let ended = checked.and_then(|()| synced.map_err(|error| Error::Disk { source: Arc::new(error) }));
+        ended.inspect_err(|failure| {
             self.failure.get_or_init(|| Arc::new(failure.again()));
-            failure
         })
     }
 }

@@ -3,13 +3,14 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use super::{
     connection::{LogSync, SqliteConnection},
+    files::OpenFiles,
     syncer::{self, Syncer},
     wait,
 };
@@ -30,11 +31,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: SqliteConnection, path: PathBuf) -> io::Result<Self> {
+    pub(super) fn start(connection: SqliteConnection, path: PathBuf, files: OpenFiles) -> io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
-        let syncer = Syncer::start(&path)?;
+        let syncer = Syncer::start(&path, files.clone())?;
+        let mut place = WritePlace { connection, path, files };
         let thread =
-            thread::Builder::new().name("ctx-writer".into()).spawn(move || serve(connection, &path, syncer, &queue))?;
+            thread::Builder::new().name("ctx-writer".into()).spawn(move || serve(&mut place, syncer, &queue))?;
         Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
@@ -55,7 +57,14 @@ impl Drop for Writer {
     }
 }
 
-fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &mpsc::Receiver<Box<dyn Job>>) {
+/// Where groups are written.
+pub(super) struct WritePlace {
+    pub(super) connection: SqliteConnection,
+    pub(super) path: PathBuf,
+    pub(super) files: OpenFiles,
+}
+
+fn serve(place: &mut WritePlace, syncer: Syncer, queue: &mpsc::Receiver<Box<dyn Job>>) {
     let mut last_group = 0;
     while let Ok(first) = queue.recv() {
         let mut group = gather(first, queue, last_group);
@@ -65,7 +74,7 @@ fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &
         let sync = if group.len() > 1 || syncer.is_busy() { LogSync::Apart } else { LogSync::WithCommit };
         let committed = match syncer.poison() {
             Some(failure) => Err(Error::Poisoned { source: failure }),
-            None => wait::to_end(try_group(&mut connection, path, &mut group, sync)),
+            None => wait::to_end(try_group(place, &mut group, sync)),
         };
         match (committed, sync) {
             (Ok(()), LogSync::Apart) => syncer.hand_over(group),
@@ -73,27 +82,38 @@ fn serve(mut connection: SqliteConnection, path: &Path, syncer: Syncer, queue: &
         }
     }
     if syncer.end().is_none() {
-        fold_long_log(&mut connection, path);
+        fold_long_log(&mut place.connection, &place.path);
     }
 }
 
 /// Runs a group in one transaction, durable, and answers those who wait.
-pub(super) async fn serve_group(connection: &mut SqliteConnection, path: &Path, mut group: Group) {
-    let committed = try_group(connection, path, &mut group, LogSync::WithCommit).await;
+pub(super) async fn serve_group(place: &mut WritePlace, mut group: Group) {
+    let committed = try_group(place, &mut group, LogSync::WithCommit).await;
     job::answer_group(group, &committed);
 }
 
 /// Runs a group in one transaction. An error means that nothing of the group was acknowledged.
-async fn try_group(connection: &mut SqliteConnection, path: &Path, group: &mut Group, sync: LogSync) -> Result<()> {
-    if let Some(failure) = connection.poison() {
+async fn try_group(place: &mut WritePlace, group: &mut Group, sync: LogSync) -> Result<()> {
+    if let Some(failure) = place.connection.poison() {
         return Err(Error::Poisoned { source: failure });
     }
+    let ended = commit_durably(place, group, sync).await;
+    if sync == LogSync::WithCommit || ended.is_err() {
+        // Where the sync is somebody else's, so is the look. A failure may come from files that are gone.
+        place.files.check().map_err(|error| place.connection.fail(error))?;
+    }
+    ended
+}
+
+async fn commit_durably(place: &mut WritePlace, group: &mut Group, sync: LogSync) -> Result<()> {
+    let WritePlace { connection, path, .. } = place;
     connection.sync_log(sync)?;
     let changes = connection.changes();
     commit_group(connection, group).await?;
     if sync == LogSync::WithCommit && connection.changes() == changes {
         // Such a commit syncs nothing. What the answers rest on may be what another program is about to sync.
-        syncer::sync_log_of(path).map_err(|error| connection.fail(error))?;
+        let synced = syncer::sync_log_of(path).map_err(|error| Error::Disk { source: Arc::new(error) });
+        synced.map_err(|error| connection.fail(error))?;
     }
     Ok(())
 }
