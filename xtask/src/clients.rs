@@ -46,7 +46,7 @@ fn has_npm() -> bool {
 }
 
 /// Cargo marks the directory that it builds in, and this program was built there.
-fn target_directory() -> Result<PathBuf, String> {
+pub(crate) fn target_directory() -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let marked = program.ancestors().find(|directory| directory.join("CACHEDIR.TAG").exists());
     marked.map(Path::to_owned).ok_or_else(|| format!("{} was not built by cargo", program.display()))

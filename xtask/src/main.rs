@@ -2,6 +2,7 @@
 
 mod clients;
 mod names;
+mod oracles;
 mod postgres;
 
 use std::{
@@ -14,9 +15,10 @@ const HELP: &str = "\
 usage: cargo xtask TASK
 
   test            checks names, formatting and lints, then runs every test; before that, installs PostgreSQL's server with
-                  apt-get (and sudo) if there is none, and the agent clients
+                  apt-get (and sudo) if there is none, the agent clients, and other scanners of secrets
   names           lists the public type names that the workspace defines more than once, and fails if there are any
   clients         installs the agent clients that the tests run, from npm into the target directory
+  oracles         installs the scanners that the detector of secrets is compared with, from PyPI into the target directory
   fixtures        records the clients' transcripts in crates/formats/tests/fixtures anew
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
   fuzz [SECONDS]  fuzzes every decoder for so many seconds each (needs cargo-fuzz and a nightly toolchain)
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         "test" => test(),
         "names" => names::check(),
         "clients" => clients::install(),
+        "oracles" => oracles::install(),
         "fixtures" => fixtures(),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     postgres::install()?;
     clients::install()?;
+    oracles::install()?;
     names::check()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;

@@ -23,9 +23,9 @@ const COLON: u16 = 1 << 14;
 /// The classes of every byte.
 const CLASSES: [u16; 256] = {
     let mut classes = [0; 256];
-    let mut byte = 0;
+    let mut byte = 0_u8;
     while byte < 128 {
-        classes[byte] = match byte as u8 {
+        classes[byte as usize] = match byte {
             b'0' | b'1' | b'8' | b'9' => LOW_DIGIT,
             b'2'..=b'7' => DIGIT_OF_BASE32,
             b'a'..=b'f' => LOWER_HEX,

@@ -123,15 +123,12 @@ pub(crate) fn plain(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        match unit(bytes, at) {
-            Some(Unit { end, text }) => {
-                push(&mut plain, text);
-                at = end;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
+        if let Some(Unit { end, text }) = unit(bytes, at) {
+            push(&mut plain, text);
+            at = end;
+        } else {
+            plain.push(bytes[at]);
+            at += 1;
         }
     }
     Cow::Owned(plain)

@@ -6,6 +6,7 @@ mod assigned;
 mod chat;
 mod cloud;
 mod forges;
+mod marked;
 mod models;
 mod payment;
 mod registries;
@@ -13,8 +14,10 @@ mod services;
 
 use crate::family::Family;
 
+pub(crate) use marked::{FAMILIES as MARKED, Marked};
+
 /// Families by what they open.
-pub const FAMILIES: [(&str, &[Family]); 8] = [
+pub const FAMILIES: [(&str, &[Family]); 9] = [
     ("Clouds", cloud::FAMILIES),
     ("Forges and builds", forges::FAMILIES),
     ("Model providers", models::FAMILIES),
@@ -23,6 +26,7 @@ pub const FAMILIES: [(&str, &[Family]); 8] = [
     ("Package registries", registries::FAMILIES),
     ("Other services", services::FAMILIES),
     ("Told by the name that they are assigned to", assigned::FAMILIES),
+    ("Told by what stands around them", marked::FAMILIES),
 ];
 
 /// Lists the families that have a row in the table.

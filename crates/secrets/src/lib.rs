@@ -3,15 +3,25 @@
 //! Nothing here does I/O or reads a clock: the same bytes and rules give the same findings.
 
 mod alphabet;
+mod anchors;
+mod assignment;
 mod checksum;
 mod escape;
+mod escaped_code;
 mod families;
 mod family;
 mod found;
+mod likely;
 mod mask;
+mod pem;
 mod scanner;
+mod special;
 mod stream;
 mod tokens;
+mod url;
+mod user_rules;
+mod users;
+mod value;
 
 pub use alphabet::Alphabet;
 pub use contexture_core::{
@@ -22,3 +32,4 @@ pub use family::{Check, Context, Family, Part, Shape};
 pub use mask::masked;
 pub use scanner::{Scanner, SecretSpan};
 pub use stream::{Piece, StreamScanner, StreamedSecret};
+pub use user_rules::{AllowList, Mark, RuleMistake, RuleMistakes, RuleProblem, UserRule, UserRules};

@@ -11,17 +11,21 @@ use crate::{
     escape,
     family::{Check, Part, Shape},
     found::{Found, Strength},
+    special,
 };
 
 /// Length of the shortest run that can be a token.
 pub(crate) const SHORTEST_RUN: usize = 16;
 
+/// Most bytes before a word that may be an escape or a colour.
+const MOST_BEFORE: usize = 8;
+
 /// Which bytes are of a run.
 const IN_RUN: [bool; 256] = {
     let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = Alphabet::DOTTED.has(byte as u8);
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = Alphabet::DOTTED.has(byte);
         byte += 1;
     }
     table
@@ -36,6 +40,8 @@ pub(crate) struct Tokens {
     shapes: Vec<TokenShape>,
     /// Where the shapes of a first byte are.
     buckets: Box<[(u16, u16); 256]>,
+    /// The rule of the first that is recognised one by one.
+    marked: usize,
 }
 
 /// A shape and the rule that it belongs to.
@@ -53,8 +59,22 @@ impl TokenShape {
     }
 }
 
+impl TokenShape {
+    pub(crate) fn of_user(prefix: &str, alphabet: Alphabet, (least, most): (usize, usize), rule: usize) -> Self {
+        let parts = [Part::Of(alphabet, least, most)].into();
+        Self { prefix: prefix.as_bytes().into(), parts, check: Check::Shape, rule }
+    }
+}
+
+/// Tells whether a word begins at a place.
+pub(crate) fn begins(bytes: &[u8], at: usize) -> bool {
+    let before = &bytes[at.saturating_sub(MOST_BEFORE)..at];
+    let start = at - before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    start == at || escape::after_escape(bytes, start) == at || after_decoration(bytes, start, bytes.len()) == Some(at)
+}
+
 impl Tokens {
-    pub(crate) fn new(mut shapes: Vec<TokenShape>) -> Self {
+    pub(crate) fn new(mut shapes: Vec<TokenShape>, marked: usize) -> Self {
         shapes.sort_by_key(|shape| (shape.prefix[0], std::cmp::Reverse(shape.prefix.len())));
         let mut starts = Box::new([0; 128]);
         let mut buckets = Box::new([(0, 0); 256]);
@@ -67,7 +87,7 @@ impl Tokens {
             }
             bucket.1 = index + 1;
         }
-        Self { starts, shapes, buckets }
+        Self { starts, shapes, buckets, marked }
     }
 
     /// Reports every token.
@@ -86,6 +106,9 @@ impl Tokens {
     fn find_in_run(&self, bytes: &[u8], start: usize, end: usize, found: &mut Vec<Found>) {
         let first = escape::after_escape(bytes, start).min(end);
         self.find_at(bytes, first, Place::Start, found);
+        if end - first >= SHORTEST_RUN {
+            special::find(bytes, first, end, self.marked, found);
+        }
         if let Some(word) = after_decoration(bytes, start, end) {
             self.find_at(bytes, word, Place::Start, found);
         }
@@ -93,6 +116,13 @@ impl Tokens {
             if matches!(bytes[at], b'.' | b'-' | b'_') {
                 self.find_at(bytes, at + 1, Place::Within, found);
             }
+        }
+    }
+
+    /// Reports the token that a search found by its start.
+    pub(crate) fn find_word(&self, bytes: &[u8], at: usize, found: &mut Vec<Found>) {
+        if begins(bytes, at) {
+            self.find_at(bytes, at, Place::Start, found);
         }
     }
 
@@ -168,6 +198,9 @@ impl TokenShape {
 
 /// Tells whether a text has letters and digits and is not one that repeats itself, as examples do.
 fn is_mixed(body: &[u8]) -> bool {
+    if ["EXAMPLE", "example", "XXXX", "xxxx"].iter().any(|word| memchr::memmem::find(body, word.as_bytes()).is_some()) {
+        return false;
+    }
     let mut seen = [false; 128];
     for &byte in body {
         seen[usize::from(byte & 0x7f)] = true;
@@ -200,6 +233,9 @@ fn next_run(bytes: &[u8], mut at: usize) -> Option<usize> {
 /// Returns where a word begins behind what is no part of it: `%3D`, the end of a colour, the head of a CBOR text.
 fn after_decoration(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let run = &bytes[start..end];
+    if run.len() < 4 {
+        return None;
+    }
     match start.checked_sub(1).map(|before| bytes[before]) {
         Some(b'%') if run[..2].iter().all(u8::is_ascii_hexdigit) => Some(start + 2),
         Some(b'[' | b';') => {

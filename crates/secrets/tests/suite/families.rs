@@ -28,7 +28,7 @@ fn every_shape_is_found_wherever_it_stands() {
                 let secret = secret(shape, &mut random);
                 let text = format!("{before}{secret}{after}");
                 let found = scanner.scan(text.as_bytes());
-                let whole = found.iter().any(|span| &text[span.start..span.end()] == secret);
+                let whole = found.iter().any(|span| text[span.start..span.end()] == secret);
                 assert!(whole, "{} {:?} in {text:?}: {found:?}", family.id, shape.prefix);
             }
         }

@@ -2,3 +2,7 @@
 
 mod families;
 mod generate;
+mod oracles;
+mod page;
+mod properties;
+mod quiet;
