@@ -113,8 +113,10 @@ impl Tokens {
             self.find_at(bytes, word, Place::Start, found);
         }
         for at in first..end.saturating_sub(SHORTEST_RUN - 4) {
-            if matches!(bytes[at], b'.' | b'-' | b'_') {
-                self.find_at(bytes, at + 1, Place::Within, found);
+            match bytes[at] {
+                b'.' | b'-' | b'_' => self.find_at(bytes, at + 1, Place::Within, found),
+                b'x' => self.find_at(bytes, at + 2, Place::CborText, found),
+                _ => {}
             }
         }
     }
@@ -136,8 +138,9 @@ impl Tokens {
         let (from, to) = self.buckets[usize::from(head[0])];
         for shape in &self.shapes[usize::from(from)..usize::from(to)] {
             if bytes[at..].starts_with(&shape.prefix)
-                && (place == Place::Start || shape.prefix.len() >= 4)
-                && let Some(end) = shape.end(bytes, at)
+                && (place != Place::Within || shape.prefix.len() >= 4)
+                && let Some(end) =
+                    if place == Place::CborText { shape.cbor_end(bytes, at) } else { shape.end(bytes, at) }
             {
                 found.push(Found { start: at, end, rule: shape.rule, strength: Strength::Itself });
                 return;
@@ -151,11 +154,22 @@ impl Tokens {
 enum Place {
     Start,
     Within,
+    /// Behind what may be the head of a text in CBOR.
+    CborText,
 }
 
 impl TokenShape {
     /// Returns where the token ends that begins here, whose prefix has been seen.
     pub(crate) fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        self.cbor_end(bytes, start).or_else(|| self.end_in(bytes, start))
+    }
+
+    /// Returns where the token ends that is a text in CBOR. What follows may look like more of it, so its head is believed.
+    fn cbor_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        cbor_text_end(bytes, start).filter(|&end| self.end_in(&bytes[..end], start) == Some(end))
+    }
+
+    fn end_in(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let body = start + self.prefix.len();
         let mut end = body;
         let mut last = Alphabet::ALNUM;
@@ -230,7 +244,7 @@ fn next_run(bytes: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Returns where a word begins behind what is no part of it: `%3D`, the end of a colour, the head of a CBOR text.
+/// Returns where a word begins behind what is no part of it: `%3D`, the end of a colour.
 fn after_decoration(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let run = &bytes[start..end];
     if run.len() < 4 {
@@ -242,8 +256,15 @@ fn after_decoration(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
             let digits = run.iter().position(|byte| !byte.is_ascii_digit()).filter(|&digits| digits > 0)?;
             (run[digits] == b'm').then_some(start + digits + 1)
         }
-        _ => (run[0] == b'x' && usize::from(run[1]) + 2 <= run.len()).then_some(start + 2),
+        _ => None,
     }
+}
+
+/// Returns where a text of CBOR ends whose head of one byte of length is before a place, if there is one.
+fn cbor_text_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let head = &bytes[start.checked_sub(2)?..start];
+    let end = start + usize::from(head[1]);
+    (head[0] == 0x78 && end <= bytes.len()).then_some(end)
 }
 
 #[inline]

@@ -139,3 +139,19 @@ fn all_mistakes_in_rules_are_told_with_their_lines() {
     let broken = UserRules::parse("[allow]\nvalues = [\n").unwrap_err();
     assert_eq!(broken.0.len(), 1);
 }
+
+#[test]
+fn a_text_of_cbor_ends_where_its_head_says() {
+    let scanner = Scanner::new();
+    let mut random = Random::new(13);
+    for (length, prefix) in [(54, "gsk_"), (60, "gsk_"), (73, "nvapi-"), (84, "xai-")] {
+        let secret = format!("{prefix}{}", random.text(Alphabet::ALNUM, length - prefix.len() - 1) + "7");
+        let mut content = b"\xa2ckeyx".to_vec();
+        content.push(u8::try_from(secret.len()).unwrap());
+        content.extend_from_slice(secret.as_bytes());
+        content.extend_from_slice(b"dname");
+        let spans = scanner.scan(&content);
+        assert_eq!(spans.len(), 1, "{secret}");
+        assert_eq!(&content[spans[0].start..spans[0].end()], secret.as_bytes());
+    }
+}
