@@ -1,6 +1,7 @@
 //! Letters and digits that are written as `\u0041`, which nobody does who hides nothing.
 
 use crate::{
+    Alphabet,
     escape::{self, UnitText},
     found::Found,
 };
@@ -43,11 +44,15 @@ pub(crate) fn decode<'b>(bytes: &'b [u8], places: &'b [usize]) -> impl Iterator<
     })
 }
 
-/// Steps back to a byte that is in no escape sequence: the letter of one may follow a backslash only.
+/// Steps back to a place that is in no escape sequence: behind a space, or before the word and the backslashes before it.
 fn begin(bytes: &[u8], at: usize) -> usize {
     let from = at.saturating_sub(REACH);
-    let space = bytes[from..at].iter().position(|&byte| byte == b' ' || byte == b'\n' || byte == b',');
-    space.map_or(at, |space| from + space + 1)
+    let before = &bytes[from..at];
+    if let Some(space) = before.iter().position(|&byte| matches!(byte, b' ' | b'\n' | b',')) {
+        return from + space + 1;
+    }
+    let word = before.iter().rev().position(|&byte| !Alphabet::DOTTED.has(byte) && byte != b'\\');
+    at - word.unwrap_or(before.len())
 }
 
 fn decode_stretch(bytes: &[u8], from: usize, to: usize) -> Decoded {

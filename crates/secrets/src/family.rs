@@ -30,7 +30,7 @@ pub struct Shape {
     /// What follows, in order.
     pub parts: &'static [Part],
     /// What must be true of it as a whole.
-    pub check: Check,
+    pub check: ShapeCheck,
 }
 
 /// A stretch of a secret. It takes as many characters as it may.
@@ -44,7 +44,7 @@ pub enum Part {
 
 /// What must be true of a secret beyond its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
+pub enum ShapeCheck {
     /// Nothing.
     Shape,
     /// Both digits and letters follow the prefix, and they do not repeat as examples do.
@@ -84,10 +84,10 @@ pub(crate) const fn named(
 
 /// A prefix and one stretch of an alphabet.
 pub(crate) const fn shape(prefix: &'static str, parts: &'static [Part]) -> Shape {
-    Shape { prefix, parts, check: Check::Mixed }
+    Shape { prefix, parts, check: ShapeCheck::Mixed }
 }
 
 /// A prefix and parts of which the table knows more than their form.
-pub(crate) const fn checked(prefix: &'static str, parts: &'static [Part], check: Check) -> Shape {
+pub(crate) const fn checked(prefix: &'static str, parts: &'static [Part], check: ShapeCheck) -> Shape {
     Shape { prefix, parts, check }
 }

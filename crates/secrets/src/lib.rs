@@ -28,7 +28,7 @@ pub use contexture_core::{
     Fingerprint, FingerprintError, FingerprintKey, Placeholder, PlaceholderError, RuleId, RuleIdError,
 };
 pub use families::{FAMILIES, families};
-pub use family::{Check, Context, Family, Part, Shape};
+pub use family::{Context, Family, Part, Shape, ShapeCheck};
 pub use mask::masked;
 pub use scanner::{Scanner, SecretSpan};
 pub use stream::{Piece, StreamScanner, StreamedSecret};

@@ -9,7 +9,7 @@ use crate::{
     Alphabet,
     checksum::ends_with_crc32,
     escape,
-    family::{Check, Part, Shape},
+    family::{Part, Shape, ShapeCheck},
     found::{Found, Strength},
     special,
 };
@@ -49,7 +49,7 @@ pub(crate) struct Tokens {
 pub(crate) struct TokenShape {
     pub(crate) prefix: Box<[u8]>,
     pub(crate) parts: Box<[Part]>,
-    pub(crate) check: Check,
+    pub(crate) check: ShapeCheck,
     pub(crate) rule: usize,
 }
 
@@ -62,7 +62,7 @@ impl TokenShape {
 impl TokenShape {
     pub(crate) fn of_user(prefix: &str, alphabet: Alphabet, (least, most): (usize, usize), rule: usize) -> Self {
         let parts = [Part::Of(alphabet, least, most)].into();
-        Self { prefix: prefix.as_bytes().into(), parts, check: Check::Shape, rule }
+        Self { prefix: prefix.as_bytes().into(), parts, check: ShapeCheck::Shape, rule }
     }
 }
 
@@ -202,10 +202,10 @@ impl TokenShape {
 
     fn check(&self, body: &[u8]) -> bool {
         match self.check {
-            Check::Shape => true,
-            Check::Mixed => is_mixed(body),
-            Check::Crc32 => ends_with_crc32(body),
-            Check::JsonWebToken => is_token_header(&[b"eyJ", body].concat()),
+            ShapeCheck::Shape => true,
+            ShapeCheck::Mixed => is_mixed(body),
+            ShapeCheck::Crc32 => ends_with_crc32(body),
+            ShapeCheck::JsonWebToken => is_token_header(&[b"eyJ", body].concat()),
         }
     }
 }

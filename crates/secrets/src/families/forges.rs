@@ -1,24 +1,32 @@
 use crate::{
     Alphabet as A,
-    family::{Check, Family, Part::Of, Part::Text, checked, prefixed, shape},
+    family::{Family, Part::Of, Part::Text, ShapeCheck, checked, prefixed, shape},
 };
 
 pub(super) const FAMILIES: &[Family] = &[
-    prefixed("github-token", "GitHub personal access token", &[checked("ghp_", &[Of(A::ALNUM, 36, 36)], Check::Crc32)]),
-    prefixed("github-oauth-token", "GitHub OAuth token", &[checked("gho_", &[Of(A::ALNUM, 36, 36)], Check::Crc32)]),
+    prefixed(
+        "github-token",
+        "GitHub personal access token",
+        &[checked("ghp_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32)],
+    ),
+    prefixed(
+        "github-oauth-token",
+        "GitHub OAuth token",
+        &[checked("gho_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32)],
+    ),
     prefixed(
         "github-app-token",
         "GitHub App token",
         &[
-            checked("ghu_", &[Of(A::ALNUM, 36, 36)], Check::Crc32),
-            checked("ghs_", &[Of(A::ALNUM, 36, 36)], Check::Crc32),
+            checked("ghu_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32),
+            checked("ghs_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32),
             shape("ghs_", &[Of(A::DOTTED, 80, 1024)]),
         ],
     ),
     prefixed(
         "github-refresh-token",
         "GitHub refresh token",
-        &[checked("ghr_", &[Of(A::ALNUM, 36, 36)], Check::Crc32), shape("ghr_", &[Of(A::ALNUM, 76, 76)])],
+        &[checked("ghr_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32), shape("ghr_", &[Of(A::ALNUM, 76, 76)])],
     ),
     prefixed(
         "github-fine-grained-token",

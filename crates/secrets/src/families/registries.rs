@@ -1,10 +1,10 @@
 use crate::{
     Alphabet as A,
-    family::{Check, Family, Part::Of, checked, prefixed, shape},
+    family::{Family, Part::Of, ShapeCheck, checked, prefixed, shape},
 };
 
 pub(super) const FAMILIES: &[Family] = &[
-    prefixed("npm-token", "npm access token", &[checked("npm_", &[Of(A::ALNUM, 36, 36)], Check::Crc32)]),
+    prefixed("npm-token", "npm access token", &[checked("npm_", &[Of(A::ALNUM, 36, 36)], ShapeCheck::Crc32)]),
     prefixed("pypi-token", "PyPI API token", &[shape("pypi-AgE", &[Of(A::WORD, 50, 1000)])]),
     prefixed("crates-io-token", "crates.io API token", &[shape("cio", &[Of(A::ALNUM, 32, 32)])]),
     prefixed("rubygems-key", "RubyGems API key", &[shape("rubygems_", &[Of(A::HEX, 48, 48)])]),

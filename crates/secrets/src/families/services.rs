@@ -1,6 +1,6 @@
 use crate::{
     Alphabet as A,
-    family::{Check, Family, Part::Of, Part::Text, checked, prefixed, shape},
+    family::{Family, Part::Of, Part::Text, ShapeCheck, checked, prefixed, shape},
 };
 
 pub(super) const FAMILIES: &[Family] = &[
@@ -207,7 +207,7 @@ pub(super) const FAMILIES: &[Family] = &[
         &[checked(
             "eyJ",
             &[Of(A::WORD, 12, 4096), Text("."), Of(A::WORD, 12, 16384), Text("."), Of(A::WORD, 16, 1400)],
-            Check::JsonWebToken,
+            ShapeCheck::JsonWebToken,
         )],
     ),
 ];

@@ -1,4 +1,4 @@
-use contexture_secrets::{Check, Scanner, families};
+use contexture_secrets::{Scanner, ShapeCheck, families};
 
 use crate::generate::{Random, secret};
 
@@ -40,7 +40,7 @@ fn a_token_whose_checksum_is_wrong_is_none() {
     let scanner = Scanner::new();
     let mut random = Random::new(2);
     for family in families() {
-        for shape in family.shapes.iter().filter(|shape| shape.check == Check::Crc32) {
+        for shape in family.shapes.iter().filter(|shape| shape.check == ShapeCheck::Crc32) {
             let good = secret(shape, &mut random);
             let last = if good.ends_with('x') { 'y' } else { 'x' };
             let bad = format!("{}{last}", &good[..good.len() - 1]);

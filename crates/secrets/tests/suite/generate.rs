@@ -1,6 +1,6 @@
 //! Makes secrets that nobody ever had. They are put together here, so none stands in the repository.
 
-use contexture_secrets::{Alphabet, Check, Family, Part, Shape};
+use contexture_secrets::{Alphabet, Family, Part, Shape, ShapeCheck};
 
 /// Numbers that are the same in every run.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Random {
 pub(crate) fn secret(shape: &Shape, random: &mut Random) -> String {
     loop {
         let mut secret = shape.prefix.to_owned();
-        if shape.check == Check::JsonWebToken {
+        if shape.check == ShapeCheck::JsonWebToken {
             return json_web_token(random);
         }
         for part in shape.parts {
@@ -48,7 +48,7 @@ pub(crate) fn secret(shape: &Shape, random: &mut Random) -> String {
                 Part::Text(text) => secret += text,
             }
         }
-        if shape.check == Check::Crc32 {
+        if shape.check == ShapeCheck::Crc32 {
             let body = secret[shape.prefix.len()..secret.len() - 6].to_owned();
             secret.truncate(secret.len() - 6);
             secret += &checksum(body.as_bytes());
