@@ -36,6 +36,7 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod search;
+pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod spaces;

@@ -18,8 +18,9 @@ use std::{
 use anstream::{AutoStream, ColorChoice};
 use clap::error::{ContextValue, ErrorKind};
 use contexture::{
-    Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, StoreError,
-    core::{EnvelopeId, NameError, Principal, TimeError, Timestamp},
+    Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, SealKeyError,
+    StoreError,
+    core::{EnvelopeId, FingerprintError, NameError, Principal, TimeError, Timestamp},
     inspect::Obstacle,
     wire::{self, FailureBody, FailureDocument, SkippedFile, Versioned},
 };
@@ -103,6 +104,15 @@ pub(crate) enum Error {
     /// Only a recipe of the project is known by a name, and nobody trusts it.
     #[error("the recipe {name:?} of this project is {}", recipes::trust_text(*trust))]
     UntrustedRecipe { name: String, path: String, trust: recipe::RecipeTrust },
+    /// A text names no secret.
+    #[error(transparent)]
+    Fingerprint(#[from] FingerprintError),
+    /// A file does not hold the key of a sealed space.
+    #[error("cannot take {input} as a key")]
+    SealKey { input: Input, source: SealKeyError },
+    /// The space has no key, because nothing is sealed there.
+    #[error("the secrets of this space are not sealed, so it has no key")]
+    NotSealed,
     /// Some recipes are not good.
     #[error("{} not good", if *checked == 1 { "the recipe is".to_owned() } else { format!("{bad} of {checked} recipes are") })]
     BadRecipes { bad: u64, checked: u64 },

@@ -124,6 +124,12 @@ impl Invocation {
         self.open_as(None).await
     }
 
+    /// Opens the store to show secrets as they are, or masked.
+    pub(crate) async fn open_disclosing(&self, reveals: bool) -> Result<Contexture> {
+        let engine = self.open().await?;
+        Ok(if reveals { engine.exact().await? } else { engine })
+    }
+
     /// Opens the store for a principal that was named.
     pub(crate) async fn open_as(&self, principal: Option<&Principal>) -> Result<Contexture> {
         Ok(Contexture::open(self.options(principal)?).await?)

@@ -102,6 +102,18 @@ impl Output {
         self.write(&line.to_string(), false)
     }
 
+    /// Says how many secrets are masked in what is handed out, or are not.
+    pub(crate) fn tell_masked(&mut self, secrets: u64, reveals: bool) {
+        if secrets > 0 {
+            let found = text::counted(secrets, "secret");
+            let is = if secrets == 1 { "is" } else { "are" };
+            self.status(match reveals {
+                true => format!("{found} {is} shown; the journal says so."),
+                false => format!("{found} {is} masked; `--reveal` shows what came."),
+            });
+        }
+    }
+
     /// Writes lines of data for people, of texts that were each made one line.
     pub(crate) fn lines(&mut self, lines: impl fmt::Display) -> Result<()> {
         self.write(&lines.to_string(), true)

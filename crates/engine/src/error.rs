@@ -9,6 +9,7 @@ use std::io;
 
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
+use contexture_secrets::RuleMistakes;
 use contexture_store as store;
 
 use crate::SealRecipient;
@@ -163,6 +164,15 @@ pub enum Error {
         /// To whom they are sealed.
         recipient: SealRecipient,
     },
+    /// What is about to leave has secrets in it, and nobody has said what becomes of them.
+    #[error("there {} in it", if *secrets == 1 { "is a secret".to_owned() } else { format!("are {secrets} secrets") })]
+    SecretsInside {
+        /// How many different ones.
+        secrets: u64,
+    },
+    /// Rules for secrets are not what they should be.
+    #[error("the rules for secrets cannot be used")]
+    SecretRules(#[source] RuleMistakes),
     /// How the secrets of the space are treated changed while something was about to be stored.
     #[error("how secrets are treated changed meanwhile")]
     PolicyChanged,

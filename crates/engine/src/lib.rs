@@ -49,6 +49,7 @@ pub use confined::{ConfinedDirectory, FileKind, FileRefusal, ProjectDirectory, o
 pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
+pub use contexture_secrets::UserRules;
 pub use contexture_store::{
     AddressDefaults, Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location,
     LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
@@ -56,6 +57,7 @@ pub use contexture_store::{
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},
     event::{Event, StoredEvent},
+    finding::FoundSecret,
     fsck,
     head::{Expect, Head, HeadMove},
     injection::{Injection, StoredInjection},
@@ -80,7 +82,7 @@ pub use native_prefix::WrittenSession;
 pub use reference::Reference;
 pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};
 pub use secrets::{
-    Entropy, Keyring, ScreenedContent, SealKey, SealKeyError, SealRecipient, SecretGuard, SecretMeans, SecretPolicy,
-    SecretRecord, SecretTreatment,
+    Entropy, Keyring, Reveal, ScannedSecrets, ScreenedContent, SealKey, SealKeyError, SealRecipient, SecretCommit,
+    SecretGuard, SecretMeans, SecretPlaces, SecretPolicy, SecretRecord, SecretTreatment, Secrets,
 };
 pub use translate::Translation;

@@ -1,14 +1,17 @@
 //! Secrets in what is stored: they are found on the way in, and shown to nobody who does not ask for exact bytes.
 
 mod guard;
+mod handle;
+mod places;
 mod policy;
+mod scan;
 mod screened_reader;
 mod seal;
 
 use std::sync::{Arc, OnceLock, atomic::AtomicBool};
 
 use contexture_core::FingerprintKey;
-use contexture_secrets::Scanner;
+use contexture_secrets::{Scanner, UserRules};
 use contexture_store::{
     OpenSealed,
     secret_policy::{self, StoredPolicy},
@@ -16,7 +19,10 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 
 pub use guard::{ScreenedContent, SecretGuard, SecretRecord};
+pub use handle::Secrets;
+pub use places::{Reveal, SecretCommit, SecretPlaces};
 pub use policy::{SecretPolicy, SecretTreatment};
+pub use scan::ScannedSecrets;
 pub(crate) use screened_reader::ScreenedReader;
 pub use seal::{SealKey, SealKeyError, SealRecipient};
 
@@ -97,7 +103,7 @@ impl Contexture {
         let key = policy.fingerprint_key(seal.as_ref());
         let scanner = match &policy.rules {
             None => common_scanner(),
-            Some(_rules) => common_scanner(),
+            Some(rules) => Arc::new(Scanner::with_rules(&UserRules::parse(rules).map_err(Error::SecretRules)?)),
         };
         let key = FingerprintKey::derive(&key);
         Ok(SecretGuard { scanner, seq, policy, key, seal, entropy, is_used: AtomicBool::new(false) })

@@ -19,6 +19,7 @@ mod recipe;
 mod registry;
 mod resume;
 mod search;
+mod secrets;
 mod setup;
 mod store;
 
@@ -53,6 +54,7 @@ pub use recipe::{
 pub use registry::{DocumentKind, ListedDocument};
 pub use resume::ResumableSession;
 pub use search::{SearchHit, SearchIndex};
+pub use secrets::{ListedSecret, LocatedSecret, SecretPolicyState};
 pub use setup::{SetUpPlace, SetupEffect};
 pub use store::{InspectedStore, SpaceStats, StorePath};
 

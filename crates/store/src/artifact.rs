@@ -9,7 +9,9 @@ mod withheld;
 
 use std::collections::{HashMap, HashSet};
 
-use contexture_core::{ArtifactId, ByteReplacement, ChainDigest, CommitId, CommitKind, JournalKind, Mutation};
+use contexture_core::{
+    ArtifactId, ByteReplacement, ChainDigest, CommitId, CommitKind, JournalKind, Mutation, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -336,6 +338,17 @@ pub async fn ids_between(
     let sql = "SELECT digest FROM artifacts WHERE space = ?1 AND digest BETWEEN ?2 AND ?3 ORDER BY digest LIMIT ?4";
     let params = [space.into(), Param::Blob(first.as_bytes()), Param::Blob(last.as_bytes()), i64::from(limit).into()];
     tx.rows(sql, &params).await?.iter().map(|row| artifact_id(row.blob(0)?)).collect()
+}
+
+/// Returns up to `limit` artifacts after the key of one that were stored since an instant, with their keys, in the order of
+/// the keys. Parts of others are among them.
+pub async fn after(tx: &mut Tx<'_>, key: i64, since: Option<Timestamp>, limit: u32) -> Result<Vec<(i64, ArtifactId)>> {
+    // The sum keeps SQLite from choosing the index by digest and sorting all of it for each page.
+    let sql = "SELECT key, digest FROM artifacts WHERE space + 0 = ?1 AND key > ?2 AND stored_at >= ?3 \
+               ORDER BY key LIMIT ?4";
+    let since = since.map_or(0, Timestamp::as_micros);
+    let params = [tx.space.into(), key.into(), since.into(), i64::from(limit).into()];
+    tx.rows(sql, &params).await?.iter().map(|row| Ok((row.integer(0)?, artifact_id(row.blob(1)?)?))).collect()
 }
 
 /// A place for a part in a large artifact, without the part.

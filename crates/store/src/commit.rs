@@ -15,7 +15,7 @@ use contexture_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use query::{Filter, PageAfter, list, resolve};
+pub use query::{Filter, PageAfter, list, resolve, with_artifact};
 pub use walk::{
     LineSegment, SegmentTotals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments,
     summaries_back, tips, totals,

@@ -114,6 +114,15 @@ pub(crate) static ENVELOPE_ARTIFACTS: Table = Table {
     ],
 };
 
+/// Returns the envelopes that an artifact belongs to, oldest first. It goes over all envelopes of the space.
+pub async fn with_artifact(tx: &mut Tx<'_>, artifact: &ArtifactId) -> Result<Vec<EnvelopeId>> {
+    let sql = "SELECT e.id FROM envelopes e WHERE e.space = ?1 AND (e.document = ?2 OR EXISTS (SELECT 1 \
+               FROM envelope_artifacts x WHERE x.space = e.space AND x.envelope = e.seq AND x.artifact = ?2)) \
+               ORDER BY e.seq";
+    let params = [tx.space.into(), Param::Blob(artifact.as_bytes())];
+    tx.rows(sql, &params).await?.iter().map(|row| envelope_id(row.blob(0)?)).collect()
+}
+
 /// Stores an envelope whose artifacts are already stored. One with the same document stays as it is.
 pub async fn put(tx: &mut Tx<'_>, envelope: &EnvelopeRecord) -> Result<(EnvelopeId, Inserted)> {
     let id = envelope.id();

@@ -129,6 +129,15 @@ pub async fn artifacts_with(
     tx.rows(sql, &params).await?.iter().map(|row| crate::artifact::artifact_id(row.blob(0)?)).collect()
 }
 
+/// Returns which secrets are in the content of the commits of a stretch.
+pub async fn fingerprints_in(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<Fingerprint>> {
+    let sql = "SELECT DISTINCT f.fingerprint FROM commits c JOIN artifacts a ON a.key = c.artifact_key \
+               JOIN findings f ON f.artifact = a.key \
+               WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 AND a.has_findings <> 0";
+    let rows = tx.rows(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?;
+    rows.iter().map(|row| fingerprint(row.blob(0)?)).collect()
+}
+
 /// Returns in which formats and on which machines the commits of a stretch were made in which something was found.
 pub async fn origins(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<(Format, Option<Machine>)>> {
     let sql = "SELECT DISTINCT c.format, c.machine FROM commits c JOIN artifacts a ON a.key = c.artifact_key \

@@ -43,6 +43,9 @@ enum Action {
         /// The artifact
         #[arg(value_name = "ID")]
         id: ArtifactPrefix,
+        /// Shows secrets as they are instead of placeholders; the journal tells who did so
+        #[arg(long)]
+        reveal: bool,
         /// Where to write them; a file appears once it is whole
         #[arg(short, long, value_name = "FILE", default_value = "-", value_parser = Destination::parser())]
         output: Destination,
@@ -59,10 +62,12 @@ impl Artifact {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self.action {
             Action::Put { file } => put(invocation, file, output).await,
-            Action::Get { id, output: destination } => {
+            Action::Get { id, reveal, output: destination } => {
                 destination.check(output, "artifact")?;
-                let engine = invocation.open().await?;
+                let engine = invocation.open_disclosing(reveal).await?;
                 let id = engine.find_artifact(&id).await?;
+                output.tell_masked(engine.secrets().in_artifact(id).await?, reveal);
+                engine.record_reveal(format!("artifact get {id}")).await?;
                 get(&engine, id, &destination, output).await
             }
             Action::Stat { id } => {

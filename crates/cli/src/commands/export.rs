@@ -33,6 +33,9 @@ pub(crate) struct Export {
     /// Exports all heads, and the envelopes that were made from no commit
     #[arg(long, conflicts_with = "starts")]
     all: bool,
+    /// Exports secrets as they are; without it, a chain with secrets in it is refused. The journal tells who did so
+    #[arg(long)]
+    reveal: bool,
     /// Where to write it; a file appears once it is whole
     #[arg(short, long, value_name = "FILE", value_parser = Destination::parser())]
     output: Destination,
@@ -41,11 +44,12 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         self.output.check(output, "bundle")?;
-        let engine = invocation.open().await?;
+        let engine = invocation.open_disclosing(self.reveal).await?;
         let chosen = self.chosen(&engine).await?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
             let summary = chosen.export(&engine, output.data()).await.map_err(failed)?;
+            engine.record_reveal(format!("export {}", self.words())).await?;
             output.flush()?;
             output.remark(summary_text(&summary, &self.output));
             return Ok(());
@@ -53,12 +57,21 @@ impl Export {
         let mut draft = DraftFile::start(path)?;
         let sink = output.progress("Exporting", None).track(draft.file());
         let summary = chosen.export(&engine, sink).await.map_err(failed)?;
+        engine.record_reveal(format!("export {}", self.words())).await?;
         draft.publish()?;
         match output.shape() {
             Shape::Json => output.document(summary)?,
             Shape::Text => output.status(summary_text(&summary, &self.output)),
         }
         Ok(())
+    }
+
+    /// Returns what was asked for.
+    fn words(&self) -> String {
+        if self.all {
+            return "--all".to_owned();
+        }
+        self.starts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
     async fn chosen(&self, engine: &Contexture) -> Result<Chosen> {

@@ -46,6 +46,9 @@ pub(crate) struct Materialize {
     /// message, `raw` only says where the content is [default: the best for each stretch]
     #[arg(long, value_name = "TIER", value_parser = values::tier())]
     tier: Option<Tier>,
+    /// Shows secrets as they are instead of placeholders; the journal tells who did so
+    #[arg(long)]
+    reveal: bool,
     /// Where to write what came out and what was lost, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -57,7 +60,7 @@ pub(crate) struct Materialize {
 impl Materialize {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         self.output.check(output, "conversation")?;
-        let engine = invocation.open().await?;
+        let engine = invocation.open_disclosing(self.reveal).await?;
         let commit = match &self.commit {
             StartPoint::Nothing => None,
             StartPoint::At(reference) => Some(engine.find(reference).await?),
@@ -67,6 +70,10 @@ impl Materialize {
             None => engine.materialize(commit, stop, self.format).await?,
             Some(best) => engine.materialize_as(commit, stop, self.format, best).await?,
         };
+        if let Some(commit) = commit {
+            output.tell_masked(engine.secrets().in_chain(commit, stop).await?, self.reveal);
+            engine.record_reveal(format!("materialize {commit}")).await?;
+        }
         // A report that cannot be written is refused before anything else is.
         let report = self.report.as_deref().map(DraftFile::start).transpose()?;
         let failed = |error| self.output.failed(error);

@@ -27,11 +27,13 @@ impl Exit {
         match code {
             ErrorCode::BadData
             | ErrorCode::BadLines
+            | ErrorCode::BadFingerprint
             | ErrorCode::BadName
             | ErrorCode::BadPacks
             | ErrorCode::BadQuery
             | ErrorCode::BadRecipe
             | ErrorCode::BadReference
+            | ErrorCode::BadSecretRules
             | ErrorCode::BadStore
             | ErrorCode::BadTime
             | ErrorCode::JsonBesideContent
@@ -44,6 +46,7 @@ impl Exit {
             | ErrorCode::NoSource
             | ErrorCode::NoTarget
             | ErrorCode::NotText
+            | ErrorCode::SecretsInside
             | ErrorCode::Unconfirmed
             | ErrorCode::Unwritable
             | ErrorCode::Usage => Self::Usage,

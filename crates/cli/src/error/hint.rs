@@ -40,6 +40,9 @@ pub(super) fn after(error: &Error) -> Option<String> {
         }
         Error::UntrustedRecipe { path, .. } => &format!("`ctx trust {}` shows and trusts it", shell::quoted(path)),
         Error::NoRecipe { name, known } => &among_recipes(name, known),
+        Error::Fingerprint(_) => "`ctx secrets list` shows the fingerprints",
+        Error::SealKey { .. } => "`ctx secrets key --whole` prints one on a machine that has it",
+        Error::NotSealed => "`ctx secrets seal` makes one",
         Error::NoEnvelopes => "`ctx assemble --help` says how",
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
         Error::Location { .. } => STORES,
@@ -180,6 +183,8 @@ fn after_operation(error: &EngineError) -> Option<String> {
         EngineError::Unjoinable { commit, .. } => &format!("`ctx show {}` tells where it came from", commit.short()),
         EngineError::NoSealKey { .. } => "`ctx secrets key --help` says how a machine gets it",
         EngineError::PolicyChanged => "try again",
+        EngineError::SecretRules(_) => "`ctx secrets rules --help` shows what they look like",
+        EngineError::SecretsInside { .. } => "`--masked` leaves them out, `--reveal` hands them out as they are",
         EngineError::NoAncestor { .. }
         | EngineError::Annotation(_)
         | EngineError::Name(_)

@@ -10,10 +10,10 @@ use std::{
 
 use contexture::{
     AssemblyProblem, BundleProblem, Error as EngineError, FileKind, FileRefusal, JsonTextError, Location,
-    LocationError, QueryError, StoreError,
+    LocationError, QueryError, SealKeyError, StoreError, UserRules,
     core::{
-        ArtifactId, CommitId, CommitKind, EnvelopeId, Format, GivenSessionId, HeadName, IdempotencyKey, MissingId,
-        Principal, RecordError, SummaryText, Timestamp,
+        ArtifactId, CommitId, CommitKind, EnvelopeId, Fingerprint, Format, GivenSessionId, HeadName, IdempotencyKey,
+        MissingId, Principal, RecordError, SummaryText, Timestamp,
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
@@ -145,6 +145,8 @@ fn engine() -> Vec<EngineError> {
         EngineError::Bundle { problem: BundleProblem::Truncated },
         EngineError::NoSealKey { recipient: "00".repeat(32).try_into().unwrap() },
         EngineError::PolicyChanged,
+        EngineError::SecretRules(UserRules::parse("[").unwrap_err()),
+        EngineError::SecretsInside { secrets: 2 },
         EngineError::Io { attempt: "read", source: failure() },
     ]
 }
@@ -183,6 +185,9 @@ fn inputs() -> Vec<Error> {
         Error::BadRecipes { bad: 1, checked: 2 },
         Error::UntrustedRecipe { name: text(), path: text(), trust: RecipeTrust::Untrusted },
         Error::NoRecipe { name: text(), known: Vec::new() },
+        Error::Fingerprint("x".parse::<Fingerprint>().unwrap_err()),
+        Error::SealKey { input: Input::Stdin, source: SealKeyError::Line(1) },
+        Error::NotSealed,
         Error::Name { origin: "CTX_SPACE", source: HeadName::new("").unwrap_err() },
         Error::TimeRange { text: text() },
         Error::Location { origin: "--store", source: LocationError::Scheme { scheme: text() } },

@@ -1,13 +1,16 @@
 //! Writing a bundle.
 
-use std::{collections::HashSet, io::Write};
+use std::{
+    collections::{BTreeSet, HashSet},
+    io::Write,
+};
 
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
-    Error as StoreError, Scope, Tx, annotation,
+    Disclosure, Error as StoreError, Scope, Tx, annotation,
     artifact::{self, ArtifactReader, LocatedArtifact},
     commit::{self, LineSegment, StoredCommit},
-    head,
+    finding, head,
 };
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
@@ -47,7 +50,7 @@ pub struct ExportSummary {
 
 impl Contexture {
     /// Writes commits and heads with all that leads to them and the envelopes that were made from it, so that another
-    /// store can take them in.
+    /// store can take them in. Content with secrets in it goes along only where this handle shows content as it is.
     pub async fn export<W: Write + Send>(
         &self,
         commits: &[CommitId],
@@ -76,7 +79,10 @@ impl Contexture {
     async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {
         let scope = self.scope();
         let planning = self.store.read(scope.clone(), starts, |tx, starts| plan(tx, starts).boxed());
-        let ExportPlan { mut lines, heads, coverage, holds } = planning.await?;
+        let ExportPlan { mut lines, heads, coverage, holds, secrets } = planning.await?;
+        if secrets > 0 && self.disclosure() == Disclosure::Masked {
+            return Err(Error::SecretsInside { secrets });
+        }
         let mut bundle = Writing {
             frames: FrameWriter::start(sink, holds)?,
             summary: ExportSummary::default(),
@@ -161,6 +167,8 @@ struct ExportPlan {
     heads: Vec<HeadFrame>,
     coverage: BundledCoverage,
     holds: Holds,
+    /// How many different secrets are in the content of the commits.
+    secrets: u64,
 }
 
 /// A bundle that is being written.
@@ -193,10 +201,14 @@ async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<ExportPlan, StoreError
         heads.push(HeadFrame { name: name.clone(), commit });
     }
     let reach = with_merged(tx, commits).await?;
+    let mut secrets = BTreeSet::new();
+    for (line, last) in &reach {
+        secrets.extend(finding::fingerprints_in(tx, LineSegment { line: *line, first: 0, last: *last }).await?);
+    }
     let lines = Lines::merge(tx, &reach, Direction::OldestFirst).await?;
     let coverage = BundledCoverage::new(tx, reach, starts.loose).await?;
     let holds = if coverage.is_empty(tx).await? { Holds::Chains } else { Holds::Envelopes };
-    Ok(ExportPlan { lines, heads, coverage, holds })
+    Ok(ExportPlan { lines, heads, coverage, holds, secrets: secrets.len() as u64 })
 }
 
 /// Returns how far the histories of some commits reach, those of the commits they merge included.

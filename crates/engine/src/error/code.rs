@@ -63,6 +63,8 @@ codes! {
     BadConfiguration = "bad-configuration", "Mend it; `ctx store --help` shows what it may say.";
     /// What was given to go with a trigger is not JSON.
     BadData = "bad-data", "Give a file with one JSON value.";
+    /// A text is no fingerprint of a secret.
+    BadFingerprint = "bad-fingerprint", "Take one that `ctx secrets list` shows; `-` reads the secret itself.";
     /// A text names no lines of a file.
     BadLines = "bad-lines", "Count lines from 1, as in `FILE:7` or `FILE:7-9`.";
     /// A text cannot be a name.
@@ -79,6 +81,10 @@ codes! {
     BadRecord = "bad-record", "Give one JSON value within the length that the message names.";
     /// A text names neither a commit nor a head.
     BadReference = "bad-reference", "Take an id from `ctx log --all` or a name from `ctx head list`.";
+    /// A file does not hold the key of a sealed space.
+    BadSealKey = "bad-seal-key", "Have it printed again by `ctx secrets key` on a machine that has it.";
+    /// Rules for secrets are not what they should be.
+    BadSecretRules = "bad-secret-rules", "Mend the lines that the message names; docs/secrets.md shows what rules look like.";
     /// The settings of an agent are not as expected, so hooks cannot be put in or taken out.
     BadSettings = "bad-settings", "Change the file by hand, or name other agents with `--runtime`.";
     /// A text does not say where a store is.
@@ -242,6 +248,8 @@ codes! {
     NotReplayed = "not-replayed", "`ctx fsck` says whether the store is damaged.";
     /// The store does not give back some files as they are.
     NotReproduced = "not-reproduced", "Take in what is new with `ctx import`, then compare again.";
+    /// The space has no key, because nothing is sealed there.
+    NotSealed = "not-sealed", "`ctx secrets seal` makes a key and has secrets sealed.";
     /// A session cannot be stored now; it is kept in the spool.
     NotStored = "not-stored", "`ctx doctor` says what is wrong.";
     /// Files that were named are no sessions, or cannot be read. What else was named was taken in.
@@ -276,6 +284,8 @@ codes! {
     Rejected = "rejected", "Raise the budget with `--max-tokens`, or let the recipe cut.";
     /// A file of the store was removed or replaced while the store was open. What was under way is not in the store.
     Replaced = "replaced", "See what became of the store's directory; then run the same command again.";
+    /// What is about to leave has secrets in it.
+    SecretsInside = "secrets-inside", "Choose: `--masked` leaves them out, `--reveal` hands them out as they are.";
     /// An envelope has more artifacts than one may have.
     TooManyArtifacts = "too-many-artifacts", "Assemble less at once; the message names the limit.";
     /// Settings would be changed, and nobody can be asked.

@@ -35,6 +35,8 @@ impl Coded for Error {
             Self::Unjoinable { source, .. } => source.code(),
             Self::Bundle { problem } => problem.code(),
             Self::NoSealKey { .. } => ErrorCode::NoSealKey,
+            Self::SecretRules(_) => ErrorCode::BadSecretRules,
+            Self::SecretsInside { .. } => ErrorCode::SecretsInside,
             Self::PolicyChanged => ErrorCode::PolicyChanged,
             Self::Io { .. } => ErrorCode::InputOutput,
         }

@@ -119,6 +119,8 @@ kinds! {
     "journal-record", crate::core::JournalRecord, "A change of a space.", ["journal"];
     "listed-commit", super::ListedCommit, "A commit and how to go on behind it.", ["list"];
     "listed-recipe", super::ListedRecipe, "A recipe that is found by name.", ["recipe list"];
+    "listed-secret", super::ListedSecret, "A secret that occurs in a space.", ["secrets list"];
+    "located-secret", super::LocatedSecret, "All that held a secret.", ["secrets where"];
     "made-commit", super::MadeCommit, "A commit that was made.", ["checkpoint", "compact", "snapshot"];
     "materialized", crate::Materialized, "What a conversation came to, and what was lost.",
         ["materialize --output", "materialize --report"];
@@ -130,8 +132,10 @@ kinds! {
     "replayed-rendering", super::ReplayedRendering, "What a replay gave for a target.", ["envelope replay"];
     "resolved-commit", super::ResolvedCommit, "The commit that somebody was at.", ["resolve"];
     "resumable-session", super::ResumableSession, "A session that was written for an agent to go on with.", ["resume"];
+    "scanned-secrets", crate::ScannedSecrets, "What a scan for secrets found.", ["secrets scan"];
     "search-hit", super::SearchHit, "A passage that was found.", ["search"];
     "search-index", super::SearchIndex, "What became of the index.", ["search --rebuild"];
+    "secret-policy", super::SecretPolicyState, "How the secrets of a space are treated.", ["secrets policy"];
     "set-up-place", super::SetUpPlace, "What was done to an agent's settings or to git's hooks.", ["init"];
     "shown-commit", super::ShownCommit, "A commit with its surroundings.", ["show"];
     "shown-recipe", super::ShownRecipe, "A recipe with all that holds in it.", ["recipe show"];

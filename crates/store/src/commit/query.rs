@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contexture_core::{CommitId, Format, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
+use contexture_core::{ArtifactId, CommitId, Format, Principal, RuntimeSessionId, Template, Thread, Ticket, Timestamp};
 
 use super::{Moment, StoredCommit, commit_id};
 use crate::{
@@ -87,6 +87,13 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, after: Option<PageAfter>, li
         }
     }
     Ok(page)
+}
+
+/// Returns the commits whose content an artifact is, oldest first. It goes over all commits of the space.
+pub async fn with_artifact(tx: &mut Tx<'_>, artifact: &ArtifactId) -> Result<Vec<StoredCommit>> {
+    let sql = format!("{} AND artifact = ?2 ORDER BY seq", StoredCommit::select());
+    let space = tx.space;
+    tx.rows_of(&sql, &[space.into(), Param::Blob(artifact.as_bytes())]).await
 }
 
 /// Returns a principal's last commit at or before an instant; among equal instants the last made.

@@ -1,0 +1,121 @@
+//! Looking for secrets in what was stored before anybody looked, or before a rule was known.
+
+use std::sync::Arc;
+
+use contexture_core::{ArtifactId, SecretFinding, Timestamp};
+use contexture_formats::Concatenation;
+use contexture_secrets::{Piece, StreamScanner};
+use contexture_store::{
+    artifact::{self, ArtifactReader},
+    finding,
+};
+use futures_util::FutureExt as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    guard::{SecretGuard, SecretRecord, cover},
+    handle::Secrets,
+};
+use crate::{Contexture, Result};
+
+/// Artifacts that are listed at once.
+const PAGE: u32 = 256;
+
+/// What a scan found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScannedSecrets {
+    /// Artifacts that were looked through.
+    pub artifacts: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Places of secrets that were not known before.
+    pub new_findings: u64,
+    /// Artifacts that they are in.
+    pub artifacts_with_new: u64,
+    /// Artifacts that were left out, because their content is not here or damaged.
+    pub unread: u64,
+}
+
+impl Secrets<'_> {
+    /// Looks for secrets in all that the space holds, or in what was stored since an instant. Tells how many artifacts are
+    /// done.
+    pub async fn scan(
+        &self,
+        since: Option<Timestamp>,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<ScannedSecrets> {
+        let engine = self.engine;
+        let exact = engine.exact().await?;
+        let guard = engine.guard().await?;
+        let (mut scanned, mut after) = (ScannedSecrets::default(), 0);
+        loop {
+            let listing = engine.store.read(engine.scope(), (after, since), |tx, (after, since)| {
+                artifact::after(tx, *after, *since, PAGE).boxed()
+            });
+            let page = listing.await?;
+            let Some((last, _)) = page.last() else { break };
+            after = *last;
+            for (_, id) in page {
+                match self.look_through(&exact, &guard, id).await {
+                    Ok((bytes, new)) => {
+                        scanned.bytes += bytes;
+                        scanned.new_findings += new;
+                        scanned.artifacts_with_new += u64::from(new > 0);
+                    }
+                    Err(_) => scanned.unread += 1,
+                }
+                scanned.artifacts += 1;
+                progress(scanned.artifacts);
+            }
+        }
+        if scanned.new_findings > 0 {
+            // It is made of what was shown before.
+            engine.discard_index().await?;
+        }
+        Ok(scanned)
+    }
+
+    /// Looks through one artifact. Returns how many bytes it has, and how many findings are new.
+    async fn look_through(&self, exact: &Contexture, guard: &Arc<SecretGuard>, id: ArtifactId) -> Result<(u64, u64)> {
+        let mut reader = ArtifactReader::open(&exact.store, &exact.scope(), id).await?;
+        let mut scanner = StreamScanner::new(Arc::clone(&guard.scanner));
+        let (mut bytes, mut findings) = (0, Vec::new());
+        // Where strings say how long they are, as they do in CBOR, nothing may become longer; text begins otherwise.
+        let first = reader.next().await?.unwrap_or_default();
+        let is_counted = first.first().is_some_and(|byte| (0x80..0xC0).contains(byte));
+        let cover = cover(if is_counted { Concatenation::CborArray } else { Concatenation::Bytes });
+        let mut note = |piece: Piece<'_>| {
+            if let Piece::Secret(secret) = piece {
+                findings.push(SecretFinding {
+                    start: secret.offset,
+                    length: secret.raw.len() as u64,
+                    rule: secret.rule.clone(),
+                    fingerprint: guard.fingerprint(&secret.value()),
+                    cover,
+                });
+            }
+        };
+        let mut next = Some(first);
+        while let Some(piece) = next {
+            bytes += piece.len() as u64;
+            scanner.push(&piece, &mut note);
+            next = reader.next().await?;
+        }
+        scanner.finish(&mut note);
+        if findings.is_empty() {
+            return Ok((bytes, 0));
+        }
+        let record = SecretRecord { findings, originals: Vec::new() };
+        let engine = self.engine;
+        let taken = (Arc::clone(guard), id, record);
+        let keeping = engine.store.write(engine.scope(), taken, |tx, (guard, id, record)| {
+            async move {
+                guard.settle(tx).await?;
+                Ok(finding::add(tx, id, &record.findings).await?)
+            }
+            .boxed()
+        });
+        Ok((bytes, engine.heeding_policy(keeping).await?))
+    }
+}
