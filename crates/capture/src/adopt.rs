@@ -12,7 +12,10 @@ use std::{
 use contexture::SecretGuard;
 use contexture_core::{CommitId, Format, GivenSessionId, HeadName, Trigger};
 use contexture_formats::{Concatenation, Framing, codec};
-use contexture_store::source::{self, SourceSegment, TranscriptSource};
+use contexture_store::{
+    artifact,
+    source::{self, SourceSegment, TranscriptSource},
+};
 use futures_util::FutureExt as _;
 
 use crate::{
@@ -113,6 +116,8 @@ impl Capture<'_> {
             let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (content, guard)| {
                 async move {
                     guard.settle(tx).await?;
+                    // What is told of the file refers to it later.
+                    artifact::freshen_all(tx, &[*content.id()]).await?;
                     content.put(tx, guard).await
                 }
                 .boxed()

@@ -4,10 +4,7 @@ use std::io::{Read, Write};
 
 use contexture_core::ArtifactId;
 use contexture_formats::Concatenation;
-use contexture_store::{
-    artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact},
-    commit::Inserted,
-};
+use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span, field};
 
@@ -48,8 +45,8 @@ impl Contexture {
             async move {
                 guard.settle(tx).await?;
                 let (inserted, id) = (artifact::put_streamed(tx, streamed).await?, streamed.artifact().id);
-                if inserted == Inserted::New && *announced == Announced::Yes {
-                    artifact::announce(tx, &id).await?;
+                if *announced == Announced::Yes {
+                    artifact::announce_once(tx, &id, inserted).await?;
                 }
                 guard.keep(tx, &id, record).await?;
                 Ok(inserted)

@@ -13,6 +13,7 @@ mod block_on;
 mod bundle;
 mod chain;
 mod checkpoint;
+mod collect;
 mod compact;
 mod confined;
 mod edits;
@@ -54,6 +55,7 @@ pub use contexture_store::{
     AddressDefaults, Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location,
     LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact},
+    collect::{CollectMode, CollectPhase, CollectProgress, Collected, Collection, KeptUnreferenced},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},
     event::{Event, StoredEvent},

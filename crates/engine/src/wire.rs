@@ -56,7 +56,7 @@ pub use resume::ResumableSession;
 pub use search::{SearchHit, SearchIndex};
 pub use secrets::{ListedSecret, LocatedSecret, SecretPolicyState};
 pub use setup::{SetUpPlace, SetupEffect};
-pub use store::{InspectedStore, SpaceStats, StorePath};
+pub use store::{CollectedArtifacts, InspectedStore, SpaceStats, StorePath};
 
 /// Version of every document's shape.
 pub const SCHEMA: &str = "contexture/1";

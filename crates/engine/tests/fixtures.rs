@@ -131,6 +131,7 @@ fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
          ALTER TABLE old_reflog RENAME TO reflog; ALTER TABLE old_heads RENAME TO heads; \
          DROP TABLE findings; DROP TABLE sealed_originals; DROP TABLE withheld; DROP TABLE secret_policies; \
          DROP TABLE secret_scans; ALTER TABLE annotations DROP COLUMN withheld; \
+         DROP INDEX parts_by_part; DROP INDEX journal_of_stored; \
          ALTER TABLE artifacts DROP COLUMN stored_at; ALTER TABLE artifacts DROP COLUMN has_findings;"
     )
 }

@@ -104,12 +104,12 @@ pub(crate) static PARTS: Table = Table {
     ],
 };
 
-/// Stores a small artifact. Tells whether it is new.
+/// Stores a small artifact, which a later transaction may refer to. Tells whether it is new.
 pub async fn put(tx: &mut Tx<'_>, hot: &Hot) -> Result<Inserted> {
     insert(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body())).await
 }
 
-/// Stores a small artifact, new or not.
+/// Stores a small artifact, new or not, for the transaction that refers to it.
 pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
     let params = columns(tx, hot.id(), hot.size(), hot.encoding(), Some(hot.body()));
     tx.post(INSERT, &params).await?;
@@ -117,32 +117,42 @@ pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
     Ok(())
 }
 
-/// Stores small artifacts, new or not. Only the bytes of those that are new go to the engine.
+/// Stores small artifacts, new or not, for the transaction that refers to them. Only the bytes of those that are new go to
+/// the engine.
 pub async fn ensure_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<()> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
-    let keys = find_all(tx, &ids).await?;
-    add_missing(tx, batch, &keys).await.map(drop)
+    let found = find_all(tx, &ids).await?;
+    add_missing(tx, batch, &found).await.map(drop)
 }
 
-/// Stores small artifacts. Returns them as parts, in order, and how many bytes of them are new.
-pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<(Vec<ArtifactPart>, u64)> {
+/// Stores small artifacts, which a later transaction may refer to. Returns how many bytes of them are new.
+pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<u64> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
-    let mut keys = find_all(tx, &ids).await?;
-    let missing = add_missing(tx, batch, &keys).await?;
-    let ids: Vec<ArtifactId> = missing.iter().map(|hot| *hot.id()).collect();
-    keys.extend(find_all(tx, &ids).await?);
-    let part = |hot: &Hot| {
-        let key = *keys.get(hot.id()).ok_or(Error::NoArtifact(*hot.id()))?;
-        Ok(ArtifactPart { key, size: hot.size() })
-    };
-    Ok((batch.iter().map(part).collect::<Result<_>>()?, missing.iter().map(|hot| hot.size()).sum()))
+    let found = find_all(tx, &ids).await?;
+    for row in found.values() {
+        row.freshen(tx).await?;
+    }
+    let missing = add_missing(tx, batch, &found).await?;
+    Ok(missing.iter().map(|hot| hot.size()).sum())
 }
 
-/// Stores those small artifacts that have no key, and returns them.
-async fn add_missing<'b>(tx: &mut Tx<'_>, batch: &'b [Hot], keys: &HashMap<ArtifactId, i64>) -> Result<Vec<&'b Hot>> {
+/// Puts those artifacts anew that are stored and no longer young, because a later transaction may refer to them.
+pub async fn freshen_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<()> {
+    for found in find_all(tx, ids).await?.into_values() {
+        found.freshen(tx).await?;
+    }
+    Ok(())
+}
+
+/// Stores those small artifacts that were not found, and returns them.
+async fn add_missing<'b>(
+    tx: &mut Tx<'_>,
+    batch: &'b [Hot],
+    found: &HashMap<ArtifactId, FoundArtifact>,
+) -> Result<Vec<&'b Hot>> {
     // A batch may hold the same content twice.
     let mut seen = HashSet::new();
-    let is_missing = |hot: &&Hot| !keys.contains_key(hot.id()) && seen.insert(*hot.id());
+    let is_missing = |hot: &&Hot| !found.contains_key(hot.id()) && seen.insert(*hot.id());
     let missing: Vec<&Hot> = batch.iter().filter(is_missing).collect();
     for hot in &missing {
         ensure(tx, hot).await?;
@@ -150,7 +160,10 @@ async fn add_missing<'b>(tx: &mut Tx<'_>, batch: &'b [Hot], keys: &HashMap<Artif
     Ok(missing)
 }
 
-/// Stores a large artifact as a list of parts that are stored already.
+/// Stores a large artifact, which a later transaction may refer to, as a list of parts that are stored already.
+///
+/// The parts are looked for again: earlier transactions stored them, and who removes what nothing refers to may have been
+/// faster.
 pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[ArtifactPart]) -> Result<Inserted> {
     let size = parts.iter().map(|part| part.size).sum();
     if insert(tx, id, size, Encoding::Parts, None).await? == Inserted::AlreadyThere {
@@ -158,10 +171,16 @@ pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[ArtifactPart]) -
     }
     let artifact = require(tx, id).await?;
     let mut start = 0;
-    for part in parts {
-        let sql = "INSERT INTO parts (artifact, start, part) VALUES (?1, ?2, ?3)";
-        tx.post(sql, &[artifact.into(), start.into(), part.key.into()]).await?;
-        start += part.size.cast_signed();
+    for page in parts.chunks(PARTS_PER_LOOK_UP) {
+        let ids: Vec<ArtifactId> = page.iter().map(|part| part.id).collect();
+        let found = find_all(tx, &ids).await?;
+        for part in page {
+            let removed = || Error::PartRemoved { artifact: *id, part: part.id };
+            let FoundArtifact { key, .. } = found.get(&part.id).ok_or_else(removed)?;
+            let sql = "INSERT INTO parts (artifact, start, part) VALUES (?1, ?2, ?3)";
+            tx.post(sql, &[artifact.into(), start.into(), (*key).into()]).await?;
+            start += part.size.cast_signed();
+        }
     }
     Ok(Inserted::New)
 }
@@ -172,6 +191,25 @@ pub async fn announce(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<()> {
     let mutation = Mutation { kind: JournalKind::ArtifactStored, subject: id.to_string(), digest };
     journal::append(tx, mutation).await.map(drop)
 }
+
+/// Does the same unless the journal has such a record. What killed programs left is there without one.
+pub async fn announce_once(tx: &mut Tx<'_>, id: &ArtifactId, inserted: Inserted) -> Result<()> {
+    if inserted == Inserted::New || !is_announced(tx, id).await? { announce(tx, id).await } else { Ok(()) }
+}
+
+/// Tells whether the journal has a record of an artifact that was stored by itself.
+async fn is_announced(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<bool> {
+    let space = tx.space;
+    let sql = "SELECT 1 FROM journal WHERE space = ?1 AND kind = 'artifact.stored' AND digest = ?2 LIMIT 1";
+    Ok(tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?.is_some())
+}
+
+/// Parts that are looked for together.
+const PARTS_PER_LOOK_UP: usize = 1024;
+
+/// How old an artifact may be that a later transaction refers to, without being put anew: what nothing refers to and is
+/// older than the grace of a collection goes. Microseconds.
+const FRESH_MICROS: i64 = 3_600_000_000;
 
 // Without RETURNING: SQLite would open a temporary table for it, on the hot path.
 const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body, stored_at) \
@@ -197,31 +235,53 @@ async fn insert(
     body: Option<&[u8]>,
 ) -> Result<Inserted> {
     let params = columns(tx, id, size, encoding, body);
-    Ok(match tx.execute(INSERT, &params).await? {
-        0 => Inserted::AlreadyThere,
-        _ => Inserted::New,
-    })
+    if tx.execute(INSERT, &params).await? > 0 {
+        return Ok(Inserted::New);
+    }
+    if let Some(found) = find(tx, id).await? {
+        found.freshen(tx).await?;
+    }
+    Ok(Inserted::AlreadyThere)
 }
 
-/// Returns the keys of those artifacts that are stored.
-async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, i64>> {
+/// The row of an artifact that is stored.
+#[derive(Debug, Clone, Copy)]
+struct FoundArtifact {
+    key: i64,
+    stored_at: i64,
+}
+
+impl FoundArtifact {
+    /// Puts the artifact anew when it is no longer young, so that it stays until a later transaction refers to it.
+    async fn freshen(self, tx: &mut Tx<'_>) -> Result<()> {
+        let now = tx.now().as_micros();
+        if self.stored_at >= now.saturating_sub(FRESH_MICROS) {
+            return Ok(());
+        }
+        tx.post("UPDATE artifacts SET stored_at = ?2 WHERE key = ?1", &[self.key.into(), now.into()]).await
+    }
+}
+
+/// Returns the rows of those artifacts that are stored.
+async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, FoundArtifact>> {
     let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
-    let one = "SELECT digest, key FROM artifacts WHERE space = ?1 AND digest =";
+    let one = "SELECT digest, key, stored_at FROM artifacts WHERE space = ?1 AND digest =";
     let rows = tx.look_up(one, tx.space.into(), &keys).await?;
-    rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, row.integer(1)?))).collect()
+    let found = |row: &Row| Ok(FoundArtifact { key: row.integer(1)?, stored_at: row.integer(2)? });
+    rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, found(row)?))).collect()
 }
 
-/// Returns the key of an artifact.
-async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<i64>> {
+/// Returns the row of an artifact.
+async fn find(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<FoundArtifact>> {
     let space = tx.space;
-    let sql = "SELECT key FROM artifacts WHERE space = ?1 AND digest = ?2";
+    let sql = "SELECT key, stored_at FROM artifacts WHERE space = ?1 AND digest = ?2";
     let row = tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?;
-    row.map(|row| row.integer(0)).transpose()
+    row.map(|row| Ok(FoundArtifact { key: row.integer(0)?, stored_at: row.integer(1)? })).transpose()
 }
 
 /// Returns the key of an artifact, or the error that says there is none.
 pub(crate) async fn require(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<i64> {
-    find(tx, id).await?.ok_or(Error::NoArtifact(*id))
+    Ok(find(tx, id).await?.ok_or(Error::NoArtifact(*id))?.key)
 }
 
 /// Returns the error that names one of these artifacts if it is not stored.

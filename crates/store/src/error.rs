@@ -148,6 +148,15 @@ pub enum Error {
     /// There is no such artifact here.
     #[error("there is no artifact {0}")]
     NoArtifact(ArtifactId),
+    /// A part of an artifact was removed before the artifact referred to it: storing it took longer than the grace of a
+    /// collection. Nothing refers to what is not there; doing it again is safe.
+    #[error("part {part} of artifact {artifact} was removed before anything referred to it")]
+    PartRemoved {
+        /// The artifact.
+        artifact: ArtifactId,
+        /// The part.
+        part: ArtifactId,
+    },
     /// There is no such commit here.
     #[error("there is no commit {0}")]
     NoCommit(CommitId),
@@ -260,6 +269,7 @@ impl Error {
             | Self::Damaged { .. }
             | Self::DamagedArtifact(_)
             | Self::NoArtifact(_)
+            | Self::PartRemoved { .. }
             | Self::NoCommit(_)
             | Self::NoEnvelope(_)
             | Self::TooManyArtifacts { .. }

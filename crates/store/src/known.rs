@@ -103,6 +103,11 @@ impl Known {
         }
     }
 
+    /// Forgets how all things of a noun are.
+    pub(crate) fn forget_all<N: Noun>(&mut self) {
+        self.nouns.remove(&TypeId::of::<N>());
+    }
+
     /// Forgets what may change without a record in the journal.
     pub(crate) fn keep_journaled(&mut self) {
         self.nouns.retain(|_, noun| noun.is_journaled);

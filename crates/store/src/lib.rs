@@ -10,12 +10,14 @@ mod known;
 mod location;
 mod pool;
 mod postgres;
+mod reachable;
 mod sql;
 mod sqlite;
 mod store;
 
 pub mod annotation;
 pub mod artifact;
+pub mod collect;
 pub mod commit;
 pub mod envelope;
 pub mod event;

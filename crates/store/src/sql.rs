@@ -204,12 +204,15 @@ impl<'c> Tx<'c> {
     /// `one` looks for one of them: its last condition ends where the key belongs, and `scope` is its first parameter.
     /// A list of keys would be shorter, but PostgreSQL, which knows nothing of a young table, would then read all that
     /// the first condition leaves, and keep that plan.
-    pub(crate) async fn look_up(&mut self, one: &str, scope: Param<'_>, keys: &[&[u8]]) -> Result<Vec<Row>> {
+    pub(crate) async fn look_up<'p, K>(&mut self, one: &str, scope: Param<'p>, keys: &[K]) -> Result<Vec<Row>>
+    where
+        K: Copy + Into<Param<'p>> + Sync,
+    {
         let mut found = Vec::with_capacity(keys.len());
         for some in keys.chunks(LOOK_UPS_PER_STATEMENT) {
             let all: Vec<String> = (2..some.len() + 2).map(|number| format!("{one} ?{number}")).collect();
             let mut params = vec![scope];
-            params.extend(some.iter().map(|key| Param::Blob(key)));
+            params.extend(some.iter().map(|key| (*key).into()));
             found.extend(self.rows(&all.join(" UNION ALL "), &params).await?);
         }
         Ok(found)

@@ -15,6 +15,7 @@ use std::{
     fs, io, mem,
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 use crate::{
@@ -135,6 +136,20 @@ impl Sqlite {
         footprint(&self.path)
     }
 
+    /// Returns how many bytes of the file hold nothing.
+    pub(crate) async fn spare_bytes(&self) -> Result<u64> {
+        let path = Arc::clone(&self.path);
+        let work = move || SqliteConnection::open(&path)?.spare_bytes();
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+    }
+
+    /// Writes the file anew without what holds nothing.
+    pub(crate) async fn shrink(&self) -> Result<()> {
+        let path = Arc::clone(&self.path);
+        let work = move || SqliteConnection::open(&path)?.shrink();
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
+    }
+
     /// Leaves everything open for the end of the program to close, unless the log is so long that it must be folded in.
     pub(crate) fn leave(self) {
         if !is_log_long(&self.path) {
@@ -172,6 +187,13 @@ pub(crate) fn exposed(directory: &Path) -> Vec<ExposedFile> {
     let is_own =
         directory.join(DATABASE_FILE).exists() && names.into_iter().all(|name| files.iter().any(|file| name == *file));
     private::exposed(directory, &files, is_own)
+}
+
+/// Waits longer than other programs sleep between two tries for the lock. SQLite has no queue, so who takes the lock again
+/// at once keeps them out.
+pub(crate) async fn make_way() -> Result<()> {
+    let waiting = || thread::sleep(2 * connection::BUSY_SLEEP);
+    tokio::task::spawn_blocking(waiting).await.map_err(|_| Error::Closed)
 }
 
 fn footprint(database: &Path) -> Result<Footprint> {

@@ -5,7 +5,7 @@ use crate::{
     job::{Job, JobFn, Pending, ReadJob, Reading},
     postgres::Postgres,
     sql::{Dialect, Scope},
-    sqlite::Sqlite,
+    sqlite::{self, Sqlite},
     stats::Footprint,
 };
 
@@ -149,6 +149,33 @@ impl Store {
         match &self.engine {
             Engine::Sqlite(engine) => engine.footprint(),
             Engine::Postgres(engine) => engine.footprint().await,
+        }
+    }
+
+    /// Lets those write who wait, where the engine has no queue for them.
+    pub(crate) async fn make_way(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite(_) => sqlite::make_way().await,
+            // Whoever waits for the lock of a space is served in order.
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Returns how many bytes of the store's file hold nothing; nothing where the engine gives them back by itself.
+    pub async fn spare_bytes(&self) -> Result<Option<u64>> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.spare_bytes().await.map(Some),
+            Engine::Postgres(_) => Ok(None),
+        }
+    }
+
+    /// Gives what holds nothing back to the disk, by writing all that is stored anew. Nobody else can write meanwhile.
+    ///
+    /// Does nothing where the engine does so by itself.
+    pub async fn shrink(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.shrink().await,
+            Engine::Postgres(_) => Ok(()),
         }
     }
 

@@ -185,13 +185,26 @@ impl Table {
         self.key.iter().copied().filter(|column| *column != SPACE)
     }
 
-    /// Returns the statements that go over the artifacts that rows of a space refer to, each by its key.
+    /// Returns the statements that go over the artifacts that rows of a space refer to, each by its key, or 0 for none.
     pub(crate) fn artifact_statements(&self) -> impl Iterator<Item = String> {
-        self.columns.iter().filter_map(|Column { name, reference, .. }| match (*reference)? {
-            RowReference::ArtifactKey => Some(self.page_statement(&format!("t.{name}"), "")),
+        self.reference_statements("")
+    }
+
+    /// Returns the same statements with the artifact that each row belongs to before the one that it refers to.
+    pub(crate) fn belonging_statements(&self, owner: &str) -> impl Iterator<Item = String> {
+        self.reference_statements(format!("t.{owner}, "))
+    }
+
+    fn reference_statements(&self, before: impl Into<String>) -> impl Iterator<Item = String> {
+        let before = before.into();
+        self.columns.iter().filter_map(move |Column { name, reference, is_optional, .. }| match (*reference)? {
+            RowReference::ArtifactKey if *is_optional => {
+                Some(self.page_statement(&format!("{before}coalesce(t.{name}, 0)"), ""))
+            }
+            RowReference::ArtifactKey => Some(self.page_statement(&format!("{before}t.{name}"), "")),
             RowReference::ArtifactDigest => {
                 let joined = format!("JOIN artifacts a ON a.space = t.space AND a.digest = t.{name}");
-                Some(self.page_statement("a.key", &joined))
+                Some(self.page_statement(&format!("{before}a.key"), &joined))
             }
             RowReference::SameArtifact
             | RowReference::Commit

@@ -17,6 +17,8 @@ pub mod capture;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
+pub mod collecting;
+#[doc(hidden)]
 pub mod compact;
 #[doc(hidden)]
 pub mod edits;
@@ -129,6 +131,13 @@ macro_rules! conformance {
                 a_reader_that_fails_commits_nothing,
                 a_stored_artifact_can_be_checked_in_and_a_missing_one_not,
                 annotations_of_a_checkpoint_come_with_the_commit;
+            collecting:
+                what_nothing_refers_to_goes_once_it_is_old,
+                what_is_referred_to_or_was_stored_by_itself_stays,
+                what_was_left_and_is_stored_by_itself_then_stays,
+                what_was_left_and_is_found_again_is_young,
+                who_takes_longer_than_the_grace_is_told,
+                writers_and_collections_go_on_beside_each_other;
             compact:
                 plain_text_becomes_an_entry_of_the_chains_format,
                 a_summary_in_the_chains_format_is_taken_as_it_is,

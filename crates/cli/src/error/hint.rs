@@ -231,6 +231,7 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         StoreError::NoDatabase { server, database } => &format!("`createdb {} {database}` makes it", address(server)),
         StoreError::Denied { grant, .. } => &to_owner(grant),
         StoreError::Lost { .. } => "run the same command again; with `--key` it cannot happen twice",
+        StoreError::PartRemoved { .. } => "store it again; `ctx gc` had a shorter `--grace` than that takes",
         StoreError::Busy(_) => "nothing was written; run the same command again",
         StoreError::ReadOnly => "`ctx store check` says why",
         StoreError::Disk { .. } => "`ctx fsck` checks what the disk kept",

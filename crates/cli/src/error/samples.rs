@@ -100,6 +100,7 @@ fn store() -> Vec<StoreError> {
         StoreError::Damaged { what: text() },
         StoreError::DamagedArtifact(artifact),
         StoreError::NoArtifact(artifact),
+        StoreError::PartRemoved { artifact, part: artifact },
         StoreError::NoCommit(commit()),
         StoreError::NoEnvelope(envelope()),
         StoreError::TooManyArtifacts { envelope: envelope(), count: 1 },

@@ -187,6 +187,12 @@ impl ImportBatch {
 
 async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
     let mut summary = ImportSummary::default();
+    let artifact_id = |record: &Record| match record {
+        Record::Artifact(hot) => Some(*hot.id()),
+        _ => None,
+    };
+    // The commit of an artifact may come with a later batch.
+    artifact::freshen_all(tx, &records.iter().filter_map(artifact_id).collect::<Vec<_>>()).await?;
     for record in records {
         match record {
             Record::Artifact(hot) => {

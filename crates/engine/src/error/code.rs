@@ -270,6 +270,8 @@ codes! {
     OutsideProject = "outside-project", "Name the file itself, if you trust what it holds.";
     /// Another program changed the same thing at the same time.
     Overtaken = "overtaken", "Try again.";
+    /// Content that was being stored was taken for what a killed program left, and parts of it were removed.
+    PartRemoved = "part-removed", "Do it again, and let `ctx gc` have a longer `--grace` than storing takes.";
     /// The address of a store holds a password, and would be written down.
     PasswordInAddress = "password-in-address", "Keep the password where the hint says, and leave it out of the address.";
     /// An earlier failure of the disk has closed the store for writing.

@@ -67,6 +67,7 @@ impl Coded for store::Error {
             Self::Damaged { .. } => ErrorCode::Damaged,
             Self::DamagedArtifact(_) => ErrorCode::DamagedArtifact,
             Self::NoArtifact(_) => ErrorCode::NoArtifact,
+            Self::PartRemoved { .. } => ErrorCode::PartRemoved,
             Self::NoCommit(_) => ErrorCode::NoCommit,
             Self::NoEnvelope(_) => ErrorCode::NoEnvelope,
             Self::TooManyArtifacts { .. } => ErrorCode::TooManyArtifacts,

@@ -96,6 +96,7 @@ kinds! {
     "bundle-import", crate::ImportSummary, "What was taken in from a bundle.", ["import-bundle"];
     "checked-recipe", super::CheckedRecipe, "What is wrong with a recipe.", ["recipe check"];
     "checked-records", super::CheckedRecords, "What is wrong with records of the standard.", ["check"];
+    "collected-artifacts", super::CollectedArtifacts, "What was removed because nothing referred to it.", ["gc"];
     "commit", super::CommitDocument, "A commit with what is said about it.", ["log", "children", "annotate"];
     "commit-origin", super::CommitOrigin, "The contexts that made a git commit.", ["why-commit"];
     "compared-file", super::ComparedFile, "A file that was compared with the store.", ["import --verify"];
@@ -173,6 +174,7 @@ bundle-export contexture/1 export
 bundle-import contexture/1 import-bundle
 checked-recipe contexture/1 recipe check
 checked-records contexture/1 check
+collected-artifacts contexture/1 gc
 commit contexture/1 log, children, annotate
 commit-origin contexture/1 why-commit
 compared-file contexture/1 import --verify

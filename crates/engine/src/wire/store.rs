@@ -1,6 +1,7 @@
 //! Stores as programs read of them.
 
 use contexture_store::{
+    collect::Collected,
     inspect::Inspection,
     private::ExposedFile,
     stats::{Footprint, Stats},
@@ -35,5 +36,20 @@ pub struct SpaceStats {
     #[serde(flatten)]
     pub space: Stats,
     /// What the store takes on disk, with all its spaces.
+    pub files: Footprint,
+}
+
+/// What a collection removed, or would remove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CollectedArtifacts {
+    /// Whether nothing was removed because only a count was asked for.
+    pub dry_run: bool,
+    /// What it comes to.
+    #[serde(flatten)]
+    pub collected: Collected,
+    /// Bytes of the store's file that hold nothing now; absent where the engine gives them back by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare_bytes: Option<u64>,
+    /// What the store takes on disk now, with all its spaces.
     pub files: Footprint,
 }

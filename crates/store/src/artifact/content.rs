@@ -5,7 +5,7 @@ use std::ops::Range;
 use contexture_core::ArtifactId;
 use fastcdc::v2020::FastCDC;
 
-use super::{Hot, MAX_HOT_BYTES, compose, ensure, find, put_all, stream::CHUNK_BYTES};
+use super::{ArtifactPart, Hot, MAX_HOT_BYTES, compose, ensure, find, put_all, stream::CHUNK_BYTES};
 use crate::{Result, commit::Inserted, sql::Tx};
 
 /// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
@@ -64,20 +64,23 @@ impl PreparedContent {
     }
 }
 
-/// Stores content, new or not.
+/// Stores content, new or not, for the transaction that refers to it.
 pub async fn put_content(tx: &mut Tx<'_>, content: &PreparedContent) -> Result<()> {
     match content {
         PreparedContent::Row(hot) => ensure(tx, hot).await,
-        PreparedContent::Parts { id, parts } => {
-            if find(tx, id).await?.is_some() {
-                return Ok(());
-            }
-            let (parts, _) = put_all(tx, parts).await?;
-            let composed: Inserted = compose(tx, id, &parts).await?;
-            debug_assert_eq!(composed, Inserted::New);
-            Ok(())
-        }
+        PreparedContent::Parts { id, parts } => put_parts(tx, id, parts).await,
     }
+}
+
+async fn put_parts(tx: &mut Tx<'_>, id: &ArtifactId, batch: &[Hot]) -> Result<()> {
+    if let Some(found) = find(tx, id).await? {
+        return found.freshen(tx).await;
+    }
+    put_all(tx, batch).await?;
+    let parts: Vec<ArtifactPart> = batch.iter().map(ArtifactPart::of).collect();
+    let composed = compose(tx, id, &parts).await?;
+    debug_assert_eq!(composed, Inserted::New);
+    Ok(())
 }
 
 /// Cuts bytes at long strings, and what is still too large for a row by content.

@@ -24,8 +24,15 @@ const BATCHES_WAITING: usize = 2;
 /// A stored piece of a large artifact.
 #[derive(Debug, Clone, Copy)]
 pub struct ArtifactPart {
-    pub(crate) key: i64,
-    pub(crate) size: u64,
+    // Not its key: that holds only within a transaction, because what nothing refers to yet may be removed.
+    pub(super) id: ArtifactId,
+    pub(super) size: u64,
+}
+
+impl ArtifactPart {
+    pub(super) fn of(hot: &Hot) -> Self {
+        Self { id: *hot.id(), size: hot.size() }
+    }
 }
 
 /// An artifact that is durable now.
@@ -106,9 +113,8 @@ pub async fn read_stream(store: &Store, scope: &Scope, reader: impl Read + Send 
                 return Ok(StreamedContent { stored, pieces: StreamedPieces::Whole(hot) });
             }
             Pieces::Parts(batch) => {
-                let (batch_parts, new) = put_batch(store, scope, batch).await?;
-                parts.extend(batch_parts);
-                new_bytes += new;
+                parts.extend(batch.iter().map(ArtifactPart::of));
+                new_bytes += store.write(scope.clone(), batch, |tx, batch| put_all(tx, batch).boxed()).await?;
             }
         }
     }
@@ -124,10 +130,6 @@ pub async fn put_streamed(tx: &mut Tx<'_>, streamed: &StreamedContent) -> Result
         StreamedPieces::Whole(hot) => put(tx, hot).await,
         StreamedPieces::Parts(parts) => compose(tx, &streamed.stored.id, parts).await,
     }
-}
-
-async fn put_batch(store: &Store, scope: &Scope, batch: Vec<Hot>) -> Result<(Vec<ArtifactPart>, u64)> {
-    store.write(scope.clone(), batch, |tx, batch| put_all(tx, batch).boxed()).await
 }
 
 /// Cuts a stream into parts and sends them in batches. Content up to the hot limit is one part.

@@ -1,6 +1,7 @@
 //! Checks artifacts: the bytes of each have its digest.
 
 use contexture_core::ArtifactId;
+use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +85,7 @@ impl StoreChecker<'_> {
 
     /// Reads the bytes of an artifact.
     async fn content(&mut self, located: LocatedArtifact) -> Result<()> {
-        let (artifact, size) = (located.id, located.size);
+        let (artifact, size, is_one_piece) = (located.id, located.size, located.is_one_piece());
         let fault = match located.parts_key() {
             Some(key) => large::fault(self.store, self.scope, Large { key, id: artifact, size }).await?,
             None => match artifact::read(self.store, self.scope, located).await {
@@ -96,10 +97,17 @@ impl StoreChecker<'_> {
                 Err(error) => return Err(error),
             },
         };
-        if let Some(fault) = fault {
+        if let Some(fault) = fault
+            && (is_one_piece || self.is_there(artifact).await?)
+        {
             self.report.add(FsckProblem::Artifact { artifact, fault });
         }
         Ok(())
+    }
+
+    /// Tells whether an artifact whose parts were looked at has not been removed meanwhile because nothing refers to it.
+    async fn is_there(&self, artifact: ArtifactId) -> Result<bool> {
+        self.store.read(self.scope.clone(), artifact, |tx, id| artifact::exists(tx, id).boxed()).await
     }
 }
 

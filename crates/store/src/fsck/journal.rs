@@ -127,12 +127,17 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             let sql = "SELECT 1 FROM reflog WHERE space = ?1 AND head = ?2 AND seq = ?3";
             Ok(tx.row(sql, &[space.into(), subject.into(), seq.into()]).await?.is_some())
         }
-        JournalKind::ArtifactStored | JournalKind::SecretsFound | JournalKind::ArtifactWithheld => {
-            match subject.parse::<ArtifactId>() {
-                Ok(id) => artifact::exists(tx, &id).await,
-                Err(_) => Ok(false),
+        JournalKind::ArtifactStored | JournalKind::ArtifactWithheld => match subject.parse::<ArtifactId>() {
+            Ok(id) => artifact::exists(tx, &id).await,
+            Err(_) => Ok(false),
+        },
+        // What secrets were found in may have been removed since because nothing referred to it.
+        JournalKind::SecretsFound => match subject.parse::<ArtifactId>() {
+            Ok(id) => {
+                Ok(artifact::exists(tx, &id).await? || has_later(tx, seq, JournalKind::ArtifactsCollected).await?)
             }
-        }
+            Err(_) => Ok(false),
+        },
         JournalKind::EnvelopeCreated => has_row(tx, &envelope::ENVELOPES, seq).await,
         JournalKind::InjectionCreated => has_row(tx, &injection::INJECTIONS, seq).await,
         JournalKind::MissingCreated => has_row(tx, &missing::MISSING, seq).await,
@@ -149,6 +154,13 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
         JournalKind::ContentRevealed | JournalKind::ArtifactsCollected => Ok(true),
         JournalKind::Event(_) => has_row(tx, &event::EVENTS, seq).await,
     }
+}
+
+/// Tells whether the journal has a record of a kind after another record.
+async fn has_later(tx: &mut Tx<'_>, seq: i64, kind: JournalKind) -> Result<bool> {
+    let space = tx.space;
+    let sql = "SELECT 1 FROM journal WHERE space = ?1 AND seq > ?2 AND kind = ?3 LIMIT 1";
+    Ok(tx.row(sql, &[space.into(), seq.into(), kind.as_str().into()]).await?.is_some())
 }
 
 /// Tells whether a table has a row that a record of the journal made.

@@ -31,6 +31,8 @@ pub(super) async fn fault(store: &Store, scope: &Scope, large: Large) -> Result<
         }
     };
     match check.await {
+        // It went between two looks; the caller asks whether it is still there.
+        Err(Error::NoArtifact(_)) => Ok(Some(ArtifactFault::NoPart { start: 0 })),
         Err(error) if checker::is_damage(&error) => {
             Ok(Some(ArtifactFault::Unreadable { what: problem::reason(error) }))
         }

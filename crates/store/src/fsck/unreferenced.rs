@@ -1,8 +1,5 @@
 //! Counts the artifacts that nothing refers to.
 
-use std::{collections::HashMap, sync::Arc};
-
-use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +10,8 @@ use super::{
 use crate::{
     Result,
     artifact::ARTIFACTS,
-    sql::{Param, Row, Tx},
-    table::{TABLES, Table},
+    reachable::{self, KeySet},
+    table::TABLES,
 };
 
 /// Artifacts that no commit, no envelope, no source and no larger artifact refers to.
@@ -27,9 +24,6 @@ pub struct Unreferenced {
     /// Bytes of their content.
     pub bytes: u64,
 }
-
-/// Rows in a page of numbers.
-const PAGE_ROWS: u32 = 8192;
 
 impl StoreChecker<'_> {
     /// Counts the artifacts that nothing refers to.
@@ -49,84 +43,28 @@ impl StoreChecker<'_> {
     }
 
     async fn count_unreferenced(&mut self) -> Result<Unreferenced> {
+        let (store, scope) = (self.store, self.scope);
         let mut used = KeySet::default();
         for table in TABLES {
             for statement in table.artifact_statements() {
-                self.each(table, statement, |[key]: [i64; 1]| used.insert(key)).await?;
+                let visit = |rows: Vec<[i64; 1]>| {
+                    self.advance(rows.len() as u64);
+                    for [key] in rows {
+                        used.insert(key);
+                    }
+                };
+                reachable::each_page(store, scope, table.page_key().count(), statement, visit).await?;
             }
         }
         let mut unreferenced = Unreferenced::default();
-        let count = |[key, size]: [i64; 2]| {
-            if !used.contains(key) {
+        let count = |rows: Vec<[i64; 2]>| {
+            self.advance(rows.len() as u64);
+            for [_, size] in rows.into_iter().filter(|[key, _]| !used.contains(*key)) {
                 unreferenced.artifacts += 1;
                 unreferenced.bytes = unreferenced.bytes.saturating_add(size.cast_unsigned());
             }
         };
-        self.each(&ARTIFACTS, ARTIFACTS.page_statement("t.key, t.size", ""), count).await?;
+        reachable::each_page(store, scope, 1, ARTIFACTS.page_statement("t.key, t.size", ""), count).await?;
         Ok(unreferenced)
-    }
-
-    /// Goes over the rows of a table by a statement of pages whose columns are so many numbers.
-    async fn each<const COLUMNS: usize>(
-        &mut self,
-        table: &Table,
-        statement: String,
-        mut visit: impl FnMut([i64; COLUMNS]),
-    ) -> Result<()> {
-        let statement: Arc<str> = statement.into();
-        let mut after = vec![0; table.page_key().count()];
-        loop {
-            let args = (Arc::clone(&statement), after.clone());
-            let reading =
-                self.store.read(self.scope.clone(), args, |tx, (sql, after)| page::<COLUMNS>(tx, sql, after).boxed());
-            let ReferencePage { rows, last } = reading.await?;
-            let is_full = rows.len() == PAGE_ROWS as usize;
-            self.advance(rows.len() as u64);
-            rows.into_iter().for_each(&mut visit);
-            match last {
-                Some(last) if is_full => after = last,
-                Some(_) | None => return Ok(()),
-            }
-        }
-    }
-}
-
-/// Rows of a table: some of their columns, and the key of the last.
-struct ReferencePage<const COLUMNS: usize> {
-    rows: Vec<[i64; COLUMNS]>,
-    last: Option<Vec<i64>>,
-}
-
-async fn page<const COLUMNS: usize>(tx: &mut Tx<'_>, sql: &str, after: &[i64]) -> Result<ReferencePage<COLUMNS>> {
-    let mut params: Vec<Param<'_>> = vec![tx.space.into()];
-    params.extend(after.iter().map(|number| Param::Integer(*number)));
-    params.push(i64::from(PAGE_ROWS).into());
-    let rows = tx.rows(sql, &params).await?;
-    let key = |row: &Row| (0..after.len()).map(|column| row.integer(column)).collect::<Result<_>>();
-    let last = rows.last().map(key).transpose()?;
-    let columns = |row: &Row| {
-        let mut columns = [0; COLUMNS];
-        for (value, column) in columns.iter_mut().zip(after.len()..) {
-            *value = row.integer(column)?;
-        }
-        Ok(columns)
-    };
-    Ok(ReferencePage { rows: rows.iter().map(columns).collect::<Result<_>>()?, last })
-}
-
-/// A set of keys that costs little more than a bit for each, because keys are given out in order.
-#[derive(Default)]
-struct KeySet(HashMap<i64, u64>);
-
-impl KeySet {
-    const WORD_BITS: i64 = u64::BITS as i64;
-
-    fn insert(&mut self, key: i64) {
-        *self.0.entry(key.div_euclid(Self::WORD_BITS)).or_default() |= 1 << key.rem_euclid(Self::WORD_BITS);
-    }
-
-    fn contains(&self, key: i64) -> bool {
-        let word = self.0.get(&key.div_euclid(Self::WORD_BITS));
-        word.is_some_and(|word| word & (1 << key.rem_euclid(Self::WORD_BITS)) != 0)
     }
 }

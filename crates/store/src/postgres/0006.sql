@@ -37,3 +37,7 @@ CREATE TABLE secret_scans (
     space BIGINT NOT NULL PRIMARY KEY,
     seq   BIGINT NOT NULL
 );
+
+CREATE INDEX parts_by_part ON parts (part);
+CREATE INDEX withheld_by_substitute ON withheld (substitute) WHERE substitute IS NOT NULL;
+CREATE INDEX journal_of_stored ON journal (space, digest) WHERE kind = 'artifact.stored';

@@ -44,3 +44,9 @@ CREATE TABLE secret_scans (
     space INTEGER NOT NULL PRIMARY KEY REFERENCES spaces (key),
     seq   INTEGER NOT NULL
 ) STRICT;
+
+-- What removes artifacts that nothing refers to asks what refers to one of them: the parts of larger ones, what is shown for
+-- others, and the records of those that were stored by themselves.
+CREATE INDEX parts_by_part ON parts (part);
+CREATE INDEX withheld_by_substitute ON withheld (substitute) WHERE substitute IS NOT NULL;
+CREATE INDEX journal_of_stored ON journal (space, digest) WHERE kind = 'artifact.stored';

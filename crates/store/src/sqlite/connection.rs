@@ -19,7 +19,7 @@ use crate::{
 /// How long a writer waits for other programs before it gives up.
 const BUSY_LIMIT: Duration = Duration::from_mins(1);
 /// Longest sleep between two tries. Short, so that many programs take turns quickly.
-const BUSY_SLEEP: Duration = Duration::from_millis(2);
+pub(super) const BUSY_SLEEP: Duration = Duration::from_millis(2);
 /// Pages of write-ahead log after which a commit folds them in. Short, because overwriting the log costs half as much
 /// to sync as extending it, and because whoever opens the store after a crash reads all of it.
 const LOG_PAGES: i64 = 1000;
@@ -166,6 +166,18 @@ impl SqliteConnection {
     pub(super) fn fold_log(&mut self) -> Result<()> {
         let folded = self.inner.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         folded.map_err(|error| classify("fold its log", error))
+    }
+
+    /// Returns how many bytes of the file hold nothing.
+    pub(super) fn spare_bytes(&mut self) -> Result<u64> {
+        Ok(self.pragma("freelist_count")?.cast_unsigned() * self.pragma("page_size")?.cast_unsigned())
+    }
+
+    /// Writes the file anew without what holds nothing.
+    pub(super) fn shrink(&mut self) -> Result<()> {
+        // The copy may be large, so it is made in a file and not in memory.
+        self.batch("shrink its file", "PRAGMA temp_store = FILE; VACUUM;")?;
+        self.fold_log()
     }
 
     pub(super) fn pragma(&self, name: &str) -> Result<i64> {
