@@ -18,6 +18,7 @@ pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod formats;
 pub(crate) mod fsck;
+pub(crate) mod gc;
 pub(crate) mod git_hook;
 pub(crate) mod head;
 pub(crate) mod hook;
