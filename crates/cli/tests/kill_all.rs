@@ -1,0 +1,207 @@
+//! Programs of every kind that are killed at any moment: nothing that was acknowledged is lost, and a check finds nothing wrong.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use contexture_testkit::{Numbers, noise};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How many programs are started, unless `CTX_KILL_ROUNDS` says otherwise: few enough for every day.
+const ROUNDS: usize = 120;
+/// How often all is looked at on the way.
+const LOOKS: usize = 4;
+
+/// What is killed. A command that changes the store has a row.
+const ACTIONS: &[Action] = &[
+    Action { name: "checkpoint", weight: 4, start: checkpoint },
+    Action { name: "large checkpoint", weight: 2, start: large_checkpoint },
+    Action { name: "hook", weight: 4, start: hook },
+    Action { name: "import", weight: 2, start: import },
+    Action { name: "run", weight: 2, start: run },
+    Action { name: "gc", weight: 2, start: gc },
+];
+
+/// Something that a program does.
+struct Action {
+    name: &'static str,
+    /// How often it comes up beside others.
+    weight: usize,
+    start: fn(&Home, &mut Numbers, usize) -> Child,
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_whatever_is_killed() {
+    let rounds = std::env::var("CTX_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let home = Home::new();
+    let mut numbers = Numbers(0x0dead);
+    let mut acknowledged: Vec<String> = Vec::new();
+    let mut killed = vec![0usize; ACTIONS.len()];
+    // Microseconds, by action: about as long as it takes on this machine, so that it is killed anywhere in its life.
+    let mut lives = vec![10_000usize; ACTIONS.len()];
+    for round in 0..rounds {
+        let mut ticket = numbers.below(ACTIONS.iter().map(|action| action.weight).sum());
+        let chosen = ACTIONS.iter().position(|action| {
+            let is_chosen = ticket < action.weight;
+            ticket = ticket.saturating_sub(action.weight);
+            is_chosen
+        });
+        let chosen = chosen.unwrap();
+        let mut child = (ACTIONS[chosen].start)(&home, &mut numbers, round);
+        if numbers.below(4) > 0 {
+            thread::sleep(Duration::from_micros(numbers.below(lives[chosen]) as u64));
+            // It may be done already.
+            _ = child.kill();
+        }
+        let mut printed = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        let ended = child.wait().unwrap();
+        assert!(ended.success() || ended.code().is_none(), "{} ended with {ended}", ACTIONS[chosen].name);
+        if ended.code().is_none() {
+            killed[chosen] += 1;
+            lives[chosen] += lives[chosen] / 10;
+        } else {
+            lives[chosen] -= lives[chosen] / 20;
+        }
+        // An id that is printed whole is acknowledged, whether its program was killed then or not.
+        acknowledged.extend(
+            printed
+                .split_inclusive('\n')
+                .filter(|line| line.starts_with("ctx-") && line.ends_with('\n'))
+                .map(|line| line.trim().to_owned()),
+        );
+        if (round + 1) % rounds.div_ceil(LOOKS) == 0 {
+            home.look(&acknowledged);
+        }
+    }
+    // Nobody writes any more, so what nothing refers to was left by those that were killed.
+    home.ctx(&["gc", "--grace", "0s"]).unwrap();
+    home.look(&acknowledged);
+    let report: Value = serde_json::from_str(&home.ctx(&["--json", "fsck"]).unwrap()).unwrap();
+    assert_eq!(report["unreferenced"]["artifacts"], json!(0));
+    let killed: Vec<String> =
+        ACTIONS.iter().zip(&killed).map(|(action, killed)| format!("{} {killed}", action.name)).collect();
+    println!("{rounds} programs, {} ids acknowledged; killed: {}", acknowledged.len(), killed.join(", "));
+}
+
+/// A home with a store.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn program(&self, arguments: &[&str]) -> Command {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_ctx"));
+        program.args(arguments).env_clear().env("HOME", self.path()).current_dir(self.path());
+        program.envs([("USER", "ada"), ("CTX_MACHINE", "laptop")]).env("TMPDIR", self.path());
+        program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        program
+    }
+
+    fn fed(&self, arguments: &[&str], input: &[u8]) -> Child {
+        let mut child = self.program(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        // It may be gone already.
+        _ = child.stdin.take().unwrap().write_all(input);
+        child
+    }
+
+    fn ctx(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = self.program(arguments).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            Ok(String::from_utf8(output.stdout).unwrap())
+        } else {
+            Err(format!("ctx {arguments:?} ended with {}: {stderr}", output.status))
+        }
+    }
+
+    /// Checks that the store is whole and has every commit that was acknowledged.
+    fn look(&self, acknowledged: &[String]) {
+        self.ctx(&["fsck"]).unwrap();
+        let listed = self.ctx(&["--json", "list", "-n", "1000000"]).unwrap();
+        let there: std::collections::HashSet<String> = listed
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
+            .collect();
+        let lost: Vec<&String> = acknowledged.iter().filter(|id| !there.contains(*id)).collect();
+        assert!(lost.is_empty(), "{lost:?} of {} are lost", acknowledged.len());
+    }
+
+    /// Writes some more turns of a session and returns where they are.
+    fn session(&self, numbers: &mut Numbers, round: usize) -> (String, PathBuf) {
+        let id = format!("0000000{}-0000-4000-8000-000000000000", numbers.below(5));
+        let place = self.path().join(".claude/projects/project");
+        fs::create_dir_all(&place).unwrap();
+        let path = place.join(format!("{id}.jsonl"));
+        let mut file = fs::File::options().create(true).append(true).open(&path).unwrap();
+        for number in 0..=numbers.below(6) {
+            let len = if numbers.below(10) == 0 { 600_000 } else { 200 };
+            let message = json!({"role": "user", "content": noise(&format!("{round} {number}"), len)});
+            let line = json!({
+                "type": "user", "uuid": format!("{round}-{number}"), "sessionId": id,
+                "timestamp": "2026-01-02T03:04:05.000Z", "message": message,
+            });
+            writeln!(file, "{line}").unwrap();
+        }
+        (id, path)
+    }
+}
+
+fn checkpoint(home: &Home, numbers: &mut Numbers, round: usize) -> Child {
+    let head = format!("head-{}", numbers.below(3));
+    home.fed(&["checkpoint", "--format", "text", "--head", &head, "-"], format!("turn {round}\n").as_bytes())
+}
+
+fn large_checkpoint(home: &Home, numbers: &mut Numbers, round: usize) -> Child {
+    // Some of it is what others stored, or left.
+    let content = noise(&format!("shared {}", numbers.below(3)), 1 << 20) + &noise(&round.to_string(), 1 << 20);
+    home.fed(&["checkpoint", "--format", "text", "--head", "large", "-"], content.as_bytes())
+}
+
+fn hook(home: &Home, numbers: &mut Numbers, round: usize) -> Child {
+    let (session_id, transcript_path) = home.session(numbers, round);
+    let event = ["UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"][numbers.below(4)];
+    let event = json!({
+        "hook_event_name": event, "session_id": session_id, "transcript_path": transcript_path, "cwd": home.path(),
+    });
+    home.fed(&["hook", "claude-code"], event.to_string().as_bytes())
+}
+
+fn import(home: &Home, numbers: &mut Numbers, round: usize) -> Child {
+    let (_, path) = home.session(numbers, round);
+    home.program(&["import", path.to_str().unwrap()]).spawn().unwrap()
+}
+
+fn run(home: &Home, numbers: &mut Numbers, round: usize) -> Child {
+    let session = format!("{round:08}-0000-4000-8000-000000000000");
+    let lines = [
+        json!({"type": "system", "subtype": "init", "session_id": session, "uuid": format!("{round}-0")}),
+        json!({"type": "user", "session_id": session, "uuid": format!("{round}-1"),
+               "message": {"role": "user", "content": "?"}}),
+        json!({"type": "assistant", "session_id": session, "uuid": format!("{round}-2"),
+               "message": {"id": "m", "role": "assistant", "content": [{"type": "text", "text": "."}]}}),
+    ];
+    let printed: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    let file = home.path().join("printed");
+    fs::write(&file, printed).unwrap();
+    let script = format!("cat '{}'; sleep 0.0{}", file.display(), numbers.below(5));
+    home.program(&["run", "--", "sh", "-c", &script]).spawn().unwrap()
+}
+
+fn gc(home: &Home, numbers: &mut Numbers, _: usize) -> Child {
+    // Nobody else writes, so what is there was left.
+    let grace = if numbers.below(2) == 0 { "0s" } else { "1h" };
+    home.program(&["gc", "--grace", grace]).spawn().unwrap()
+}
