@@ -272,6 +272,28 @@ impl Major {
     }
 }
 
+/// Counts the items that bytes begin with, those inside of others too, as far as it matters.
+pub(crate) fn count_items(bytes: &[u8], most: usize) -> usize {
+    let (mut items, mut at) = (0, 0_usize);
+    while let Some(&first) = bytes.get(at).filter(|_| items <= most) {
+        items += 1;
+        at += 1;
+        let width = match first & 0x1F {
+            detail @ 24..=27 => 1 << (detail - 24),
+            _ => 0,
+        };
+        let argument = bytes.get(at..at + width).unwrap_or_default();
+        let argument = argument.iter().fold(0_usize, |value, byte| value << 8 | usize::from(*byte));
+        let length = if width == 0 { usize::from(first & 0x1F) } else { argument };
+        at += width;
+        // One of open length comes in pieces, each with a head.
+        if matches!(Major::of(first), Major::Bytes | Major::Text) && first & 0x1F != 31 {
+            at = at.saturating_add(length);
+        }
+    }
+    items
+}
+
 /// Returns the shortest head with this argument.
 pub(crate) fn head(major: Major, argument: u64) -> Glue {
     let bytes = argument.to_be_bytes();

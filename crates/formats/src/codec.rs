@@ -4,6 +4,7 @@
 //! one record at a time and keeps nothing, so sessions of any length are read in bounded memory, and what it does not
 //! understand it hands on as it is.
 
+mod bounded;
 mod content_blocks;
 mod line_codec;
 mod spoken_text;
@@ -30,6 +31,10 @@ pub(crate) mod openai_responses;
 pub(crate) mod opencode;
 
 use contexture_core::{Entry, Format, Timestamp};
+
+pub use bounded::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_VALUES, count_values, holds_too_much};
+
+pub(crate) use bounded::BoundedCodec;
 
 use crate::{
     KnownFormat, RecordProblem,
@@ -243,7 +248,7 @@ impl RecordStep {
     }
 }
 
-/// Returns the codec of a format, if it is understood.
+/// Returns the codec of a format, if it is understood. It reads no record that would take much more room than usual.
 pub fn codec(format: &Format) -> Option<&'static dyn Codec> {
     KnownFormat::named(format)?.codec
 }

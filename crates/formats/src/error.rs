@@ -112,20 +112,45 @@ impl fmt::Display for ContentPosition {
 
 /// Says why bytes are no record of their format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordProblem(String);
+#[error("{what}")]
+pub struct RecordProblem {
+    what: String,
+    is_too_large: bool,
+}
 
 impl RecordProblem {
     /// Says it in words.
     pub fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
+        Self { what: what.into(), is_too_large: false }
     }
 
     pub(crate) fn format(error: &FormatError) -> Self {
-        Self(error.to_string())
+        Self::new(error.to_string())
     }
 
     pub(crate) fn json(error: &serde_json::Error) -> Self {
-        Self(format!("it is no JSON that the format knows: {error}"))
+        Self::new(format!("it is no JSON that the format knows: {error}"))
     }
+
+    /// A record is longer than what is read.
+    pub fn too_long(bytes: u64, most: usize) -> Self {
+        let (size, most) = (megabytes(bytes), megabytes(most as u64));
+        Self { what: format!("it is {size} long, more than {most}"), is_too_large: true }
+    }
+
+    pub(crate) fn too_many_values(most: usize) -> Self {
+        Self { what: format!("it holds more than {most} values"), is_too_large: true }
+    }
+
+    /// Tells whether it may be a record, which was not read because that would take too much.
+    pub const fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+}
+
+/// Writes a size of many bytes.
+fn megabytes(bytes: u64) -> String {
+    let tenths = (bytes + 50_000) / 100_000;
+    let (tenths, unit) = if tenths >= 10_000 { (tenths / 1000, "GB") } else { (tenths, "MB") };
+    format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }

@@ -7,7 +7,7 @@ use contexture_core::Format;
 use crate::{
     Appender, Codec, Concatenation, Encoder,
     codec::{
-        anthropic, atif, bureau, claude, claude_stream,
+        BoundedCodec, anthropic, atif, bureau, claude, claude_stream,
         codex::{self, RolloutPosition},
         codex_exec, events, gemini, gemini_stream, openai_chat, openai_responses, opencode, pi,
     },
@@ -79,7 +79,7 @@ pub fn known() -> &'static [KnownFormat] {
 
 static KNOWN: &[KnownFormat] = &[
     KnownFormat {
-        codec: Some(&claude::ClaudeCode),
+        codec: Some(&BoundedCodec(&claude::ClaudeCode)),
         encoder: Some(&encode::claude::ClaudeCodeEncoder),
         appender: Some(&encode::claude::ClaudeCodeEncoder),
         summary: Some(summary::claude_code),
@@ -88,11 +88,11 @@ static KNOWN: &[KnownFormat] = &[
         ..KnownFormat::lines("claude-code-v1", "Claude Code transcript (JSONL)")
     },
     KnownFormat {
-        codec: Some(&claude_stream::ClaudeStream),
+        codec: Some(&BoundedCodec(&claude_stream::ClaudeStream)),
         ..KnownFormat::lines("claude-stream-v1", "Claude Code's stream-json output (JSONL)")
     },
     KnownFormat {
-        codec: Some(&codex::CODEC),
+        codec: Some(&BoundedCodec(&codex::CODEC)),
         encoder: Some(&encode::codex::Codex),
         appender: Some(&encode::codex::Codex),
         summary: Some(summary::codex),
@@ -101,11 +101,11 @@ static KNOWN: &[KnownFormat] = &[
         ..KnownFormat::lines("codex-v1", "Codex rollout (JSONL)")
     },
     KnownFormat {
-        codec: Some(&codex_exec::CODEC),
+        codec: Some(&BoundedCodec(&codex_exec::CODEC)),
         ..KnownFormat::lines("codex-exec-v1", "output of codex exec --json (JSONL)")
     },
     KnownFormat {
-        codec: Some(&gemini::CODEC),
+        codec: Some(&BoundedCodec(&gemini::CODEC)),
         encoder: Some(&encode::gemini::Gemini),
         appender: Some(&encode::gemini::Gemini),
         summary: Some(summary::gemini),
@@ -113,11 +113,11 @@ static KNOWN: &[KnownFormat] = &[
         ..KnownFormat::lines("gemini-v1", "Gemini CLI session (JSONL)")
     },
     KnownFormat {
-        codec: Some(&gemini_stream::CODEC),
+        codec: Some(&BoundedCodec(&gemini_stream::CODEC)),
         ..KnownFormat::lines("gemini-stream-v1", "Gemini CLI's stream-json output (JSONL)")
     },
     KnownFormat {
-        codec: Some(&pi::CODEC),
+        codec: Some(&BoundedCodec(&pi::CODEC)),
         encoder: Some(&encode::pi::Pi),
         appender: Some(&encode::pi::Pi),
         summary: Some(summary::pi),
@@ -127,40 +127,40 @@ static KNOWN: &[KnownFormat] = &[
     },
     // An export is one object, {"info", "messages"}, and two objects do not add up to one.
     KnownFormat {
-        codec: Some(&opencode::Opencode),
+        codec: Some(&BoundedCodec(&opencode::Opencode)),
         ..KnownFormat::stored("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
-        codec: Some(&events::EventsCodec),
+        codec: Some(&BoundedCodec(&events::EventsCodec)),
         summary: Some(summary::events),
         ..KnownFormat::lines("events-v1", "Contexture's own capture (JSONL)")
     },
     KnownFormat {
-        codec: Some(&bureau::Bureau),
+        codec: Some(&BoundedCodec(&bureau::Bureau)),
         summary: Some(summary::bureau),
         ..KnownFormat::stored("bureau-agent-v1", "Bureau's agent messages, a CBOR array", Concatenation::CborArray)
     },
     KnownFormat {
-        codec: Some(&anthropic::Anthropic),
+        codec: Some(&BoundedCodec(&anthropic::Anthropic)),
         encoder: Some(&encode::anthropic::AnthropicEncoder),
         summary: Some(summary::anthropic),
         ..KnownFormat::array("anthropic-messages-v1", "messages of Anthropic's API, a JSON array")
     },
     KnownFormat {
-        codec: Some(&openai_chat::OpenaiChat),
+        codec: Some(&BoundedCodec(&openai_chat::OpenaiChat)),
         encoder: Some(&encode::openai_chat::OpenaiChatEncoder),
         summary: Some(summary::openai_chat),
         ..KnownFormat::array("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array")
     },
     KnownFormat {
-        codec: Some(&openai_responses::OpenaiResponses),
+        codec: Some(&BoundedCodec(&openai_responses::OpenaiResponses)),
         encoder: Some(&encode::openai_responses::OpenaiResponsesEncoder),
         summary: Some(summary::openai_responses),
         ..KnownFormat::array("openai-responses-v1", "items of OpenAI's Responses API, a JSON array")
     },
     // Like an export, a trajectory is one object.
     KnownFormat {
-        codec: Some(&atif::Atif),
+        codec: Some(&BoundedCodec(&atif::Atif)),
         encoder: Some(&encode::atif::AtifEncoder),
         ..KnownFormat::stored("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes)
     },

@@ -26,14 +26,20 @@ pub struct Splitter {
     records: u64,
     /// How many bytes came.
     taken: u64,
+    /// Longest record that is kept.
+    max_record_bytes: u64,
+    /// Bytes of the open record that were let go, because it is longer than that.
+    let_go: u64,
     failure: Option<RecordProblem>,
 }
 
 /// The bytes of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'b> {
-    /// The bytes; a line's with its line feed.
+    /// The bytes; a line's with its line feed. None of a record that is too long.
     pub bytes: &'b [u8],
+    /// How many bytes it has.
+    pub size: u64,
     /// How many bytes of the session come before it.
     pub offset: u64,
     /// Which record it is, so the number of a line; the first is 1.
@@ -67,14 +73,19 @@ enum SplitPhase {
 impl RawRecord<'_> {
     /// Tells whether it holds nothing but white space, as lines between records do.
     pub fn is_blank(&self) -> bool {
-        scan::space(self.bytes) == self.bytes.len()
+        !self.is_too_long() && scan::space(self.bytes) == self.bytes.len()
+    }
+
+    /// Tells whether it is longer than what is kept, so that its bytes are not here.
+    pub const fn is_too_long(&self) -> bool {
+        self.bytes.is_empty() && self.size > 0
     }
 }
 
 impl Splitter {
     /// Expects a session whose records are told apart like this.
     ///
-    /// A session that is one document must be held whole to be read, hence the bound; the others have none.
+    /// A session that is one document must be held whole to be read, hence the bound; the others have none here.
     pub fn new(framing: Framing, max_document_bytes: u64) -> Self {
         let rule = match framing {
             Framing::Lines => SplitRule::Lines,
@@ -82,7 +93,13 @@ impl Splitter {
             Framing::CborArray => SplitRule::CborArray(CborArray::new()),
             Framing::Document => SplitRule::Document { max_bytes: max_document_bytes },
         };
-        Self { rule, open: Vec::new(), open_at: 0, records: 0, taken: 0, failure: None }
+        let (max_record_bytes, let_go) = (u64::MAX, 0);
+        Self { rule, open: Vec::new(), open_at: 0, records: 0, taken: 0, max_record_bytes, let_go, failure: None }
+    }
+
+    /// Expects a session of which no record is kept that is longer than a bound: such a one is handed on without its bytes.
+    pub fn bounded(framing: Framing, max_record_bytes: usize) -> Self {
+        Self { max_record_bytes: max_record_bytes as u64, ..Self::new(framing, u64::MAX) }
     }
 
     /// Takes the next bytes and hands on the records that end in them.
@@ -114,7 +131,7 @@ impl Splitter {
             return Err(failure);
         }
         match &self.rule {
-            SplitRule::Lines if self.open.is_empty() => {}
+            SplitRule::Lines if self.open.is_empty() && self.let_go == 0 => {}
             SplitRule::Lines => self.emit(&[], true, sink),
             SplitRule::JsonArray { phase: SplitPhase::After, .. } => {}
             SplitRule::JsonArray { scanner, phase } => {
@@ -141,7 +158,18 @@ impl Splitter {
             self.emit(line, false, sink);
             rest = after;
         }
-        self.open.extend_from_slice(rest);
+        self.keep(rest);
+    }
+
+    /// Keeps bytes of a record that goes on, unless it is too long.
+    fn keep(&mut self, bytes: &[u8]) {
+        let held = (self.open.len() + bytes.len()) as u64;
+        if self.let_go > 0 || held > self.max_record_bytes {
+            self.let_go += held;
+            self.open = Vec::new();
+        } else {
+            self.open.extend_from_slice(bytes);
+        }
     }
 
     fn push_json(
@@ -163,7 +191,7 @@ impl Splitter {
                     *phase = SplitPhase::Ended;
                     self.emit(&bytes[begin..at], false, sink);
                 } else {
-                    self.open.extend_from_slice(&bytes[begin..]);
+                    self.keep(&bytes[begin..]);
                 }
                 continue;
             }
@@ -196,7 +224,7 @@ impl Splitter {
     ) -> Result<(), RecordProblem> {
         let mut open_from = None;
         let share = array.push_elements(bytes, |element| {
-            if self.open.is_empty() {
+            if self.open.is_empty() && self.let_go == 0 {
                 self.open_at = self.taken + element.start as u64;
             }
             open_from = Some(element.end);
@@ -204,10 +232,10 @@ impl Splitter {
         });
         let share = share.map_err(|error| RecordProblem::format(&error))?;
         let rest = open_from.unwrap_or(share.start)..share.end;
-        if self.open.is_empty() {
+        if self.open.is_empty() && self.let_go == 0 {
             self.open_at = self.taken + rest.start as u64;
         }
-        self.open.extend_from_slice(&bytes[rest]);
+        self.keep(&bytes[rest]);
         Ok(())
     }
 
@@ -215,7 +243,7 @@ impl Splitter {
         if self.taken + bytes.len() as u64 > max_bytes {
             return Err(RecordProblem::new(format!("the document has more than {max_bytes} bytes")));
         }
-        self.open.extend_from_slice(bytes);
+        self.keep(bytes);
         Ok(())
     }
 
@@ -223,13 +251,16 @@ impl Splitter {
     fn emit(&mut self, bytes: &[u8], is_unfinished: bool, sink: &mut impl FnMut(RawRecord<'_>)) {
         self.records += 1;
         let (offset, number) = (self.open_at, self.records);
-        if self.open.is_empty() {
-            sink(RawRecord { bytes, offset, number, is_unfinished });
-            self.open_at = offset + bytes.len() as u64;
+        let size = self.let_go + (self.open.len() + bytes.len()) as u64;
+        self.open_at = offset + size;
+        if size > self.max_record_bytes {
+            (self.open, self.let_go) = (Vec::new(), 0);
+            sink(RawRecord { bytes: &[], size, offset, number, is_unfinished });
+        } else if self.open.is_empty() {
+            sink(RawRecord { bytes, size, offset, number, is_unfinished });
         } else {
             self.open.extend_from_slice(bytes);
-            sink(RawRecord { bytes: &self.open, offset, number, is_unfinished });
-            self.open_at = offset + self.open.len() as u64;
+            sink(RawRecord { bytes: &self.open, size, offset, number, is_unfinished });
             self.open.clear();
         }
     }

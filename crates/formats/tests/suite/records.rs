@@ -17,7 +17,7 @@ struct Kept {
 }
 
 impl From<RawRecord<'_>> for Kept {
-    fn from(RawRecord { bytes, offset, number, is_unfinished }: RawRecord<'_>) -> Self {
+    fn from(RawRecord { bytes, offset, number, is_unfinished, .. }: RawRecord<'_>) -> Self {
         Self { bytes: bytes.to_vec(), offset, number, is_unfinished }
     }
 }
@@ -128,6 +128,32 @@ fn a_document_is_one_record_up_to_its_bound() {
     let problem = splitter.push(b"7", &mut |_| panic!("it is too large")).unwrap_err();
     assert_eq!(problem.to_string(), "the document has more than 6 bytes");
     assert_eq!(splitter.finish(&mut |_| panic!("it is too large")), Err(problem));
+}
+
+#[test]
+fn a_record_beyond_the_bound_is_told_without_its_bytes() {
+    let cases: [(Framing, &[u8], u64); 4] = [
+        (Framing::Lines, b"123\n12345678\n12\n", 9),
+        (Framing::JsonArray, b"[1,\"345678\",2]", 8),
+        (Framing::CborArray, &[0x83, 1, 0x66, b'a', b'b', b'c', b'd', b'e', b'f', 2], 7),
+        (Framing::Document, b"1234567", 7),
+    ];
+    for (framing, bytes, long) in cases {
+        for slice in 1..=bytes.len() {
+            let mut sizes = Vec::new();
+            let mut take = |record: RawRecord<'_>| {
+                assert_eq!(record.is_too_long(), record.size > 6);
+                assert!(record.is_too_long() || record.bytes.len() as u64 == record.size);
+                assert_eq!((sizes.len() + 1) as u64, record.number);
+                sizes.push(record.size);
+            };
+            let mut splitter = Splitter::bounded(framing, 6);
+            bytes.chunks(slice).for_each(|piece| splitter.push(piece, &mut take).unwrap());
+            splitter.finish(&mut take).unwrap();
+            assert!(sizes.contains(&long), "{framing:?} {slice} {sizes:?}");
+            assert_eq!(sizes.len(), if framing == Framing::Document { 1 } else { 3 });
+        }
+    }
 }
 
 #[test]
