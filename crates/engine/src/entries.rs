@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use contexture_core::CommitId;
-use contexture_formats::{self as formats, Reading, codec::RecordStep};
-use contexture_store::{Error as StoreError, commit::StoredCommit};
+use contexture_formats::{self as formats, codec::RecordStep};
+use contexture_store::{Error as StoreError, artifact::ArtifactReader, commit::StoredCommit};
 
 use crate::{
     Contexture, Result, Stop,
     assemble::RememberedTurns,
     chain::{Body, ChainPart, CommitParts, Detail, Route},
     excerpt::Excerpt,
+    step_reader::StepReader,
 };
 
 /// How many characters are kept of content that is text but not understood.
@@ -71,7 +72,7 @@ impl Contexture {
 }
 
 impl Entries {
-    /// Returns what the next commit says; nothing at the end. Memory is bounded by the content of one commit.
+    /// Returns what the next commit says; nothing at the end. Memory is bounded, whatever the commit holds.
     pub async fn next(&mut self) -> Result<Option<CommitContent>> {
         let Some(remembered) = self.remembered.clone() else {
             return match self.next_commit().await? {
@@ -116,26 +117,39 @@ impl Entries {
         self.parts.whole(body).await
     }
 
+    /// Reads the bytes of a commit piece by piece.
+    pub(crate) fn pieces(&self, body: Body) -> ContentPieces {
+        match body {
+            Body::Whole(bytes) => ContentPieces::Whole(Some(bytes)),
+            Body::Large(located) => ContentPieces::Parts(Box::new(self.parts.reader(located))),
+        }
+    }
+
     /// Reads the content of a commit by the commit's format.
     pub(crate) async fn read(&self, commit: StoredCommit, body: Body) -> Result<CommitContent> {
         let size = body.size();
         let said = match formats::codec(&commit.commit.format) {
-            Some(codec) => read(codec, &self.parts.whole(body).await?),
+            Some(codec) => self.steps(codec, body).await?,
             None => self.excerpt(body).await?,
         };
         Ok(CommitContent { commit, size, said })
     }
 
+    async fn steps(&self, codec: &dyn formats::Codec, body: Body) -> Result<ContentMeaning> {
+        let mut reader = StepReader::new(codec);
+        let mut pieces = self.pieces(body);
+        while let Some(piece) = pieces.next().await? {
+            reader.push(&piece);
+        }
+        let (steps, unreadable) = reader.finish();
+        Ok(ContentMeaning::Steps { steps, unreadable })
+    }
+
     async fn excerpt(&self, body: Body) -> Result<ContentMeaning> {
         let mut excerpt = Excerpt::new(MAX_TEXT_CHARS);
-        match body {
-            Body::Whole(bytes) => excerpt.push(&bytes),
-            Body::Large(located) => {
-                let mut reader = self.parts.reader(located);
-                while let Some(piece) = reader.next().await? {
-                    excerpt.push(&piece);
-                }
-            }
+        let mut pieces = self.pieces(body);
+        while let Some(piece) = pieces.next().await? {
+            excerpt.push(&piece);
         }
         Ok(match excerpt.finish() {
             Some((text, left_out)) => ContentMeaning::Text { text, left_out },
@@ -144,19 +158,25 @@ impl Entries {
     }
 }
 
+/// The bytes of a commit, piece by piece.
+pub(crate) enum ContentPieces {
+    /// All of them, unless they were returned.
+    Whole(Option<Vec<u8>>),
+    /// From where they are.
+    Parts(Box<ArtifactReader>),
+}
+
+impl ContentPieces {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes.take()),
+            Self::Parts(reader) => Ok(reader.next().await?),
+        }
+    }
+}
+
 /// Returns the record of a commit.
 fn described(id: CommitId, stored: Option<StoredCommit>) -> Result<StoredCommit> {
     // Both rows were read in one transaction, so one without the other means that the store is damaged.
     Ok(stored.ok_or_else(|| StoreError::Damaged { what: format!("commit {id} has no record") })?)
-}
-
-fn read(codec: &dyn formats::Codec, content: &[u8]) -> ContentMeaning {
-    let (mut steps, mut unreadable) = (Vec::new(), 0);
-    let ended = formats::read(codec, content, &mut |Reading { step, .. }| match step {
-        Ok(step) => steps.push(step),
-        Err(_) => unreadable += 1,
-    });
-    // What comes after a place where no further record can be told apart counts as one.
-    unreadable += u64::from(ended.is_err());
-    ContentMeaning::Steps { steps, unreadable }
 }

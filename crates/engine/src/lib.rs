@@ -34,6 +34,7 @@ mod piece_reader;
 mod reveal;
 mod search;
 mod secrets;
+mod step_reader;
 mod token_count;
 mod translate;
 pub mod wire;

@@ -21,6 +21,9 @@ use crate::{
     translate::{self, Gathered},
 };
 
+/// Longest content of a commit that is held. One that is longer is a record that is too long to be read.
+const MAX_HELD_BYTES: u64 = 2 * formats::codec::MAX_RECORD_BYTES as u64;
+
 /// A session that was written for its runtime to go on with.
 #[derive(Debug, Clone)]
 pub struct WrittenSession {
@@ -141,6 +144,14 @@ impl<'s> PrefixWriter<'s> {
                 next = Some((stored, body));
                 break;
             }
+            if body.size() > MAX_HELD_BYTES {
+                // A record that was not read: there is nothing in it that anybody could change.
+                if commit.kind != CommitKind::Delta || since.has_open_call() {
+                    return Ok(None);
+                }
+                self.copy(stored.id, body, entries).await?;
+                continue;
+            }
             let content = entries.whole(body).await?;
             if commit.kind != CommitKind::Delta && !is_own_compaction(format, &content) {
                 return Ok(None);
@@ -178,12 +189,33 @@ impl<'s> PrefixWriter<'s> {
         self.put(commit, &renamed)
     }
 
-    fn put(&mut self, commit: CommitId, bytes: &[u8]) -> Result<()> {
+    /// Writes the bytes of a commit as they are, piece by piece.
+    async fn copy(&mut self, commit: CommitId, body: Body, entries: &Entries) -> Result<()> {
         let unjoinable = |source| Error::Unjoinable { commit, source };
-        let joined = self.joiner.push(bytes).map_err(unjoinable)?;
+        let mut pieces = entries.pieces(body);
+        let mut last = None;
+        while let Some(piece) = pieces.next().await? {
+            self.write(commit, &piece)?;
+            last = piece.last().copied();
+        }
+        if last.is_some_and(|last| last != b'\n') {
+            self.write(commit, b"\n")?;
+        }
+        self.joiner.end_part().map_err(unjoinable)?;
+        self.ends.push((self.written, commit));
+        Ok(())
+    }
+
+    fn write(&mut self, commit: CommitId, bytes: &[u8]) -> Result<()> {
+        let joined = self.joiner.push(bytes).map_err(|source| Error::Unjoinable { commit, source })?;
         self.sink.write_all(&joined.glue).and_then(|()| self.sink.write_all(joined.body)).map_err(unwritten)?;
         self.written += (joined.glue.len() + joined.body.len()) as u64;
-        self.joiner.end_part().map_err(unjoinable)?;
+        Ok(())
+    }
+
+    fn put(&mut self, commit: CommitId, bytes: &[u8]) -> Result<()> {
+        self.write(commit, bytes)?;
+        self.joiner.end_part().map_err(|source| Error::Unjoinable { commit, source })?;
         self.ends.push((self.written, commit));
         Ok(())
     }

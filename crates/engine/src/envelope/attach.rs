@@ -99,6 +99,7 @@ impl Attached {
                 self.bytes += hot.size();
                 self.rows.push(hot);
             }
+            PreparedContent::Stored(_) => {}
             PreparedContent::Parts { id, parts } => {
                 self.bytes += parts.iter().map(Hot::size).sum::<u64>();
                 self.split.push(PreparedContent::Parts { id, parts });

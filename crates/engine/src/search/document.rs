@@ -7,8 +7,6 @@ use serde_json::Value;
 
 /// Most bytes of a document that are searched. What comes after them is not found.
 pub(super) const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
-/// Longest record that is held to be read. Nothing is searched of a commit from a longer one on.
-const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
 
 /// A text of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +36,6 @@ enum PassageReading {
     Records {
         codec: &'static dyn Codec,
         splitter: Box<Splitter>,
-        /// Bytes of the record that is not whole yet, at most.
-        held: usize,
     },
     /// A format that nobody reads: the text itself, as far as it is one.
     Bytes(Vec<u8>),
@@ -51,8 +47,9 @@ impl Extractor {
     pub(super) fn new(format: &Format) -> Self {
         let reading = match codec(format) {
             Some(codec) => {
-                let splitter = Splitter::new(codec.framing(), MAX_RECORD_BYTES as u64);
-                PassageReading::Records { codec, splitter: Box::new(splitter), held: 0 }
+                let framing = codec.framing();
+                let splitter = Splitter::bounded(framing, framing.max_record_bytes());
+                PassageReading::Records { codec, splitter: Box::new(splitter) }
             }
             None => PassageReading::Bytes(Vec::new()),
         };
@@ -67,15 +64,10 @@ impl Extractor {
                 text.extend(&bytes[..bytes.len().min(MAX_DOCUMENT_BYTES - text.len())]);
                 self.reading = PassageReading::Bytes(text);
             }
-            PassageReading::Records { codec, mut splitter, held } => {
-                let mut is_whole = false;
-                let pushed = splitter.push(bytes, &mut |record| {
-                    is_whole = true;
-                    self.read(codec, record);
-                });
-                let held = if is_whole { bytes.len() } else { held + bytes.len() };
-                if pushed.is_ok() && held <= MAX_RECORD_BYTES {
-                    self.reading = PassageReading::Records { codec, splitter, held };
+            PassageReading::Records { codec, mut splitter } => {
+                let pushed = splitter.push(bytes, &mut |record| self.read(codec, record));
+                if pushed.is_ok() {
+                    self.reading = PassageReading::Records { codec, splitter };
                 }
             }
         }
@@ -86,7 +78,7 @@ impl Extractor {
         match std::mem::replace(&mut self.reading, PassageReading::Over) {
             PassageReading::Over => {}
             PassageReading::Bytes(bytes) => self.plain(&bytes),
-            PassageReading::Records { codec, splitter, .. } => {
+            PassageReading::Records { codec, splitter } => {
                 // What cannot be read is not searched.
                 let _read = splitter.finish(&mut |record| self.read(codec, record));
             }
@@ -118,7 +110,8 @@ impl Extractor {
     }
 
     fn read(&mut self, codec: &dyn Codec, record: RawRecord<'_>) {
-        if record.is_blank() {
+        // What is too long says nothing.
+        if record.is_blank() || record.is_too_long() {
             return;
         }
         let Ok(step) = codec.step(record.bytes) else {

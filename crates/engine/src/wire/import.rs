@@ -63,6 +63,9 @@ pub struct BadLine {
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
+    /// Whether it may be a record, and is kept without having been read because it is too large.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_kept: bool,
 }
 
 /// What became of all files.

@@ -6,7 +6,7 @@ use contexture_core::ArtifactId;
 use fastcdc::v2020::FastCDC;
 
 use super::{ArtifactPart, Hot, MAX_HOT_BYTES, compose, ensure, find, put_all, stream::CHUNK_BYTES};
-use crate::{Result, commit::Inserted, sql::Tx};
+use crate::{Error, Result, commit::Inserted, sql::Tx};
 
 /// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
 const LONG_STRING: usize = 48 * 1024;
@@ -26,6 +26,8 @@ pub enum PreparedContent {
         /// The rows, in order.
         parts: Vec<Hot>,
     },
+    /// Content that is stored already, of whatever size.
+    Stored(ArtifactId),
 }
 
 impl PreparedContent {
@@ -59,7 +61,7 @@ impl PreparedContent {
     pub fn id(&self) -> &ArtifactId {
         match self {
             Self::Row(hot) => hot.id(),
-            Self::Parts { id, .. } => id,
+            Self::Parts { id, .. } | Self::Stored(id) => id,
         }
     }
 }
@@ -68,6 +70,7 @@ impl PreparedContent {
 pub async fn put_content(tx: &mut Tx<'_>, content: &PreparedContent) -> Result<()> {
     match content {
         PreparedContent::Row(hot) => ensure(tx, hot).await,
+        PreparedContent::Stored(id) => find(tx, id).await?.map(drop).ok_or(Error::NoArtifact(*id)),
         PreparedContent::Parts { id, parts } => put_parts(tx, id, parts).await,
     }
 }
@@ -144,7 +147,7 @@ mod tests {
         let image = noise(100_000, 1);
         let parts = |line: String| match PreparedContent::of(line.into_bytes()) {
             PreparedContent::Parts { parts, .. } => parts,
-            PreparedContent::Row(_) => panic!("it is cut"),
+            PreparedContent::Row(_) | PreparedContent::Stored(_) => panic!("it is cut"),
         };
         let one = parts(format!(r#"{{"a":1,"data":"{image}"}}"#));
         let other = parts(format!(r#"{{"longer":"start","data":"{image}","more":[]}}"#));
