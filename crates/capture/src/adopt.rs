@@ -144,6 +144,13 @@ fn prime(path: &Path, format: &Format, mut steps: Steps, grafts: Grafts) -> io::
         }
         tail.push(line.bytes);
         size = line.start + line.bytes.len() as u64;
+        if line.goes_on {
+            let rest = lines.follow(&mut |bytes| {
+                tail.push(bytes);
+                Ok(())
+            })?;
+            size += rest.bytes;
+        }
     }
     steps.finish(Trigger::TurnBoundary);
     let session = steps.session();

@@ -9,9 +9,16 @@ use std::{
 };
 
 use contexture_core::GivenSessionId;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 
-use crate::Runtime;
+use crate::{Runtime, regular_file::open_regular};
+
+/// Longest value that is read.
+const MAX_VALUE_BYTES: i32 = 32 * 1024 * 1024;
+/// Steps of SQLite's machine that one look may take: some seconds.
+const MAX_STEPS: u64 = 1_000_000_000;
+/// Steps between two looks at how many there were.
+const STEPS_PER_CALL: i32 = 100_000;
 
 /// Why a database was not read.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +26,12 @@ pub enum DatabaseError {
     /// SQLite cannot read it.
     #[error("the database cannot be read")]
     Unreadable(#[from] rusqlite::Error),
+    /// Something beside it has its name and is no file.
+    #[error("the database or its log is no regular file")]
+    NotRegular,
+    /// A session in it is too long to be read, or holds too many values.
+    #[error("the session is too long to be read")]
+    TooLong,
     /// Somebody writes to it without end.
     #[error("the database changed while it was read")]
     Busy,
@@ -88,7 +101,7 @@ impl DatabaseEntry {
 /// Lists the sessions of a database, by id, and says whose it is; nothing when a file is no database of a runtime.
 pub fn sessions_in(path: &Path) -> Option<(Runtime, Vec<DatabaseSession>)> {
     let mut magic = [0; 16];
-    fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).ok()?;
+    open_regular(path).and_then(|mut file| file.read_exact(&mut magic)).ok()?;
     if magic != *b"SQLite format 3\0" {
         return None;
     }
@@ -98,13 +111,21 @@ pub fn sessions_in(path: &Path) -> Option<(Runtime, Vec<DatabaseSession>)> {
 /// Reads from one state of a database. Neither the database nor its log is changed.
 pub(crate) fn read<T>(database: &Path, look: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, DatabaseError> {
     let log = PathBuf::from(format!("{}-wal", database.display()));
+    // SQLite opens what lies beside a database under these names, whatever it is.
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let beside = PathBuf::from(format!("{}{suffix}", database.display()));
+        if fs::metadata(&beside).is_ok_and(|file| !file.is_file()) {
+            return Err(DatabaseError::NotRegular);
+        }
+    }
     for _ in 0..3 {
         let is_logged = |log: &Path| fs::metadata(log).is_ok_and(|log| log.len() > 0);
         let before = fs::metadata(database).and_then(|database| database.modified()).ok();
         // Without a log there is nobody to agree with, and SQLite would make files beside the database to do so.
         let mode = if is_logged(&log) { "mode=ro" } else { "immutable=1" };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(format!("file:{}?{mode}", escaped(database)), flags)?;
+        let mut connection = Connection::open_with_flags(format!("file:{}?{mode}", escaped(database)), flags)?;
+        bound(&mut connection)?;
         let transaction = connection.unchecked_transaction()?;
         let seen = look(&transaction);
         let after = fs::metadata(database).and_then(|database| database.modified()).ok();
@@ -113,6 +134,19 @@ pub(crate) fn read<T>(database: &Path, look: impl Fn(&Connection) -> rusqlite::R
         }
     }
     Err(DatabaseError::Busy)
+}
+
+/// Keeps a database of others from taking memory or time without end: its tables may be views.
+fn bound(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    let mut calls = 0_u64;
+    let is_too_long = move || {
+        calls += 1;
+        calls > MAX_STEPS / u64::from(STEPS_PER_CALL.unsigned_abs())
+    };
+    connection.progress_handler(STEPS_PER_CALL, Some(is_too_long))
 }
 
 /// Writes a path as part of a URI.

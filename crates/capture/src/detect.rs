@@ -9,7 +9,7 @@ use std::{
 };
 
 use contexture_core::Format;
-use contexture_formats::{Framing, Splitter};
+use contexture_formats::{Framing, Splitter, codec::holds_too_much};
 use serde_json::Value;
 
 use self::conversations::CONVERSATIONS;
@@ -21,12 +21,20 @@ const MAX_RECORDS: usize = 64;
 /// Bytes that are looked at, unless it is a document.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Bytes that tell nearly always.
+const FIRST_BYTES: u64 = 16 * 1024;
+/// Bytes of elements that are looked at. What is made of them takes many times as much.
+const MAX_ELEMENT_BYTES: usize = 1024 * 1024;
+
 /// Why a file is not taken for a session.
 #[derive(Debug, thiserror::Error)]
 pub enum NotASession {
     /// It cannot be read.
     #[error("it cannot be read")]
     Unreadable(#[source] io::Error),
+    /// It is one document, which would have to be read whole, and too long for that.
+    #[error("it is one document of more than {} MiB, too long to be read", MAX_DOCUMENT_BYTES >> 20)]
+    TooLong,
     /// There is nothing in it.
     #[error("it is empty")]
     Empty,
@@ -51,13 +59,61 @@ pub fn detect(path: &Path) -> Result<Format, NotASession> {
     }
     // A document that is written over many lines tells only as a whole.
     if head.trim_ascii_start().first() == Some(&b'{') {
-        let left = MAX_DOCUMENT_BYTES.saturating_sub(head.len() as u64);
+        let left = (MAX_DOCUMENT_BYTES + 1).saturating_sub(head.len() as u64);
         input.take(left).read_to_end(&mut head).map_err(NotASession::Unreadable)?;
+        if head.len() as u64 > MAX_DOCUMENT_BYTES {
+            return Err(NotASession::TooLong);
+        }
         if let Some(name) = serde_json::from_slice(&head).ok().and_then(|fields| of_document(&fields)) {
             return Ok(named(name));
         }
     }
     Err(NotASession::Unknown)
+}
+
+/// What a file looks like to whoever is told that it is a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recognition {
+    /// Like one.
+    Session,
+    /// There is nothing in it yet, or the beginning of a first line.
+    Nothing,
+    /// Like something else.
+    Other,
+}
+
+impl Recognition {
+    pub(crate) fn is_session(self) -> bool {
+        self == Self::Session
+    }
+
+    pub(crate) fn is_other(self) -> bool {
+        self == Self::Other
+    }
+}
+
+/// Tells whether a file is a session of a format, by as little of it as tells.
+pub(crate) fn recognise(path: &Path, format: &Format) -> io::Result<Recognition> {
+    let mut input = SessionInput::open(path)?;
+    let mut head = Vec::new();
+    for most in [FIRST_BYTES, MAX_BYTES] {
+        input.by_ref().take(most - head.len() as u64).read_to_end(&mut head)?;
+        match by_start(&head) {
+            Some(name) if name == format.as_str() => return Ok(Recognition::Session),
+            Some(_) => return Ok(Recognition::Other),
+            None if (head.len() as u64) < most => break,
+            None => {}
+        }
+    }
+    if (head.len() as u64) < MAX_BYTES && !head.trim_ascii().contains(&b'\n') {
+        return Ok(Recognition::Nothing);
+    }
+    Ok(match detect(path) {
+        Ok(found) if found == *format => Recognition::Session,
+        Ok(_) | Err(NotASession::Unknown | NotASession::TooLong) => Recognition::Other,
+        Err(NotASession::Empty) => Recognition::Nothing,
+        Err(NotASession::Unreadable(source)) => return Err(source),
+    })
 }
 
 fn named(name: &str) -> Format {
@@ -97,7 +153,7 @@ fn of_document(fields: &DocumentFields<'_>) -> Option<&'static str> {
 
 fn of_line(line: &[u8]) -> Option<&'static str> {
     let text = std::str::from_utf8(line.trim_ascii()).ok()?;
-    if !text.starts_with('{') {
+    if !text.starts_with('{') || holds_too_much(line) {
         return None;
     }
     // Lines may be large, and all but one field of a document is in its messages.
@@ -112,9 +168,10 @@ fn of_line(line: &[u8]) -> Option<&'static str> {
 /// Tells whose messages the elements of an array are.
 fn of_elements(array: &[u8]) -> Option<&'static str> {
     let mut splitter = Splitter::new(Framing::JsonArray, MAX_BYTES);
-    let mut elements: Vec<Value> = Vec::new();
+    let (mut elements, mut bytes): (Vec<Value>, usize) = (Vec::new(), 0);
     let mut take = |record: contexture_formats::RawRecord<'_>| {
-        if elements.len() < MAX_RECORDS {
+        bytes += record.bytes.len();
+        if elements.len() < MAX_RECORDS && bytes <= MAX_ELEMENT_BYTES {
             elements.extend(serde_json::from_slice::<Value>(record.bytes));
         }
     };

@@ -1,6 +1,9 @@
 //! Where runtimes keep their sessions.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::FileType,
+    path::{Path, PathBuf},
+};
 
 use contexture_core::GivenSessionId;
 
@@ -85,10 +88,14 @@ pub fn find_session(runtime: Runtime, homes: &Homes, session: &GivenSessionId) -
 /// Looks for a file: in the directories that sort last first, because Codex has one for each day; the first of several,
 /// because Gemini CLI begins another one when a session is resumed and goes on with the first.
 fn find(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
-    let mut entries: Vec<PathBuf> = directory.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
-    entries.sort_unstable();
-    let found = entries.iter().find(|path| is_wanted(path) && path.is_file()).cloned();
-    found.or_else(|| entries.iter().rev().filter(|path| path.is_dir()).find_map(|place| find(place, is_wanted)))
+    let kinds = directory.read_dir().ok()?.flatten().filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)));
+    let mut entries: Vec<(PathBuf, FileType)> = kinds.collect();
+    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let found = entries.iter().find(|(path, _)| is_wanted(path) && path.is_file());
+    let found = found.map(|(path, _)| path.clone());
+    // A link that leads back up would have no end.
+    let places = entries.iter().rev().filter(|(_, kind)| kind.is_dir());
+    found.or_else(|| places.map(|(place, _)| place).find_map(|place| find(place, is_wanted)))
 }
 
 /// Lists the files below a directory that may be sessions, by path.

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use crate::{Runtime, input::SessionInput, steps::Taken};
 
-/// Largest document that is taken in, because it must be held whole.
-pub const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
+/// Largest document that is read, because it must be held whole. Larger ones are kept as they are.
+pub const MAX_DOCUMENT_BYTES: u64 = contexture_formats::codec::MAX_DOCUMENT_BYTES as u64;
 
 /// A document that is held whole.
 pub(crate) struct HeldDocument {
@@ -73,9 +73,19 @@ pub(crate) struct DocumentLines<'d> {
     pub(crate) messages: Option<&'d RawValue>,
 }
 
+/// What a session is that may be a document.
+pub(crate) enum DocumentInput {
+    /// It is lines.
+    Lines,
+    /// It is a document.
+    Held(HeldDocument),
+    /// It is a document that is too long to be read.
+    TooLong,
+}
+
 impl HeldDocument {
-    /// Reads a document; nothing when the format's sessions are lines and this is one of them.
-    pub(crate) fn read(input: &mut SessionInput, format: &Format) -> io::Result<Option<Self>> {
+    /// Reads a document, if the session is one.
+    pub(crate) fn read(input: &mut SessionInput, format: &Format) -> io::Result<DocumentInput> {
         let framing = codec(format).map_or(Framing::Lines, contexture_formats::Codec::framing);
         let old = Runtime::files_in(format).and_then(|files| files.old_document.as_ref());
         let mut bytes = Vec::new();
@@ -84,22 +94,19 @@ impl HeldDocument {
             None => framing != Framing::Lines,
         };
         if !is_document {
-            return Ok(None);
+            return Ok(DocumentInput::Lines);
         }
         let left = (MAX_DOCUMENT_BYTES + 1).saturating_sub(bytes.len() as u64);
         input.take(left).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
-            let mebibytes = MAX_DOCUMENT_BYTES / (1024 * 1024);
-            return Err(io::Error::other(format!(
-                "it is one document, which is held whole, of more than {mebibytes} MiB"
-            )));
+            return Ok(DocumentInput::TooLong);
         }
         let layout = match old {
             Some(old) => RecordLayout::of_lines(&bytes, old),
             None => RecordLayout::of(&bytes, framing),
         };
         let layout = layout.map_err(io::Error::other)?;
-        Ok(Some(Self { bytes, layout }))
+        Ok(DocumentInput::Held(Self { bytes, layout }))
     }
 
     /// Tells whether the document is one record, so that a newer version takes the place of an older one.

@@ -22,6 +22,7 @@ use crate::{
     input::{Piece, id_in_name, known_as},
     reading::{Done, KnownSource, Message, ReadingJob, ReadingReport, Unread, read},
     steps::StepBatch,
+    storing_record::StoringRecord,
 };
 
 /// Batches that may wait for the store.
@@ -166,7 +167,8 @@ impl Capture<'_> {
             piece: piece.cloned(),
             guard: Arc::clone(&guard),
         };
-        let mut taking = Taking { capture: self, guard, expected, reason, new: 0, known: 0, done: None };
+        let mut taking =
+            Taking { capture: self, guard, expected, reason, long_record: None, new: 0, known: 0, done: None };
         let unread = |unread| match unread {
             Unread::Io(source) => Error::Io { attempt: "read the session", source },
             Unread::Discontinuous => Error::Discontinuous { path: file.path.clone() },
@@ -174,6 +176,9 @@ impl Capture<'_> {
         if self.engine.store().is_alone() && job.is_short() {
             let mut messages = Vec::new();
             read(job, &mut |message| {
+                if matches!(message, Message::Piece(..)) {
+                    return Err(io::Error::other("it has grown much while it was read"));
+                }
                 messages.push(message);
                 Ok(())
             })
@@ -289,6 +294,8 @@ struct Taking<'t> {
     guard: Arc<SecretGuard>,
     expected: Expected,
     reason: &'t CaptureReason,
+    /// A record that is being stored piece by piece.
+    long_record: Option<StoringRecord>,
     /// Commits that were not here before.
     new: u64,
     /// Commits that were.
@@ -301,12 +308,29 @@ impl Taking<'_> {
     async fn take(&mut self, message: Message) -> Result<u64> {
         let (batch, saved, at) = match message {
             Message::Batch(batch, at) => (batch, None, at),
+            Message::Piece(bytes, at) => {
+                self.store_piece(bytes).await?;
+                return Ok(at);
+            }
+            Message::PieceEnd(waiting) => {
+                if let Some(record) = self.long_record.take() {
+                    // Whoever reads has given up when it does not wait.
+                    _ = waiting.send(record.finish().await?);
+                }
+                return Ok(0);
+            }
             Message::Done(last) => self.finish(*last),
         };
         let (new, known) = self.capture.store_steps(&self.expected, &self.guard, batch, saved).await?;
         self.new += new;
         self.known += known;
         Ok(at)
+    }
+
+    async fn store_piece(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let (engine, format) = (self.capture.engine, &self.expected.file.format);
+        let storing = self.long_record.get_or_insert_with(|| StoringRecord::begin(engine, format));
+        storing.push(bytes).await
     }
 
     fn finish(&mut self, last: Done) -> (StepBatch, Option<Saved>, u64) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Capture, Error, Result, Runtime, discover, fork,
     import::{ImportSettings, ImportedFile},
-    input::{id_in_name, known_as},
+    input::{id_in_name, is_compressed, known_as},
 };
 
 /// Small files that are read at the same time: most are, and what is stored at the same time shares a sync.
@@ -73,7 +73,9 @@ impl Capture<'_> {
             }
         };
         let mut imported: Vec<Option<io::Result<ImportedFile>>> = files.iter().map(|_| None).collect();
-        let is_small = |at: &usize| fs::metadata(&files[*at].path).is_ok_and(|file| file.len() <= SMALL_BYTES);
+        let is_short = |path: &Path| fs::metadata(path).is_ok_and(|file| file.len() <= SMALL_BYTES);
+        // The size of a compressed file says nothing.
+        let is_small = |at: &usize| is_short(&files[*at].path) && !is_compressed(&files[*at].path);
         for wave in waves(&files).into_iter().flat_map(|wave| one_by_one(&files, wave)) {
             let (small, large): (Vec<usize>, Vec<usize>) = wave.into_iter().partition(is_small);
             for (part, at_once) in [(large, LARGE_AT_ONCE), (small, SMALL_AT_ONCE)] {

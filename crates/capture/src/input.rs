@@ -9,7 +9,7 @@ use std::{
 
 use contexture_core::{GivenSessionId, Timestamp};
 
-use crate::DatabaseEntry;
+use crate::{DatabaseEntry, regular_file::open_regular};
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
 pub(crate) const TAIL_BYTES: usize = 64 * 1024;
@@ -18,12 +18,19 @@ pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
 /// What compressed files begin with.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
+/// Largest window of a compressed file, as a power of two: it is held while the file is read.
+const MAX_WINDOW_LOG: u32 = 26;
+/// Bytes that any compressed file may become.
+const MIN_UNPACKED: u64 = 1 << 30;
+/// How many times its size a compressed file may become. Sessions become ten times as much, seldom a hundred.
+const MAX_RATIO: u64 = 1000;
+
 /// A session's bytes from the first to the last; those of a compressed file are the ones inside.
 pub(crate) enum SessionInput {
     /// A file as it is.
     Plain(BufReader<File>),
     /// A compressed file.
-    Compressed(Box<BufReader<zstd::Decoder<'static, BufReader<File>>>>),
+    Compressed(Box<BufReader<Unpacked>>),
     /// What was written for us.
     Held(Cursor<Vec<u8>>),
     /// A stretch of a file as it was.
@@ -58,13 +65,16 @@ impl SessionInput {
         if let Some(entry) = DatabaseEntry::at(path) {
             return Ok(Self::Held(Cursor::new(entry.export().map_err(io::Error::other)?)));
         }
-        let mut file = File::open(path)?;
+        let mut file = open_regular(path)?;
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
         file.seek(SeekFrom::Start(0))?;
         Ok(if magic == ZSTD_MAGIC {
-            let decoder = zstd::Decoder::new(file)?;
-            Self::Compressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)))
+            let packed = file.metadata()?.len();
+            let mut decoder = zstd::Decoder::new(file)?;
+            decoder.window_log_max(MAX_WINDOW_LOG)?;
+            let unpacked = Unpacked { decoder, left: most_unpacked(packed), most: most_unpacked(packed) };
+            Self::Compressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
         } else {
             Self::Plain(BufReader::with_capacity(BUFFER_BYTES, file))
         })
@@ -139,6 +149,33 @@ impl BufRead for SessionInput {
             Self::Piece(piece) => piece.consume(amount),
         }
     }
+}
+
+/// What a compressed file becomes, as long as that is not out of all proportion.
+pub(crate) struct Unpacked {
+    decoder: zstd::Decoder<'static, BufReader<File>>,
+    left: u64,
+    most: u64,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.decoder.read(buffer)?;
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
+            let mebibytes = self.most / (1024 * 1024);
+            io::Error::other(format!("it unpacks to more than {mebibytes} MiB, out of proportion to its size"))
+        })?;
+        Ok(count)
+    }
+}
+
+fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(MAX_RATIO).max(MIN_UNPACKED)
+}
+
+/// Tells whether a file is compressed, so that its size says nothing of what it holds.
+pub(crate) fn is_compressed(path: &Path) -> bool {
+    SessionInput::open(path).is_ok_and(|input| input.is_compressed())
 }
 
 /// The last bytes of what was read.

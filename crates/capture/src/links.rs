@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    fs,
     path::Path,
 };
 
@@ -19,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Capture, Result,
     import::note_once,
+    regular_file::read_small,
     steps::{Parent, SPAWNED_BY, State, label},
 };
 
@@ -108,7 +108,8 @@ impl Capture<'_> {
         }
         let mut found: Vec<Option<(usize, CommitId)>> = vec![None; loose.len()];
         for commit in &commits {
-            let content = self.whole_artifact(commit.commit.artifact).await?;
+            // What was not read says nothing of others.
+            let Some(content) = self.step_artifact(commit.commit.artifact).await? else { continue };
             for (at, chain) in loose.iter().enumerate().filter(|(at, _)| !own[*at].contains(&commit.id)) {
                 let best = found[at].map_or(chain.parent.said.len(), |(rank, _)| rank);
                 let said = chain.parent.said.iter().take(best);
@@ -195,6 +196,6 @@ pub(crate) fn spawn_call(path: &Path) -> Option<String> {
     struct ChainMeta {
         tool_use_id: Option<String>,
     }
-    let bytes = fs::read(path.with_extension("meta.json")).ok()?;
+    let bytes = read_small(&path.with_extension("meta.json")).ok()?;
     serde_json::from_slice::<ChainMeta>(&bytes).ok()?.tool_use_id
 }

@@ -1,17 +1,21 @@
 //! Reading: from the bytes of a session to the commits that they become.
 
+mod long_record;
+
 use std::{fs, io, mem, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::SecretGuard;
-use contexture_core::{CommitId, Format, GivenSessionId, Timestamp};
-use contexture_formats::{Framing, RecordProblem, codec};
+use contexture_core::{ArtifactId, CommitId, Format, GivenSessionId, Timestamp};
+use contexture_formats::{Framing, RecordProblem, codec, codec::MAX_RECORD_BYTES};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
+use tokio::sync::oneshot;
 
+use self::long_record::LongRecord;
 use crate::{
     DatabaseEntry,
-    held_document::{DocumentRecords, HeldDocument},
+    held_document::{DocumentInput, DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
-    input::{InputTail, Piece, SessionInput, known_as},
+    input::{InputTail, Piece, SessionInput, is_compressed, known_as},
     lines::Lines,
     links,
     steps::{Base, State, StepBatch, StepSource, Steps},
@@ -19,6 +23,8 @@ use crate::{
 
 /// Bytes of content that are stored in one transaction, about.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// What becomes of a record that is too large.
+const KEPT: &str = "kept as it is, not read";
 /// Most lines that a report names.
 const MAX_BAD_LINES: usize = 20;
 /// Bytes that are read in less time than it takes to have another thread do it.
@@ -27,6 +33,10 @@ const SHORT_BYTES: u64 = 1024 * 1024;
 /// What is handed over, in order.
 pub(crate) enum Message {
     Batch(StepBatch, u64),
+    /// The next bytes of a record that is not held whole, and how far in the session that is.
+    Piece(Vec<u8>, u64),
+    /// The end of such a record, with who waits for what it is stored as.
+    PieceEnd(oneshot::Sender<ArtifactId>),
     Done(Box<Done>),
 }
 
@@ -109,8 +119,9 @@ pub(crate) fn read(job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unrea
         return read_lines(job, messages);
     }
     match HeldDocument::read(&mut SessionInput::open(&job.path)?, &job.format)? {
-        Some(document) => Ok(read_document(&document, job, messages)?),
-        None => read_lines(job, messages),
+        DocumentInput::Held(document) => Ok(read_document(&document, job, messages)?),
+        DocumentInput::TooLong => Ok(long_record::keep_document(&job, messages)?),
+        DocumentInput::Lines => read_lines(job, messages),
     }
 }
 
@@ -142,6 +153,26 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
             break;
         }
         report.lines += 1;
+        if line.goes_on {
+            let before = (line.start, tail.clone());
+            let kept = LongRecord::keep_line(&mut lines, &mut tail, messages);
+            let is_writing = |kept: &LongRecord| job.reason.goes_on && !kept.is_whole;
+            match kept {
+                Ok(kept) if !is_writing(&kept) => {
+                    report.bad_line(&RecordProblem::too_long(kept.bytes, MAX_RECORD_BYTES));
+                    steps.take_kept(kept.bytes, kept.artifact, before.0);
+                    size = before.0 + kept.bytes;
+                    batched = size;
+                    messages(Message::Batch(steps.batch(), size))?;
+                    continue;
+                }
+                Ok(_) => {}
+                Err(damage) if is_compressed => report.damage = Some(damage.to_string()),
+                Err(error) => return Err(error.into()),
+            }
+            (_, tail) = before;
+            break;
+        }
         let text = line.bytes.trim_ascii();
         let outline = match (&decoder, text) {
             (None, _) | (_, []) => None,
@@ -150,7 +181,7 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
         match outline {
             Some(Ok(outline)) => steps.take(&outline, line.bytes, Some(line.start)),
             // Somebody may be in the middle of writing it.
-            Some(Err(_)) if !line.is_whole => break,
+            Some(Err(problem)) if !line.is_whole && !problem.is_too_large() => break,
             Some(Err(problem)) => {
                 report.bad_line(&problem);
                 steps.take_unknown(line.bytes, Some(line.start));
@@ -278,7 +309,8 @@ impl ReadingJob {
             Some(piece) => piece.bytes.len() as u64,
             None => fs::metadata(&self.path).map_or(u64::MAX, |file| file.len().saturating_sub(known)),
         };
-        size <= SHORT_BYTES
+        // The size of a compressed file says nothing.
+        size <= SHORT_BYTES && (self.piece.is_some() || !is_compressed(&self.path))
     }
 
     /// Opens the session where the last import ended, if it has only grown since.
@@ -303,7 +335,8 @@ impl ReadingJob {
 impl ReadingReport {
     fn bad_line(&mut self, problem: &RecordProblem) {
         if self.bad_lines.len() < MAX_BAD_LINES {
-            self.bad_lines.push(BadLine { line: self.lines, reason: problem.to_string() });
+            let reason = if problem.is_too_large() { format!("{problem}; {KEPT}") } else { problem.to_string() };
+            self.bad_lines.push(BadLine { line: self.lines, is_kept: problem.is_too_large(), reason });
         } else {
             self.bad_lines_left_out += 1;
         }

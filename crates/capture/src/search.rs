@@ -219,8 +219,12 @@ impl SessionSearch {
     fn format_of(&self, path: &Path, is_named: bool) -> Result<Option<Format>, SkippedSession> {
         let detected = match detect(path) {
             Ok(format) => format,
-            Err(NotASession::Unknown) if is_named && self.wanted.is_some() => {
+            Err(NotASession::Unknown | NotASession::TooLong) if is_named && self.wanted.is_some() => {
                 return Ok(self.wanted.as_ref().and_then(|wanted| wanted.formats.first().cloned()));
+            }
+            Err(reason @ NotASession::TooLong) => {
+                let reason = SkipReason::Unreadable(reason.to_string());
+                return Err(SkippedSession { path: path.to_owned(), reason });
             }
             // A document of any kind may lie below a directory.
             Err(_) if !is_named && is_document(path) => return Ok(None),

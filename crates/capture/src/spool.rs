@@ -4,7 +4,7 @@
 //! before what is new, so that it can be told whether it continues what the store holds.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
@@ -19,10 +19,17 @@ use tracing::{Instrument as _, debug_span};
 use crate::{
     Capture, CaptureReason, Error, Result, SessionFile,
     input::{Piece, TAIL_BYTES},
+    regular_file::open_regular,
 };
 
 /// Most bytes of a session that an entry holds. Whatever comes after them is in the session's own file only.
-const MAX_PIECE_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_PIECE_BYTES: u64 = 32 * 1024 * 1024;
+/// Longest line that says what an entry is.
+const MAX_HEADER_BYTES: u64 = 1024 * 1024;
+/// Most bytes of all entries. What they have no room for is in the sessions' own files only.
+const MAX_SPOOL_BYTES: u64 = 512 * 1024 * 1024;
+/// Most entries.
+const MAX_ENTRIES: usize = 4096;
 /// Where entries go that continue nothing that is known.
 const KEPT: &str = "kept";
 
@@ -58,12 +65,14 @@ impl Spool {
     ///
     /// Returns how far the session is kept now.
     pub fn add(&self, file: &SessionFile, reason: &CaptureReason, captured: u64, at: Timestamp) -> io::Result<u64> {
-        let mut session = File::open(&file.path)?;
+        let mut session = open_regular(&file.path)?;
         // A session that has shrunk is another one.
         let captured = if session.metadata()?.len() < captured { 0 } else { captured };
         let start = captured.saturating_sub(TAIL_BYTES as u64);
         session.seek(SeekFrom::Start(start))?;
         private::create_directory(&self.directory)?;
+        let piece = session.metadata()?.len().saturating_sub(start).min(MAX_PIECE_BYTES);
+        self.check_room(piece)?;
         let mut draft = DurableFile::begin(&self.directory, FileAccess::Private)?;
         let header = SpoolHeader { file: file.clone(), reason: reason.clone(), start, at };
         serde_json::to_writer(&mut draft, &header)?;
@@ -71,6 +80,22 @@ impl Spool {
         let copied = io::copy(&mut session.take(MAX_PIECE_BYTES), &mut draft)?;
         draft.publish(&self.next_place(at), NameTaken::Refuse)?;
         Ok(start + copied)
+    }
+
+    /// Tells whether there is room for some bytes more.
+    fn check_room(&self, bytes: u64) -> io::Result<()> {
+        let files = self.directory.read_dir()?.flatten();
+        let (mut held, mut count) = (bytes, 0);
+        for file in files.filter_map(|file| file.metadata().ok()) {
+            held += file.len();
+            count += 1;
+        }
+        if held > MAX_SPOOL_BYTES || count > MAX_ENTRIES {
+            let mebibytes = MAX_SPOOL_BYTES >> 20;
+            let limits = format!("the spool is full ({mebibytes} MiB or {MAX_ENTRIES} entries)");
+            return Err(io::Error::other(format!("{limits}; what is new is in the session's own file only")));
+        }
+        Ok(())
     }
 
     /// Returns where the entries are.
@@ -115,13 +140,13 @@ impl Spool {
 
 impl Entry {
     fn read(path: &Path) -> io::Result<Self> {
-        let mut file = BufReader::new(File::open(path)?);
+        let mut file = BufReader::new(open_regular(path)?);
         let mut line = Vec::new();
-        file.read_until(b'\n', &mut line)?;
+        file.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
         let damaged = |source| io::Error::new(io::ErrorKind::InvalidData, source);
         let header: SpoolHeader = serde_json::from_slice(&line).map_err(damaged)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.take(MAX_PIECE_BYTES).read_to_end(&mut bytes)?;
         // A line that was still being written when it was kept is in the entry after this one.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
         let piece = Piece { start: header.start, bytes: Arc::from(bytes), at: header.at };

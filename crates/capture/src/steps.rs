@@ -1,6 +1,7 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
 mod batch;
+mod kept;
 mod labels;
 mod lanes;
 mod open;
@@ -399,12 +400,16 @@ impl Steps {
             (state.labels, state.follow, state.is_graft) = (labels, follow, true);
             return;
         }
-        let OpenStep { kind, turn, bytes, runs, lines, at, title, session, .. } = step;
-        let (opening, closing) = (self.framing.opening(lines), self.framing.closing());
+        let OpenStep { kind, turn, bytes, runs, lines, at, title, session, kept, .. } = step;
+        let framing = if kept.is_some() { Framing::Document } else { self.framing };
+        let (opening, closing) = (framing.opening(lines), framing.closing());
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
         // A document repeats its last version, and what sums up a conversation much of the one before.
         let repeats = kind != CommitKind::Delta || self.framing == Framing::Document;
-        let content = self.screen(bytes, if repeats { Repetition::Likely } else { Repetition::Rare });
+        let content = match kept {
+            Some(artifact) => CapturedContent::stored(artifact),
+            None => self.screen(bytes, if repeats { Repetition::Likely } else { Repetition::Rare }),
+        };
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.

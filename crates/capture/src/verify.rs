@@ -3,12 +3,13 @@
 use std::{
     collections::VecDeque,
     io::{self, BufRead as _, Read as _},
+    ops::Range,
     path::{Path, PathBuf},
 };
 
 pub use contexture::wire::{UnreadTail, Verified};
 use contexture_core::{ArtifactId, Format, Machine};
-use contexture_formats::{Codec, Framing, codec};
+use contexture_formats::{Codec, Framing, codec, codec::MAX_RECORD_BYTES};
 use contexture_store::{
     artifact::ArtifactReader,
     source::{self, SourceSegment, TranscriptSource},
@@ -24,6 +25,8 @@ use crate::{
 
 /// Stretches that are read at once.
 const SEGMENTS_PER_PAGE: u32 = 1024;
+/// Largest artifact that is made of records that were read.
+const MAX_STEP_ARTIFACT: u64 = 2 * MAX_RECORD_BYTES as u64;
 /// Files that are compared at the same time.
 const FILES_AT_ONCE: usize = 8;
 
@@ -48,9 +51,13 @@ pub fn unread_after(path: &Path, format: &Format, start: u64) -> io::Result<Unre
     let mut lines = Lines::new(input, start);
     while let Some(line) = lines.next()? {
         let is_record = || decoder.as_ref().is_some_and(|codec| codec.outline(line.bytes.trim_ascii()).is_ok());
-        if line.is_whole || is_record() {
+        // One that is too long is taken in whether it ends or not.
+        if line.is_whole || line.goes_on || is_record() {
             unread.bytes += line.bytes.len() as u64;
             unread.lines += 1;
+        }
+        if line.goes_on {
+            unread.bytes += lines.follow(&mut |_| Ok(()))?.bytes;
         }
     }
     Ok(unread)
@@ -97,9 +104,9 @@ impl Capture<'_> {
         let reading = |source| Error::Io { attempt: "read the session", source };
         let mut file = SessionInput::open(path).map_err(reading)?;
         if is_document(&known) {
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).map_err(reading)?;
-            let is_same = bytes.len() as u64 == known.size && *blake3::hash(&bytes).as_bytes() == known.tail;
+            let mut digest = blake3::Hasher::new();
+            let size = io::copy(&mut file, &mut digest).map_err(reading)?;
+            let is_same = size == known.size && *digest.finalize().as_bytes() == known.tail;
             return Ok(if is_same {
                 Verified::Same { bytes: known.size, left: 0 }
             } else {
@@ -155,13 +162,17 @@ impl Capture<'_> {
         Ok(true)
     }
 
-    pub(crate) async fn whole_artifact(self, id: ArtifactId) -> Result<Vec<u8>> {
+    /// Returns an artifact that holds records; nothing when it is one that is too long to be read.
+    pub(crate) async fn step_artifact(self, id: ArtifactId) -> Result<Option<Vec<u8>>> {
         let mut reader = ArtifactReader::open(self.engine.store(), &self.engine.scope(), id).await?;
+        if reader.size() > MAX_STEP_ARTIFACT {
+            return Ok(None);
+        }
         let mut bytes = Vec::new();
         while let Some(piece) = reader.next().await? {
             bytes.extend_from_slice(&piece);
         }
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 }
 
@@ -172,8 +183,20 @@ struct StoredBytes<'s> {
     /// Where the next stretch starts.
     at: u64,
     page: VecDeque<SourceSegment>,
-    /// Steps are bounded, so the artifact of one fits into memory; neighbours are often of the same.
-    held: Option<(ArtifactId, Vec<u8>)>,
+    /// The stretch that is being read, and how much of it is left. Neighbours are often of the same artifact.
+    left: u64,
+    open: Option<OpenArtifact>,
+}
+
+/// An artifact that is read from its start on.
+struct OpenArtifact {
+    id: ArtifactId,
+    reader: ArtifactReader,
+    /// Where in the artifact the piece at hand starts.
+    start: u64,
+    piece: Vec<u8>,
+    /// Where in the artifact the next bytes are wanted.
+    at: u64,
 }
 
 /// A stretch of a file as the store holds it.
@@ -184,36 +207,69 @@ struct VerifiedStretch<'s> {
 
 impl<'s> StoredBytes<'s> {
     fn of(capture: Capture<'s>, source: &'s TranscriptSource, at: u64) -> Self {
-        Self { capture, source, at, page: VecDeque::new(), held: None }
+        Self { capture, source, at, page: VecDeque::new(), left: 0, open: None }
     }
 
     async fn next(&mut self) -> Result<Option<VerifiedStretch<'_>>> {
-        if self.at >= self.source.size {
+        if self.left == 0 && !self.begin_stretch().await? {
             return Ok(None);
         }
+        let Some(open) = &mut self.open else { return Ok(None) };
+        let start = self.at;
+        let Some(range) = open.next(self.left).await? else { return Ok(None) };
+        let length = range.len() as u64;
+        self.left -= length;
+        self.at += length;
+        Ok(Some(VerifiedStretch { start, bytes: &open.piece[range] }))
+    }
+
+    /// Goes to the stretch that comes next; tells whether there is one.
+    async fn begin_stretch(&mut self) -> Result<bool> {
+        if self.at >= self.source.size {
+            return Ok(false);
+        }
+        let store = self.capture.engine.store();
         if self.page.is_empty() {
             let place = (self.source.machine.clone(), self.source.path.clone(), self.at);
-            let paging =
-                self.capture.engine.store().read(self.capture.engine.scope(), place, |tx, (machine, path, from)| {
-                    source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
-                });
+            let paging = store.read(self.capture.engine.scope(), place, |tx, (machine, path, from)| {
+                source::segments(tx, machine, path, *from, SEGMENTS_PER_PAGE).boxed()
+            });
             self.page = paging.await?.into();
         }
         let Some(segment) = self.page.pop_front().filter(|segment| segment.start <= self.at) else {
-            return Ok(None);
+            return Ok(false);
         };
-        let bytes = match self.held.take() {
-            Some((id, bytes)) if id == segment.artifact => bytes,
-            _ => self.capture.whole_artifact(segment.artifact).await?,
+        let skipped = self.at - segment.start;
+        let Some(left) = segment.length.checked_sub(skipped).filter(|left| *left > 0) else { return Ok(false) };
+        let at = segment.part_start.saturating_add(skipped);
+        // What comes before the piece at hand is only to be had from the start.
+        let open = match self.open.take() {
+            Some(open) if open.id == segment.artifact && open.start <= at => open,
+            _ => {
+                let reader = ArtifactReader::open(store, &self.capture.engine.scope(), segment.artifact).await?;
+                OpenArtifact { id: segment.artifact, reader, start: 0, piece: Vec::new(), at }
+            }
         };
-        let (_, bytes) = self.held.insert((segment.artifact, bytes));
-        let start = self.at;
-        let offset = segment.part_start.saturating_add(start - segment.start);
-        let end = segment.part_start.saturating_add(segment.length);
-        let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
-        let stretch = range.and_then(|(offset, end)| bytes.get(offset..end));
-        self.at = segment.start + segment.length;
-        Ok(stretch.map(|bytes| VerifiedStretch { start, bytes }))
+        self.open = Some(OpenArtifact { at, ..open });
+        self.left = left;
+        Ok(true)
+    }
+}
+
+impl OpenArtifact {
+    /// Returns where in the piece at hand the next bytes are, at most so many; nothing when there are none.
+    async fn next(&mut self, most: u64) -> Result<Option<Range<usize>>> {
+        while self.start + self.piece.len() as u64 <= self.at {
+            self.start += self.piece.len() as u64;
+            match self.reader.next().await? {
+                Some(piece) => self.piece = piece,
+                None => return Ok(None),
+            }
+        }
+        let offset = usize::try_from(self.at - self.start).unwrap_or(usize::MAX);
+        let length = (self.piece.len() - offset).min(usize::try_from(most).unwrap_or(usize::MAX));
+        self.at += length as u64;
+        Ok(Some(offset..offset + length))
     }
 }
 

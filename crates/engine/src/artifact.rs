@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use contexture_core::ArtifactId;
+use contexture_core::{ArtifactId, Format};
 use contexture_formats::Concatenation;
 use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
 use futures_util::FutureExt as _;
@@ -27,6 +27,13 @@ impl Contexture {
         let stored = storing.instrument(span.clone()).await?;
         span.record("artifact", field::display(stored.id));
         Ok(stored)
+    }
+
+    /// Stores what a reader yields of a format, of any size, for a commit that will refer to it. Returns its id, which is not
+    /// that of the bytes where secrets are taken out.
+    pub async fn put_content(&self, format: &Format, reader: impl Read + Send + 'static) -> Result<ArtifactId> {
+        let rule = Concatenation::of(format);
+        Ok(self.put_screened(rule, Box::new(reader), Announced::No).await?.id)
     }
 
     /// Stores what is to be stored of what a reader yields, and what was found in it.

@@ -1,7 +1,6 @@
 //! Waiting for a runtime to write down what it has just said: it does so a moment after it tells its hooks.
 
 use std::{
-    fs::File,
     io::{self, Read as _, Seek as _, SeekFrom},
     path::Path,
     thread,
@@ -10,8 +9,12 @@ use std::{
 
 use memchr::memmem::Finder;
 
+use crate::regular_file::open_regular;
+
 /// Bytes before what is new in which the text may be too, because another hook has captured it.
 const LOOK_BACK: u64 = 256 * 1024;
+/// Bytes that are looked at together.
+const PIECE_BYTES: u64 = 1024 * 1024;
 /// Longest text that is looked for.
 const MAX_NEEDLE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(2);
@@ -38,16 +41,21 @@ pub(super) fn wait_for(path: &Path, text: &str, after: u64, limit: Duration) -> 
 
 /// Looks at what was added to a file, and remembers how far it looked.
 fn holds(path: &Path, needle: &Finder<'_>, from: &mut u64) -> io::Result<bool> {
-    let mut file = File::open(path)?;
-    if file.metadata()?.len() <= *from {
-        return Ok(false);
-    }
-    file.seek(SeekFrom::Start(*from))?;
+    let mut file = open_regular(path)?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let found = needle.find(&bytes).is_some();
-    *from += bytes.len().saturating_sub(needle.needle().len()) as u64;
-    Ok(found)
+    while file.metadata()?.len() > *from {
+        file.seek(SeekFrom::Start(*from))?;
+        bytes.clear();
+        let read = file.by_ref().take(PIECE_BYTES).read_to_end(&mut bytes)? as u64;
+        if needle.find(&bytes).is_some() {
+            return Ok(true);
+        }
+        *from += bytes.len().saturating_sub(needle.needle().len()) as u64;
+        if read < PIECE_BYTES {
+            break;
+        }
+    }
+    Ok(false)
 }
 
 /// Returns a part of a text that is written in JSON as it is, whoever writes it.
@@ -60,7 +68,7 @@ fn needle(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::{fs::File, io::Write as _};
 
     use super::*;
 

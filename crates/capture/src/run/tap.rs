@@ -19,6 +19,10 @@ use crate::{CheckpointMoment, Dialect};
 const MAX_FIRST_LINE: usize = 64 * 1024;
 /// Text that is held before it is written down without being asked.
 const MAX_HELD: usize = 1024 * 1024;
+/// Longest event that is waited for. One that is longer is kept and not heard.
+const MAX_EVENT: usize = 16 * 1024 * 1024;
+/// Most bytes that are kept of what a program prints. The rest is shown and not kept.
+const MAX_KEPT: u64 = 1024 * 1024 * 1024;
 
 /// What is made of the bytes that a program prints.
 pub struct Tap {
@@ -28,6 +32,8 @@ pub struct Tap {
     command: String,
     shape: TapShape,
     file: Keeping,
+    /// Bytes that were written there.
+    written: u64,
     /// The id of the session that the program says it is in.
     session: Option<GivenSessionId>,
     /// A text that the session's file holds once it is up to date with what was heard last.
@@ -57,7 +63,7 @@ impl Tap {
     /// Keeps what is printed in a file, which is made when there is something. Without a dialect, the first line decides.
     pub fn new(path: PathBuf, clock: Clock, command: String, dialect: Option<Dialect>) -> Self {
         let shape = dialect.map_or(TapShape::Unknown(Vec::new()), |dialect| TapShape::Events(dialect, Vec::new()));
-        Self { path, clock, command, shape, file: Keeping::Not, session: None, awaited: None }
+        Self { path, clock, command, shape, file: Keeping::Not, written: 0, session: None, awaited: None }
     }
 
     /// Takes what is printed for text.
@@ -137,6 +143,11 @@ impl Tap {
                 held.extend_from_slice(bytes);
                 let end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
                 let lines: Vec<u8> = held.drain(..end).collect();
+                if held.len() > MAX_EVENT {
+                    // That a line is open must not be forgotten.
+                    held.drain(..held.len() - 1);
+                    held.shrink_to(MAX_HELD);
+                }
                 self.append(bytes);
                 let mut last = None;
                 for line in lines.split(|byte| *byte == b'\n') {
@@ -227,6 +238,12 @@ impl Tap {
             self.file = made.map_or_else(|problem| Keeping::NoMore(Some(problem)), Keeping::File);
         }
         let Keeping::File(file) = &mut self.file else { return };
+        self.written += bytes.len() as u64;
+        if self.written > MAX_KEPT {
+            let problem = format!("it has printed more than {} MiB, and the rest is not kept", MAX_KEPT >> 20);
+            self.file = Keeping::NoMore(Some(io::Error::other(problem)));
+            return;
+        }
         // Whatever the disk does, the program goes on.
         if let Err(problem) = file.write_all(bytes) {
             self.file = Keeping::NoMore(Some(problem));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use contexture_core::GivenSessionId;
+use contexture_formats::codec::{MAX_VALUES, count_values};
 use rusqlite::{Row, types::ValueRef};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,7 @@ use super::{
 use crate::{
     database::{self, DatabaseError, DatabaseSession, SessionDatabase},
     detect::{DocumentFields, FormatSigns, is_list, is_object},
+    held_document::MAX_DOCUMENT_BYTES,
 };
 
 impl Runtime {
@@ -60,9 +62,25 @@ fn sessions(database: &Path) -> Result<Vec<DatabaseSession>, DatabaseError> {
     })
 }
 
+/// All that a session says, row by row.
+const TEXTS_OF_SESSION: &str = "SELECT data FROM message WHERE session_id = ?1 \
+    UNION ALL SELECT p.data FROM part p JOIN message m ON p.message_id = m.id WHERE m.session_id = ?1";
+
 /// Writes a session as `opencode export` does.
 fn export(database: &Path, session: &str) -> Result<Vec<u8>, DatabaseError> {
     let document = database::read(database, |connection| {
+        let (mut bytes, mut values) = (0, 0);
+        let mut texts = connection.prepare(TEXTS_OF_SESSION)?;
+        let mut rows = texts.query([session])?;
+        while let Some(row) = rows.next()? {
+            let text = row.get_ref(0)?.as_bytes().unwrap_or_default();
+            bytes += text.len() as u64;
+            values += count_values(text);
+            if bytes > MAX_DOCUMENT_BYTES || values > MAX_VALUES {
+                return Ok(None);
+            }
+        }
+        drop(rows);
         let info = connection.query_row("SELECT * FROM session WHERE id = ?1", [session], |row| Ok(info(row)))??;
         let mut statement =
             connection.prepare("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
@@ -80,8 +98,9 @@ fn export(database: &Path, session: &str) -> Result<Vec<u8>, DatabaseError> {
             let parts: Vec<Value> = rows.iter().map(part).collect();
             exported.push(json!({"info": with(&data, &of_message), "parts": parts}));
         }
-        Ok(json!({"info": info, "messages": exported}))
+        Ok(Some(json!({"info": info, "messages": exported})))
     })?;
+    let document = document.ok_or(DatabaseError::TooLong)?;
     let mut bytes = document.to_string().into_bytes();
     bytes.push(b'\n');
     Ok(bytes)

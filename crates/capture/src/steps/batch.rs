@@ -37,6 +37,11 @@ impl CapturedContent {
         Self { content, record }
     }
 
+    /// Names content that was looked through and stored before.
+    pub(crate) fn stored(artifact: ArtifactId) -> Self {
+        Self { content: PreparedContent::Stored(artifact), record: SecretRecord::default() }
+    }
+
     pub(crate) fn id(&self) -> &ArtifactId {
         self.content.id()
     }

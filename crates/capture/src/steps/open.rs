@@ -22,6 +22,8 @@ pub(super) struct OpenStep {
     pub(super) at: Option<Timestamp>,
     pub(super) title: Option<String>,
     pub(super) session: Option<GivenSessionId>,
+    /// The artifact that holds all of it, when it is one record that was not read.
+    pub(super) kept: Option<ArtifactId>,
 }
 
 /// A stretch of the file that lies in a step.
@@ -43,7 +45,13 @@ impl OpenStep {
             at: None,
             title: None,
             session: None,
+            kept: None,
         }
+    }
+
+    /// Makes a step of one record that is stored as it is.
+    pub(super) fn kept(kind: CommitKind, turn: u32, stretch: OpenRun, artifact: ArtifactId) -> Self {
+        Self { turn, lines: 1, runs: vec![stretch], kept: Some(artifact), ..Self::new(kind, Vec::new()) }
     }
 
     /// Returns its records up to what is asked, if that is in it and text.

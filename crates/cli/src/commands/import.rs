@@ -145,7 +145,11 @@ async fn take_in(
         }
         for bad in &file.bad_lines {
             let reason = output::first_line(&bad.reason).into_owned();
-            output.status(format_args!("{}: {unit} {} is no record: {reason}", file.path.display(), bad.line));
+            let (path, line) = (file.path.display(), bad.line);
+            match reason.strip_prefix("it ").filter(|_| bad.is_kept) {
+                Some(size) => output.status(format_args!("{path}: {unit} {line} {size}")),
+                None => output.status(format_args!("{path}: {unit} {line} is no record: {reason}")),
+            }
         }
     }
     show_sums(&runtimes, output)?;

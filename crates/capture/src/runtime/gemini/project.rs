@@ -1,11 +1,10 @@
 //! Where Gemini CLI keeps what belongs to a directory.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use crate::regular_file::read_small;
 
 /// The file in such a place that names the directory.
 pub(super) const MARKER: &str = ".project_root";
@@ -13,7 +12,7 @@ pub(super) const MARKER: &str = ".project_root";
 /// Returns where it keeps what belongs to a directory: where it says, or a place of that name that is free.
 pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
     let places = home.join("tmp");
-    let registry = fs::read(home.join("projects.json")).unwrap_or_default();
+    let registry = read_small(&home.join("projects.json")).unwrap_or_default();
     let registry: Value = serde_json::from_slice(&registry).unwrap_or_default();
     if let Some(slug) = registry["projects"][directory].as_str() {
         return places.join(slug);
@@ -23,8 +22,8 @@ pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "project" } else { slug };
     let taken = |slug: &str| registry["projects"].as_object().is_some_and(|all| all.values().any(|name| name == slug));
-    let is_own = |place: &Path| match fs::read_to_string(place.join(MARKER)) {
-        Ok(root) => root.trim() == directory,
+    let is_own = |place: &Path| match read_small(&place.join(MARKER)) {
+        Ok(root) => root.trim_ascii() == directory.as_bytes(),
         Err(_) => !place.exists(),
     };
     let names = std::iter::once(slug.to_owned()).chain((1..1000).map(|number| format!("{slug}-{number}")));
