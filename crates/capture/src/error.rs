@@ -91,6 +91,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A file that is said to be the transcript of a session is something else.
+    #[error("{} is no transcript of {}", path.display(), runtime.title())]
+    NotATranscript {
+        /// The file.
+        path: PathBuf,
+        /// Whose transcript it should be.
+        runtime: Runtime,
+    },
     /// Input or output failed.
     #[error("cannot {attempt}")]
     Io {
@@ -122,7 +130,7 @@ impl Coded for Error {
             Self::NoRuntime { .. } => ErrorCode::NoRuntime,
             Self::Executor(_) => ErrorCode::CannotStart,
             Self::Untraced(untraced) => untraced.code(),
-            Self::Unreadable { .. } => ErrorCode::CannotRead,
+            Self::Unreadable { .. } | Self::NotATranscript { .. } => ErrorCode::CannotRead,
             Self::Discontinuous { .. } | Self::Io { .. } => ErrorCode::InputOutput,
         }
     }

@@ -54,7 +54,7 @@ pub use import_files::SessionFile;
 pub use links::Linked;
 pub use live::{
     BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting,
-    Trouble, TroubleLog, current, nearest_agent, own_process,
+    Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
 };
 pub use origin::{
     BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineRun, LineSubject,

@@ -9,6 +9,7 @@ mod log;
 pub(crate) mod process;
 mod recorder;
 mod session_lookup;
+mod watchdog;
 
 pub use self::{
     current::{CurrentRequest, current},
@@ -19,4 +20,5 @@ pub use self::{
     process::{nearest_agent, own_process},
     recorder::{Deadline, KeptSession, Recorded, Recorder, Sighting},
     session_lookup::BoundSession,
+    watchdog::Watchdog,
 };

@@ -5,6 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use contexture::{
@@ -17,6 +18,12 @@ use crate::{
     error::{Error, Result},
     postgres_variables::PostgresVariables,
 };
+
+/// How long a hook may take when nobody says.
+const USUAL_HOOK_LIMIT: Duration = Duration::from_secs(2);
+/// What can be said instead.
+const MIN_HOOK_LIMIT: Duration = Duration::from_millis(50);
+const MAX_HOOK_LIMIT: Duration = Duration::from_mins(1);
 
 /// The variables that matter, as they were when the program started.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +46,8 @@ pub(crate) struct Environment {
     pub(crate) session: Option<OsString>,
     /// `CTX_SOCKET`: where that run can be asked.
     pub(crate) socket: Option<PathBuf>,
+    /// `CTX_HOOK_LIMIT`: how long a hook may take.
+    pub(crate) hook_limit: Option<OsString>,
     /// `CTX_TIME`: stops the clock, for tests and demonstrations.
     pub(crate) time: Option<OsString>,
     /// `CTX_LOG`: what to say of the program's work on standard error.
@@ -95,6 +104,7 @@ impl Environment {
             thread: variable("CTX_THREAD"),
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
+            hook_limit: variable("CTX_HOOK_LIMIT"),
             time: variable("CTX_TIME"),
             log: variable("CTX_LOG"),
             data_directory: data_home.as_ref().map(|data| data.join("contexture")),
@@ -135,6 +145,13 @@ impl Environment {
             Some(name) => named("CTX_SPACE", name, |text| SpaceName::new(text)),
             None => Ok(SpaceName::new("default").expect("the word is a legal name")),
         }
+    }
+
+    /// Returns how long a hook may take. One that is not understood, or out of reason, must not keep anybody waiting.
+    pub(crate) fn hook_limit(&self) -> Duration {
+        let limit = self.hook_limit.as_ref().and_then(|limit| limit.to_str()?.parse::<jiff::SignedDuration>().ok());
+        let limit = limit.and_then(|limit| Duration::try_from(limit).ok());
+        limit.filter(|limit| (MIN_HOOK_LIMIT..=MAX_HOOK_LIMIT).contains(limit)).unwrap_or(USUAL_HOOK_LIMIT)
     }
 
     /// Returns who runs the agent: `CTX_PRINCIPAL`, else user and host.
@@ -242,6 +259,15 @@ mod tests {
             less: Some("FRX"),
         };
         assert_eq!((pager(None), pager(Some("less -S -R"))), (Some(less(&["-FRX"])), Some(less(&["-S", "-R"]))));
+    }
+
+    #[test]
+    fn a_limit_that_makes_no_sense_is_the_usual_one() {
+        let limit = |text: &str| Environment { hook_limit: Some(text.into()), ..Environment::default() }.hook_limit();
+        assert_eq!((limit("300ms"), limit("1.5s")), (Duration::from_millis(300), Duration::from_millis(1500)));
+        for odd in ["", "0s", "-1s", "soon", "3 days"] {
+            assert_eq!(limit(odd), USUAL_HOOK_LIMIT, "{odd}");
+        }
     }
 
     #[test]

@@ -1,25 +1,25 @@
 //! Doing what an event of a hook asks for.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use contexture_core::Trigger;
 
-use super::{Deadline, HookInput, KeptSession, Recorded, Recorder, Sighting};
+use super::{Deadline, HookInput, KeptSession, Recorded, Recorder, Sighting, Watchdog};
 use crate::{
-    CaptureReason, Homes, HookMoment, ImportSettings, LiveSession, OpenCall, Process, Result, Runtime, SessionFile,
+    CaptureReason, Error, Homes, HookMoment, ImportSettings, LiveSession, OpenCall, Process, Result, Runtime,
+    SessionFile,
+    detect::{Recognition, recognise},
     find_session,
 };
 
 /// How long a runtime may take to write down what it has just told.
 const FLUSH_LIMIT: Duration = Duration::from_millis(400);
-/// How long the store may take for the rest of a session whose agent is gone.
-const CRASHED_LIMIT: Duration = Duration::from_secs(2);
-
 /// Who calls a hook, and how long that may take.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HookCaller<'h> {
     /// The runtime whose hook it is.
     pub runtime: Runtime,
@@ -29,8 +29,8 @@ pub struct HookCaller<'h> {
     pub settings: &'h ImportSettings,
     /// The agent's process, if that is known.
     pub agent: Option<Process>,
-    /// How long the store may take.
-    pub deadline: Deadline,
+    /// Who ends the program when it takes too long.
+    pub watchdog: Watchdog,
 }
 
 impl Recorder {
@@ -38,10 +38,11 @@ impl Recorder {
     ///
     /// This waits on the thread that calls, which must not be one of an async runtime.
     pub fn take_event(&self, event: &HookInput, caller: &HookCaller<'_>) -> Result<Option<Recorded>> {
-        let HookCaller { runtime, homes, settings, agent, deadline } = caller;
+        let HookCaller { runtime, homes, settings, agent, watchdog } = caller;
         let moment = event.moment(*runtime);
         if moment == HookMoment::Start {
-            self.close_crashed(CRASHED_LIMIT)?;
+            // Those that are left over must not take all the time.
+            self.close_crashed(watchdog.limit() / 4)?;
         }
         let named = event.transcript_path.clone().filter(|path| !path.as_os_str().is_empty());
         let Some(path) = named.or_else(|| find_session(*runtime, homes, &event.session_id)) else {
@@ -49,7 +50,16 @@ impl Recorder {
             return Ok(None);
         };
         let file = SessionFile::of_runtime(*runtime, &path, settings);
+        match recognise(&file.path, &file.format) {
+            // Runtimes begin it with the first answer.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Ok(Recognition::Session) => {}
+            Ok(Recognition::Nothing) => return Ok(None),
+            Ok(Recognition::Other) => return Err(Error::NotATranscript { path: file.path, runtime: *runtime }),
+            Err(source) => return Err(Error::Unreadable { path: file.path, source }),
+        }
         let agent_file = event.agent_file(&file.path);
+        let agent_file = agent_file.filter(|file| !recognise(file, &runtime.format()).is_ok_and(Recognition::is_other));
         let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
         let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
         let note = |session: &mut LiveSession| {
@@ -81,7 +91,7 @@ impl Recorder {
         if let Some(text) = event.awaited().filter(|_| is_written) {
             Self::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
         }
-        let recorded = self.record(&session, &reason, *deadline)?;
+        let recorded = self.record(&session, &reason, Deadline::OrEnd(watchdog.clone()))?;
         if moment == HookMoment::End {
             self.strike(of.id)?;
         } else {

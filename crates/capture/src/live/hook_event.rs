@@ -7,6 +7,9 @@ use serde::Deserialize;
 
 use crate::runtime::{HookMoment, Runtime};
 
+/// Longest name or path; no system has longer paths.
+const MAX_NAME: usize = 4096;
+
 /// An event, as far as capture needs it. The runtimes write nearly the same; what they add is not read.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -34,6 +37,16 @@ pub struct HookInput {
 }
 
 impl HookInput {
+    /// Tells whether its names and paths are as long as names and paths are. They are kept, and shown to people.
+    pub fn has_usual_lengths(&self) -> bool {
+        let names = [Some(self.session_id.as_str()), Some(&*self.hook_event_name), self.reason.as_deref()];
+        let more = [self.agent_id.as_deref(), self.tool_use_id.as_deref()];
+        let paths = [&self.transcript_path, &self.agent_transcript_path, &self.cwd];
+        let lengths = paths.iter().filter_map(|path| path.as_ref()).map(|path| path.as_os_str().len());
+        let names = names.into_iter().chain(more).flatten().map(str::len);
+        names.chain(lengths).all(|length| length <= MAX_NAME)
+    }
+
     /// Returns what the event means where a runtime tells of it. One that its row does not know is as good as any to look
     /// at the session.
     pub fn moment(&self, runtime: Runtime) -> HookMoment {

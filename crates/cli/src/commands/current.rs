@@ -24,6 +24,9 @@ Examples:
 /// How long the agent may take to write down the call that runs this program.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long all of it may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
 /// Prints the commit that is the caller's understanding now
 ///
 /// What the agent's session has come to hold is taken in first, so the id stands for the very call that asks for it and not
@@ -41,7 +44,10 @@ impl Current {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let principal = invocation.environment.principal()?;
         let request = CurrentRequest { session: self.session, principal: principal.clone(), patience: FLUSH_LIMIT };
-        let answer = capture::current(&invocation.capture_config()?, &request).await?;
+        let config = invocation.capture_config()?;
+        let asking = tokio::time::timeout(LIMIT, capture::current(&config, &request));
+        let late = |_| capture::Error::NotStored { problem: format!("the store did not answer within {LIMIT:?}") };
+        let answer = asking.await.map_err(late)??;
         if answer.by == FoundBy::Principal {
             output.remark(format_args!("No agent has started this program; this is the last commit of {principal}."));
         }

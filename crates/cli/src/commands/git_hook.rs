@@ -1,9 +1,9 @@
 //! `ctx git-hook`: what the hooks of a git repository call, so that commits name the context they were made in.
 
-use std::{ffi::OsString, path::Path, time::Duration};
+use std::{ffi::OsString, path::Path, process, time::Duration};
 
 use clap::{Args, Subcommand};
-use contexture_capture as capture;
+use contexture_capture::{self as capture, Watchdog};
 
 use crate::{error::Result, invocation::Invocation};
 
@@ -13,6 +13,9 @@ const HERE: &str = ".";
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(5);
+
+/// When the commit is made without it, whatever it waits for.
+const HARD_LIMIT: Duration = Duration::from_secs(6);
 
 /// Ties the commits of a git repository to the context they are made in
 ///
@@ -37,6 +40,14 @@ enum Hook {
 
 impl GitHook {
     pub(crate) async fn run(self, invocation: &Invocation) {
+        // Git and files are waited for on this thread, which no other limit reaches.
+        let theirs = invocation.clone();
+        let duty = move || {
+            if let Ok(recorder) = theirs.recorder() {
+                recorder.write_down("git-hook", None, &format!("it was not done within {HARD_LIMIT:?}"), false);
+            }
+        };
+        let _watchdog = Watchdog::start(HARD_LIMIT, duty, || process::exit(0));
         let (during, done) = match &self.hook {
             Hook::PrepareCommitMsg { arguments } => {
                 let name = arguments.first().cloned().unwrap_or_default();

@@ -5,14 +5,14 @@ use std::{
     io::{self, IsTerminal as _, Read as _},
     panic::{self, AssertUnwindSafe},
     process,
-    time::Duration,
 };
 
 use clap::Args;
 use contexture::core::{GivenSessionId, SpaceName};
 use contexture_capture::{
-    self as capture, Deadline, HookCaller, HookInput, HookSeen, Recorded, Runtime, Trouble, TroubleLog,
+    self as capture, HookCaller, HookInput, HookSeen, Recorded, Runtime, Trouble, TroubleLog, Watchdog,
 };
+use serde::Deserialize as _;
 
 use crate::{
     args::Globals,
@@ -31,17 +31,15 @@ Examples:
   ctx doctor
       shows whether hooks are called, and what went wrong in them";
 
-/// Longest event that is read: some hold what a tool has answered.
+/// Longest event that is read: some hold what a tool has answered, which is passed over.
 const MAX_EVENT_BYTES: u64 = 256 * 1024 * 1024;
-/// How long the store may take.
-const STORE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Takes in what has just happened in an agent's session
 ///
 /// Agents call this; `ctx init` has them do so. It reads the event from standard input and takes in what the session's
-/// file has come to hold. It never disturbs the agent: it prints nothing, takes a bounded time and always succeeds. When the
-/// store cannot be used, what is new is kept in a spool on disk, and the next one that can takes it in. What goes wrong
-/// is written down for `ctx doctor`.
+/// file has come to hold. It never disturbs the agent: it prints nothing, ends within two seconds (or what `CTX_HOOK_LIMIT`
+/// says, such as `500ms`), and always succeeds. When the store cannot be used, what is new is kept in a spool on disk, and
+/// the next one that can takes it in. What goes wrong is written down for `ctx doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Hook {
@@ -75,7 +73,8 @@ impl Hook {
             eprintln!("Reading an event from standard input; agents call this command.");
         }
         panic::set_hook(Box::new(|_| {}));
-        let problem = match panic::catch_unwind(AssertUnwindSafe(|| self.listen(invocation))) {
+        let watchdog = self.watchdog(invocation);
+        let problem = match panic::catch_unwind(AssertUnwindSafe(|| self.listen(invocation, &watchdog))) {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error.in_one_line(),
             Err(_) => "the program failed".to_owned(),
@@ -83,15 +82,28 @@ impl Hook {
         write_down(invocation, format!("hook {}", self.runtime), None, problem, false);
     }
 
-    fn listen(&self, invocation: &Invocation) -> Result<()> {
-        let mut text = Vec::new();
+    /// Starts to watch over the hook: at its limit it is over, whatever it waits for.
+    fn watchdog(&self, invocation: &Invocation) -> Watchdog {
+        let (limit, theirs, runtime) = (invocation.environment.hook_limit(), invocation.clone(), self.runtime);
+        let duty = move || {
+            let problem = format!("standard input, the session's file or a lock kept it waiting for {limit:?}");
+            write_down(&theirs, format!("hook {runtime}"), None, problem, false);
+        };
+        Watchdog::start(limit, duty, || process::exit(0))
+    }
+
+    fn listen(&self, invocation: &Invocation, watchdog: &Watchdog) -> Result<()> {
         let unread = |source| Error::Read { input: Input::Stdin, source };
-        io::stdin().take(MAX_EVENT_BYTES).read_to_end(&mut text).map_err(unread)?;
-        let event: HookInput = serde_json::from_slice(&text).map_err(|source| unread(source.into()))?;
+        // An event is over with its last bracket, whoever keeps the pipe open, and what is not asked for is not held.
+        let mut events = serde_json::Deserializer::from_reader(io::stdin().lock().take(MAX_EVENT_BYTES));
+        let event = HookInput::deserialize(&mut events).map_err(|source| unread(source.into()))?;
+        if !event.has_usual_lengths() {
+            return Err(unread(io::Error::other("its names are longer than names are")));
+        }
         let during = format!("hook {} {}", self.runtime, event.hook_event_name);
         let seen = HookSeen { at: invocation.now()?, event: event.hook_event_name.clone() };
         seen.note(&invocation.environment.state_directory()?, self.runtime)?;
-        let (problem, is_spooled) = match self.hear(invocation, &event) {
+        let (problem, is_spooled) = match self.hear(invocation, &event, watchdog) {
             Ok(Some(Recorded::Spooled { problem })) => (problem, true),
             Ok(Some(Recorded::Stored { .. }) | None) => return Ok(()),
             Err(error) => (error.in_one_line(), false),
@@ -101,14 +113,14 @@ impl Hook {
     }
 
     /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
-    fn hear(&self, invocation: &Invocation, event: &HookInput) -> Result<Option<Recorded>> {
+    fn hear(&self, invocation: &Invocation, event: &HookInput, watchdog: &Watchdog) -> Result<Option<Recorded>> {
         let environment = &invocation.environment;
         let caller = HookCaller {
             runtime: self.runtime,
             homes: &environment.homes,
             settings: &environment.import_settings(self.runtime.as_str())?,
             agent: capture::nearest_agent(),
-            deadline: Deadline::OrEnd { limit: STORE_LIMIT, end: || process::exit(0) },
+            watchdog: watchdog.clone(),
         };
         Ok(invocation.recorder()?.take_event(event, &caller)?)
     }

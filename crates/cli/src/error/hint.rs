@@ -125,6 +125,7 @@ fn after_capture(error: &CaptureError) -> Option<String> {
         CaptureError::Executor(_)
         | CaptureError::Discontinuous { .. }
         | CaptureError::Unreadable { .. }
+        | CaptureError::NotATranscript { .. }
         | CaptureError::Io { .. } => return None,
     };
     Some(hint.to_owned())

@@ -16,8 +16,12 @@ use contexture::{
     private,
 };
 
-use super::Recorder;
-use crate::{Capture, CaptureReason, Error, ImportSettings, LiveSession, Result, SessionFile, discover};
+use super::{super::Watchdog, Recorder};
+use crate::{
+    Capture, CaptureReason, Error, ImportSettings, LiveSession, Result, SessionFile,
+    detect::{Recognition, recognise},
+    discover,
+};
 
 /// How long a store that did not answer in time is left alone.
 const STALL: Duration = Duration::from_secs(20);
@@ -25,20 +29,15 @@ const STALLED: &str = "the store did not answer a moment ago";
 const FAILED: &str = "the program failed while it stored the session";
 
 /// How long the store may take, and what happens then.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub enum Deadline {
     /// As long as it takes.
     Unlimited,
     /// Another thread asks the store. After this time the session is spooled, and who waits goes on.
     Within(Duration),
-    /// For a program that has nothing else to do and ends with it: the store is asked here, and after this time another
-    /// thread spools the session and ends the program. What was stored is not listed; the caller does that.
-    OrEnd {
-        /// The time.
-        limit: Duration,
-        /// Ends the program.
-        end: fn() -> !,
-    },
+    /// For a program that has nothing else to do and is watched: the store is asked here, and when there is no more time
+    /// the watchdog spools the session and ends the program. What was stored is not listed; the caller does that.
+    OrEnd(Watchdog),
 }
 
 /// What became of what a session held.
@@ -85,18 +84,18 @@ impl Recorder {
     ///
     /// This waits on the thread that calls, which must not be one of an async runtime.
     pub fn record(&self, session: &LiveSession, reason: &CaptureReason, deadline: Deadline) -> Result<Recorded> {
-        let stored = match deadline {
+        let stored = match &deadline {
             Deadline::Unlimited => self.store_session(session, reason).map_err(|error| error.in_one_line()),
-            Deadline::Within(_) | Deadline::OrEnd { .. } if self.is_stalled() => Err(STALLED.to_owned()),
-            Deadline::Within(limit) => self.store_within(session, reason, limit),
-            Deadline::OrEnd { limit, end } => self.store_or_end(session, reason, limit, end),
+            Deadline::Within(_) | Deadline::OrEnd(_) if self.is_stalled() => Err(STALLED.to_owned()),
+            Deadline::Within(limit) => self.store_within(session, reason, *limit),
+            Deadline::OrEnd(watchdog) => self.store_or_end(session, reason, watchdog),
         };
         match (stored, deadline) {
             (Err(problem), _) => {
                 self.spool_session(session, reason)?;
                 Ok(Recorded::Spooled { problem })
             }
-            (Ok(StoredSession { tip, kept }), Deadline::OrEnd { .. }) => Ok(Recorded::Stored { tip, kept }),
+            (Ok(StoredSession { tip, kept }), Deadline::OrEnd(_)) => Ok(Recorded::Stored { tip, kept }),
             (Ok(StoredSession { tip, kept }), Deadline::Unlimited | Deadline::Within(_)) => {
                 self.note_kept(session, kept.clone())?;
                 Ok(Recorded::Stored { tip, kept })
@@ -129,21 +128,20 @@ impl Recorder {
         }
     }
 
-    /// Stores a session here, while another thread waits to end the program.
+    /// Stores a session here, while the watchdog waits to spool it.
     fn store_or_end(
         &self,
         session: &LiveSession,
         reason: &CaptureReason,
-        limit: Duration,
-        end: fn() -> !,
+        watchdog: &Watchdog,
     ) -> Result<StoredSession, String> {
-        let (guard, theirs, cause) = (self.clone(), session.clone(), reason.clone());
-        thread::spawn(move || {
-            thread::sleep(limit);
+        let (guard, theirs, cause, limit) = (self.clone(), session.clone(), reason.clone(), watchdog.limit());
+        watchdog.in_case(move || {
             guard.stall();
-            let is_spooled = guard.spool_session(&theirs, &cause).is_ok();
-            guard.write_down("hook", Some(&theirs.session), &unanswered(limit), is_spooled);
-            end();
+            let kept = guard.spool_files(&theirs, &cause);
+            guard.write_down("hook", Some(&theirs.session), &unanswered(limit), kept.is_ok());
+            // Whoever comes next keeps it once more when this is not noted, and the store takes it in once.
+            _ = kept.and_then(|kept| guard.note_kept(&theirs, kept));
         });
         let stored = panic::catch_unwind(AssertUnwindSafe(|| {
             let runtime = executor()?;
@@ -157,6 +155,17 @@ impl Recorder {
             runtime.shutdown_background();
             stored
         }));
+        if matches!(stored, Ok(Ok(_))) {
+            let (guard, of) = (self.clone(), session.session.clone());
+            watchdog.in_case(move || {
+                guard.write_down(
+                    "hook",
+                    Some(&of),
+                    "it is stored; noting that in the list of sessions took too long",
+                    false,
+                );
+            });
+        }
         match stored {
             Ok(stored) => stored.map_err(|error| error.in_one_line()),
             Err(_) => Err(FAILED.to_owned()),
@@ -196,6 +205,11 @@ impl Recorder {
     }
 
     fn spool_session(&self, session: &LiveSession, reason: &CaptureReason) -> Result<()> {
+        let kept = self.spool_files(session, reason)?;
+        self.note_kept(session, kept)
+    }
+
+    fn spool_files(&self, session: &LiveSession, reason: &CaptureReason) -> Result<KeptSession> {
         let now = self.now();
         let captured = self.spool_file(&session.file, reason, session.captured, now)?;
         let mut kept = KeptSession { captured, ..KeptSession::default() };
@@ -204,7 +218,7 @@ impl Recorder {
                 kept.agents.insert(file.path, size);
             }
         }
-        self.note_kept(session, kept)
+        Ok(kept)
     }
 
     /// Keeps a file's new end in the spool. Returns how far it is kept; nothing when there is no file.
@@ -277,7 +291,8 @@ fn agent_files(session: &LiveSession) -> Vec<(SessionFile, u64)> {
     let mut files = Vec::new();
     for path in paths {
         let captured = session.agents.get(&path).copied().unwrap_or(0);
-        if fs::metadata(&path).is_ok_and(|file| file.len() != captured) {
+        let has_changed = fs::metadata(&path).is_ok_and(|file| file.len() != captured);
+        if has_changed && recognise(&path, &session.file.format).is_ok_and(Recognition::is_session) {
             let settings = ImportSettings { agent: discover::agent_of(&path), ..session.file.settings.clone() };
             files.push((SessionFile { path, format: session.file.format.clone(), settings }, captured));
         }
