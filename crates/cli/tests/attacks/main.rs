@@ -1,6 +1,5 @@
 //! Attacks: what a stranger's repository, session, event or name could do to who runs the program, and does not.
 
-#[expect(dead_code, reason = "the tests of every command use more of it")]
 #[path = "../cli/harness.rs"]
 mod harness;
 #[expect(dead_code, reason = "the tests of damage use more of it")]
