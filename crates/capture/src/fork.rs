@@ -95,8 +95,8 @@ impl Capture<'_> {
                 break;
             }
             for segment in page {
-                // In a record that was not read nothing can be told apart.
-                let content = self.step_artifact(segment.artifact).await?.unwrap_or_default();
+                // Where content was purged, it cannot be told where the fork begins.
+                let Some(content) = self.step_artifact(segment.artifact).await? else { return Ok(None) };
                 if let Some(end) = base.ends_in(&segment, &content) {
                     return Ok(match (end, last) {
                         (0, last) => last.map(|(artifact, before)| PrefixEnd { artifact, before, after: Vec::new() }),

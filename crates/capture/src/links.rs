@@ -108,7 +108,6 @@ impl Capture<'_> {
         }
         let mut found: Vec<Option<(usize, CommitId)>> = vec![None; loose.len()];
         for commit in &commits {
-            // What was not read says nothing of others.
             let Some(content) = self.step_artifact(commit.commit.artifact).await? else { continue };
             for (at, chain) in loose.iter().enumerate().filter(|(at, _)| !own[*at].contains(&commit.id)) {
                 let best = found[at].map_or(chain.parent.said.len(), |(rank, _)| rank);

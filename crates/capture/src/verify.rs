@@ -11,7 +11,7 @@ pub use contexture::wire::{UnreadTail, Verified};
 use contexture_core::{ArtifactId, Format, Machine};
 use contexture_formats::{Codec, Framing, codec, codec::MAX_RECORD_BYTES};
 use contexture_store::{
-    artifact::ArtifactReader,
+    artifact::{self, ArtifactReader},
     source::{self, SourceSegment, TranscriptSource},
 };
 use futures_util::{FutureExt as _, StreamExt as _, stream};
@@ -25,6 +25,8 @@ use crate::{
 
 /// Stretches that are read at once.
 const SEGMENTS_PER_PAGE: u32 = 1024;
+/// Bytes of what was purged that are passed over at once.
+const PURGED_AT_ONCE: u64 = 256 * 1024;
 /// Largest artifact that is made of records that were read.
 const MAX_STEP_ARTIFACT: u64 = 2 * MAX_RECORD_BYTES as u64;
 /// Files that are compared at the same time.
@@ -135,8 +137,9 @@ impl Capture<'_> {
         let mut stored = StoredBytes::of(self, &known, 0);
         let mut theirs = Vec::new();
         while let Some(ours) = stored.next().await? {
-            theirs.resize(ours.bytes.len(), 0);
-            if file.read_exact(&mut theirs).is_err() || theirs != ours.bytes {
+            theirs.resize(ours.length, 0);
+            // What was purged cannot be compared.
+            if file.read_exact(&mut theirs).is_err() || ours.bytes.is_some_and(|ours| theirs != ours) {
                 return Ok(Verified::Differs { at: ours.start });
             }
         }
@@ -153,8 +156,8 @@ impl Capture<'_> {
         let mut left = bytes;
         while !left.is_empty() {
             let Some(ours) = stored.next().await? else { return Ok(false) };
-            let length = ours.bytes.len().min(left.len());
-            if ours.bytes[..length] != left[..length] {
+            let length = ours.length.min(left.len());
+            if ours.bytes.is_some_and(|ours| ours[..length] != left[..length]) {
                 return Ok(false);
             }
             left = &left[length..];
@@ -162,17 +165,25 @@ impl Capture<'_> {
         Ok(true)
     }
 
-    /// Returns an artifact that holds records; nothing when it is one that is too long to be read.
+    /// Returns an artifact that holds records: no bytes when it is one that is too long to be read, nothing when it was
+    /// purged, also in part.
     pub(crate) async fn step_artifact(self, id: ArtifactId) -> Result<Option<Vec<u8>>> {
-        let mut reader = ArtifactReader::open(self.engine.store(), &self.engine.scope(), id).await?;
+        let Some(mut reader) = self.open_artifact(id).await? else { return Ok(None) };
         if reader.size() > MAX_STEP_ARTIFACT {
-            return Ok(None);
+            return Ok(Some(Vec::new()));
         }
         let mut bytes = Vec::new();
         while let Some(piece) = reader.next().await? {
             bytes.extend_from_slice(&piece);
         }
         Ok(Some(bytes))
+    }
+
+    /// Starts to read an artifact; nothing when it was purged, also in part.
+    async fn open_artifact(self, id: ArtifactId) -> Result<Option<ArtifactReader>> {
+        let (store, scope) = (self.engine.store(), self.engine.scope());
+        let located = store.read(scope.clone(), id, |tx, id| artifact::locate(tx, id).boxed()).await?;
+        Ok(located.withheld().is_none().then(|| ArtifactReader::of(store, &scope, located)))
     }
 }
 
@@ -185,6 +196,7 @@ struct StoredBytes<'s> {
     page: VecDeque<SourceSegment>,
     /// The stretch that is being read, and how much of it is left. Neighbours are often of the same artifact.
     left: u64,
+    /// Nothing where the stretch was purged.
     open: Option<OpenArtifact>,
 }
 
@@ -202,7 +214,9 @@ struct OpenArtifact {
 /// A stretch of a file as the store holds it.
 struct VerifiedStretch<'s> {
     start: u64,
-    bytes: &'s [u8],
+    length: usize,
+    /// Its bytes, unless they were purged.
+    bytes: Option<&'s [u8]>,
 }
 
 impl<'s> StoredBytes<'s> {
@@ -214,13 +228,19 @@ impl<'s> StoredBytes<'s> {
         if self.left == 0 && !self.begin_stretch().await? {
             return Ok(None);
         }
-        let Some(open) = &mut self.open else { return Ok(None) };
         let start = self.at;
+        let Some(open) = &mut self.open else {
+            let length = self.left.min(PURGED_AT_ONCE);
+            self.left -= length;
+            self.at += length;
+            let length = usize::try_from(length).expect("it is bounded");
+            return Ok(Some(VerifiedStretch { start, length, bytes: None }));
+        };
         let Some(range) = open.next(self.left).await? else { return Ok(None) };
-        let length = range.len() as u64;
-        self.left -= length;
-        self.at += length;
-        Ok(Some(VerifiedStretch { start, bytes: &open.piece[range] }))
+        let length = range.len();
+        self.left -= length as u64;
+        self.at += length as u64;
+        Ok(Some(VerifiedStretch { start, length, bytes: Some(&open.piece[range]) }))
     }
 
     /// Goes to the stretch that comes next; tells whether there is one.
@@ -244,13 +264,13 @@ impl<'s> StoredBytes<'s> {
         let at = segment.part_start.saturating_add(skipped);
         // What comes before the piece at hand is only to be had from the start.
         let open = match self.open.take() {
-            Some(open) if open.id == segment.artifact && open.start <= at => open,
+            Some(open) if open.id == segment.artifact && open.start <= at => Some(open),
             _ => {
-                let reader = ArtifactReader::open(store, &self.capture.engine.scope(), segment.artifact).await?;
-                OpenArtifact { id: segment.artifact, reader, start: 0, piece: Vec::new(), at }
+                let reader = self.capture.open_artifact(segment.artifact).await?;
+                reader.map(|reader| OpenArtifact { id: segment.artifact, reader, start: 0, piece: Vec::new(), at })
             }
         };
-        self.open = Some(OpenArtifact { at, ..open });
+        self.open = open.map(|open| OpenArtifact { at, ..open });
         self.left = left;
         Ok(true)
     }

@@ -31,6 +31,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod materialize;
 pub(crate) mod missing;
+pub(crate) mod purge;
 pub(crate) mod recipe;
 pub(crate) mod resolve;
 pub(crate) mod resume;

@@ -93,7 +93,7 @@ impl Conversation {
 
     /// Tells what a commit says and returns the turns that have ended.
     pub(crate) fn tell(&mut self, content: CommitContent) -> Vec<String> {
-        let CommitContent { commit, size, said } = content;
+        let CommitContent { commit, size, said, withheld } = content;
         match said {
             ContentMeaning::Steps { steps, unreadable } => {
                 let items = display_items(steps);
@@ -118,6 +118,10 @@ impl Conversation {
             ContentMeaning::Text { text, .. } => {
                 self.heading(&commit, None, Speaker::content_of(&commit));
                 self.prose(&text, Style::new());
+            }
+            ContentMeaning::Withheld => {
+                let fate = withheld.map(|content| content.fate()).unwrap_or_default();
+                self.note(&commit, &format!("[the content of this turn {}]", output::printable(&fate)));
             }
             ContentMeaning::Opaque => {
                 let (format, artifact) = (&commit.commit.format, commit.commit.artifact);

@@ -7,10 +7,11 @@ use clap::{CommandFactory as _, error::ErrorKind};
 use crate::args::Args;
 
 /// What documents write where a reader puts something of their own, and something that could stand there.
-const PLACEHOLDERS: [(&str, &str); 13] = [
+const PLACEHOLDERS: [(&str, &str); 14] = [
     ("COMMAND", "log"),
     ("DIR", "directory"),
     ("FILE", "file"),
+    ("FINGERPRINT", "3f9c0a1b2c3d4e5f"),
     ("LINE", "42"),
     ("NAME", "name"),
     ("P", "ada@laptop"),

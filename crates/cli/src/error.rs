@@ -18,8 +18,8 @@ use std::{
 use anstream::{AutoStream, ColorChoice};
 use clap::error::{ContextValue, ErrorKind};
 use contexture::{
-    Coded as _, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError, SealKeyError,
-    StoreError,
+    Coded as _, Erasure, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError,
+    SealKeyError, StoreError,
     core::{EnvelopeId, FingerprintError, NameError, Principal, TimeError, Timestamp},
     inspect::Obstacle,
     wire::{self, FailureBody, FailureDocument, SkippedFile, Versioned},
@@ -206,6 +206,15 @@ pub(crate) enum Error {
     /// Something cannot be led back to its context.
     #[error(transparent)]
     Untraced(#[from] Untraced),
+    /// What was purged is in files of the store still.
+    #[error("what was purged is gone for whoever asks the store, but its files hold it still, {}", match erasure {
+        Erasure::NoRights => "because the user does not own the tables",
+        Erasure::InUse | Erasure::Complete => "because somebody else is using it",
+    })]
+    NotErased { erasure: Erasure },
+    /// A text names nothing that could be purged.
+    #[error("{text:?} names no head, commit, session or artifact")]
+    NothingToPurge { text: String },
     /// The program itself could not start.
     #[error("cannot start")]
     Runtime(#[source] io::Error),

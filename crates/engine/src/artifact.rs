@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use contexture_core::{ArtifactId, Format};
 use contexture_formats::Concatenation;
-use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact};
+use contexture_store::artifact::{self, ArtifactReader, ArtifactStat, StoredArtifact, WithheldContent};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span, field};
 
@@ -75,6 +75,11 @@ impl Contexture {
         }
         sink.flush().map_err(failed)?;
         Ok(size)
+    }
+
+    /// Returns what was purged of an artifact, or did not come along; nothing when all of it is here.
+    pub async fn withheld_artifact(&self, id: ArtifactId) -> Result<Option<WithheldContent>> {
+        Ok(self.store.glance(self.scope(), id, |tx, id| artifact::withheld(tx, id).boxed()).await?)
     }
 
     /// Returns what is known of an artifact without reading it.

@@ -28,6 +28,7 @@ use futures_util::future;
 use serde_json::Value;
 use tracing::{Instrument as _, debug_span};
 
+pub(crate) use event::{RemovedContent, RemovedSecret, of_removal};
 pub use export::ContextExport;
 pub use inject::Injected;
 pub(crate) use previous::RememberedAssemblies;

@@ -1,12 +1,12 @@
 //! The parts of a chain: which commits a conversation is made of, and their bytes in order.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use contexture_core::{CommitId, CommitKind, Format};
 use contexture_formats::{Checker, Concatenation, JoinError};
 use contexture_store::{
     Error as StoreError, Scope, Store, Tx,
-    artifact::{self, ArtifactReader, CommitArtifact, LocatedArtifact},
+    artifact::{self, ArtifactReader, CommitArtifact, LocatedArtifact, WithheldContent},
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::FutureExt as _;
@@ -127,6 +127,8 @@ pub(crate) struct ChainPart {
     /// The whole commit, where [`Detail::Commits`] asks for it.
     pub(crate) stored: Option<StoredCommit>,
     pub(crate) body: Body,
+    /// What was taken away of its content, or never came: all of it, or some.
+    pub(crate) withheld: Option<Arc<WithheldContent>>,
 }
 
 /// The bytes of a commit.
@@ -135,6 +137,8 @@ pub(crate) enum Body {
     Whole(Vec<u8>),
     /// Too many to hold: where they are.
     Large(LocatedArtifact),
+    /// None, because the content was taken away or never came.
+    Withheld(Arc<WithheldContent>),
 }
 
 impl Body {
@@ -143,6 +147,7 @@ impl Body {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
             Self::Large(located) => located.size,
+            Self::Withheld(_) => 0,
         }
     }
 }
@@ -230,6 +235,7 @@ impl CommitParts {
         match body {
             Body::Whole(bytes) => Ok(bytes),
             Body::Large(located) => Ok(artifact::read(&self.store, &self.scope, located).await?),
+            Body::Withheld(content) => Err(StoreError::Withheld(content).into()),
         }
     }
 
@@ -242,12 +248,15 @@ impl CommitParts {
     pub(crate) async fn part(&self, payload: CommitArtifact, stored: Option<StoredCommit>) -> Result<ChainPart> {
         let CommitArtifact { commit, artifact, located, .. } = payload;
         let located = located.ok_or(Error::AbsentArtifact { commit, artifact })?;
-        let body = if located.is_one_piece() {
+        let withheld = located.withheld().cloned();
+        let body = if let Some(content) = withheld.clone().filter(|_| located.is_gone()) {
+            Body::Withheld(content)
+        } else if located.is_one_piece() {
             Body::Whole(artifact::read(&self.store, &self.scope, located).await?)
         } else {
             Body::Large(located)
         };
-        Ok(ChainPart { commit, stored, body })
+        Ok(ChainPart { commit, stored, body, withheld })
     }
 
     /// Starts to read the next page, if there is one.
@@ -278,6 +287,7 @@ impl CommitParts {
                         checker.push(&piece).map_err(unjoinable)?;
                     }
                 }
+                Body::Withheld(_) => continue,
             }
             elements += checker.finish().map_err(unjoinable)?.messages.unwrap_or(0);
         }

@@ -84,7 +84,7 @@ impl Contexture {
     /// Stores what a commit materializes to as one artifact, so that later materializations start there.
     pub async fn snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {
         let span = debug_span!("snapshot", commit = %snapshot.commit);
-        self.record_snapshot(snapshot).instrument(span).await
+        Box::pin(self.record_snapshot(snapshot)).instrument(span).await
     }
 
     async fn record_snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {

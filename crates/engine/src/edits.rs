@@ -226,7 +226,13 @@ impl Contexture {
         match reading.await {
             Ok(Some(CommitContent { said: ContentMeaning::Steps { steps, .. }, .. })) => Ok(Some(steps)),
             // Nobody understands it, or a check of the store says what is wrong.
-            Ok(Some(CommitContent { said: ContentMeaning::Text { .. } | ContentMeaning::Opaque, .. }) | None)
+            Ok(
+                Some(CommitContent {
+                    said: ContentMeaning::Text { .. } | ContentMeaning::Opaque | ContentMeaning::Withheld,
+                    ..
+                })
+                | None,
+            )
             | Err(
                 Error::AbsentArtifact { .. }
                 | Error::Store(StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) | StoreError::NoArtifact(_)),

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use contexture_core::CommitId;
 use contexture_formats::{self as formats, codec::RecordStep};
-use contexture_store::{Error as StoreError, artifact::ArtifactReader, commit::StoredCommit};
+use contexture_store::{
+    Error as StoreError,
+    artifact::{ArtifactReader, WithheldContent},
+    commit::StoredCommit,
+};
 
 use crate::{
     Contexture, Result, Stop,
@@ -24,6 +28,13 @@ pub struct Entries {
     remembered: Option<Arc<RememberedTurns>>,
 }
 
+/// The content of a commit before it is read.
+pub(crate) struct UnreadContent {
+    pub(crate) body: Body,
+    /// What was taken away of it, or never came.
+    pub(crate) withheld: Option<Arc<WithheldContent>>,
+}
+
 /// What one commit says.
 #[derive(Debug, Clone)]
 pub struct CommitContent {
@@ -33,6 +44,8 @@ pub struct CommitContent {
     pub size: u64,
     /// What its content says.
     pub said: ContentMeaning,
+    /// What was taken away of its content, or never came: all of it, or some.
+    pub withheld: Option<Arc<WithheldContent>>,
 }
 
 /// What content says, as far as it can be read.
@@ -54,6 +67,8 @@ pub enum ContentMeaning {
     },
     /// It is neither.
     Opaque,
+    /// It was taken away, or never came.
+    Withheld,
 }
 
 impl Contexture {
@@ -76,23 +91,27 @@ impl Entries {
     pub async fn next(&mut self) -> Result<Option<CommitContent>> {
         let Some(remembered) = self.remembered.clone() else {
             return match self.next_commit().await? {
-                Some((commit, body)) => self.read(commit, body).await.map(Some),
+                Some((commit, content)) => self.read(commit, content).await.map(Some),
                 None => Ok(None),
             };
         };
         let Some((payload, stored)) = self.parts.next_located().await? else { return Ok(None) };
         let id = payload.commit;
         // What is not stored any more is absent, whoever remembers it.
-        if let Some(turn) = payload.located.as_ref().and_then(|_| remembered.find(id)) {
+        let is_whole = payload.located.as_ref().is_some_and(|located| located.withheld().is_none());
+        if let Some(turn) = remembered.find(id).filter(|_| is_whole) {
             return Ok(Some(CommitContent {
                 commit: described(id, stored)?,
                 size: turn.size,
                 said: turn.said.clone(),
+                withheld: None,
             }));
         }
-        let ChainPart { stored, body, .. } = self.parts.part(payload, stored).await?;
-        let content = self.read(described(id, stored)?, body).await?;
-        remembered.remember(id, content.size, &content.said);
+        let ChainPart { stored, body, withheld, .. } = self.parts.part(payload, stored).await?;
+        let content = self.read(described(id, stored)?, UnreadContent { body, withheld }).await?;
+        if content.withheld.is_none() {
+            remembered.remember(id, content.size, &content.said);
+        }
         Ok(Some(content))
     }
 
@@ -107,9 +126,10 @@ impl Entries {
     }
 
     /// Returns the next commit with its content.
-    pub(crate) async fn next_commit(&mut self) -> Result<Option<(StoredCommit, Body)>> {
-        let Some(ChainPart { commit: id, stored, body, .. }) = self.parts.next().await? else { return Ok(None) };
-        Ok(Some((described(id, stored)?, body)))
+    pub(crate) async fn next_commit(&mut self) -> Result<Option<(StoredCommit, UnreadContent)>> {
+        let Some(part) = self.parts.next().await? else { return Ok(None) };
+        let ChainPart { commit: id, stored, body, withheld } = part;
+        Ok(Some((described(id, stored)?, UnreadContent { body, withheld })))
     }
 
     /// Returns all bytes of a commit.
@@ -122,17 +142,20 @@ impl Entries {
         match body {
             Body::Whole(bytes) => ContentPieces::Whole(Some(bytes)),
             Body::Large(located) => ContentPieces::Parts(Box::new(self.parts.reader(located))),
+            Body::Withheld(_) => ContentPieces::Whole(None),
         }
     }
 
     /// Reads the content of a commit by the commit's format.
-    pub(crate) async fn read(&self, commit: StoredCommit, body: Body) -> Result<CommitContent> {
+    pub(crate) async fn read(&self, commit: StoredCommit, content: UnreadContent) -> Result<CommitContent> {
+        let UnreadContent { body, withheld } = content;
         let size = body.size();
-        let said = match formats::codec(&commit.commit.format) {
-            Some(codec) => self.steps(codec, body).await?,
-            None => self.excerpt(body).await?,
+        let said = match (formats::codec(&commit.commit.format), body) {
+            (_, Body::Withheld(_)) => ContentMeaning::Withheld,
+            (Some(codec), body) => self.steps(codec, body).await?,
+            (None, body) => self.excerpt(body).await?,
         };
-        Ok(CommitContent { commit, size, said })
+        Ok(CommitContent { commit, size, said, withheld })
     }
 
     async fn steps(&self, codec: &dyn formats::Codec, body: Body) -> Result<ContentMeaning> {

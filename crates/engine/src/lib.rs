@@ -31,6 +31,7 @@ mod materialize;
 mod missing;
 mod native_prefix;
 mod piece_reader;
+mod purge;
 mod reveal;
 mod search;
 mod secrets;
@@ -53,9 +54,9 @@ pub use contexture_core as core;
 pub use contexture_formats as formats;
 pub use contexture_secrets::UserRules;
 pub use contexture_store::{
-    AddressDefaults, Disclosure, DurableFile, Error as StoreError, FileAccess, JsonText, JsonTextError, Location,
-    LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
-    artifact::{ArtifactStat, Encoding, StoredArtifact},
+    AddressDefaults, Disclosure, DurableFile, Erasure, Error as StoreError, FileAccess, JsonText, JsonTextError,
+    Location, LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
+    artifact::{ArtifactStat, Encoding, StoredArtifact, WithheldCause, WithheldContent},
     collect::{CollectMode, CollectPhase, CollectProgress, Collected, Collection, KeptUnreferenced},
     commit::{Filter, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},
@@ -82,6 +83,7 @@ pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
 pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, Stretch, Tier, TranslationLoss};
 pub use native_prefix::WrittenSession;
+pub use purge::{HeadReach, PurgePlan, PurgeTarget, PurgedFile, Purging};
 pub use reference::Reference;
 pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};
 pub use secrets::{

@@ -4,7 +4,10 @@ use std::{fmt, io::Write};
 
 use contexture_core::{CommitId, Format};
 use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::LossKind};
-use contexture_store::{Error as StoreError, artifact::ArtifactReader};
+use contexture_store::{
+    Error as StoreError,
+    artifact::{ArtifactReader, WithheldContent},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +86,14 @@ pub struct TranslationLoss {
     pub commit: Option<CommitId>,
 }
 
+impl TranslationLoss {
+    /// Says that content of a commit was taken away, or never came.
+    pub(crate) fn of_withheld(content: &WithheldContent, commit: CommitId) -> Self {
+        let kind = if content.is_partial { LossKind::PartWithheld } else { LossKind::ContentWithheld };
+        Self { kind, count: 1, commit: Some(commit) }
+    }
+}
+
 /// A conversation on its way out.
 ///
 /// In the chain's own format the stored bytes are the result; nothing is copied to make it, so it starts at once at any
@@ -104,6 +115,8 @@ struct StoredStretch {
     parts: CommitParts,
     /// The artifact that is being read and the commit it belongs to.
     open: Option<(CommitId, ArtifactReader)>,
+    /// What is not in the store any more.
+    losses: Vec<TranslationLoss>,
 }
 
 /// What a materialization gave, counted in the bytes that came out.
@@ -200,7 +213,15 @@ impl Contexture {
         let stretch = |format: &Format| Stretch { format: format.clone(), commits: plan.parts, tier: Tier::Native };
         let stretches = format.as_ref().filter(|_| plan.parts > 0).map(stretch).into_iter().collect();
         let joiner = Some(Joiner::new(join));
-        Ok(StoredStretch { format, commits: plan.route.commits, stretches, joiner, parts, open: None })
+        Ok(StoredStretch {
+            format,
+            commits: plan.route.commits,
+            stretches,
+            joiner,
+            parts,
+            open: None,
+            losses: Vec::new(),
+        })
     }
 
     /// Returns the stored bytes of a chain that is in one format, whole.
@@ -276,13 +297,17 @@ impl StoredStretch {
                 self.open = None;
                 self.end_part(commit)?;
             }
-            match self.parts.next().await? {
-                None => return self.end(),
-                Some(ChainPart { commit, body: Body::Large(located), .. }) => {
-                    self.open = Some((commit, self.parts.reader(located)));
-                }
-                Some(ChainPart { commit, body: Body::Whole(bytes), .. }) => {
+            let Some(ChainPart { commit, body, withheld, .. }) = self.parts.next().await? else { return self.end() };
+            self.losses.extend(withheld.map(|content| TranslationLoss::of_withheld(&content, commit)));
+            match body {
+                Body::Large(located) => self.open = Some((commit, self.parts.reader(located))),
+                Body::Whole(bytes) => {
                     let piece = self.join(commit, bytes)?;
+                    self.end_part(commit)?;
+                    return Ok(piece);
+                }
+                Body::Withheld(_) => {
+                    let piece = self.join(commit, self.nothing().to_vec())?;
                     self.end_part(commit)?;
                     return Ok(piece);
                 }
@@ -300,6 +325,15 @@ impl StoredStretch {
         }))
     }
 
+    /// Returns content in which nothing is.
+    fn nothing(&self) -> &'static [u8] {
+        match self.format.as_ref().map_or(Concatenation::Bytes, Concatenation::of) {
+            Concatenation::Lines | Concatenation::Bytes => b"",
+            Concatenation::JsonArray => b"[]",
+            Concatenation::CborArray => b"\x80",
+        }
+    }
+
     fn end_part(&mut self, commit: CommitId) -> Result<()> {
         self.joiner().end_part().map_err(|source| Error::Unjoinable { commit, source })
     }
@@ -313,7 +347,13 @@ impl StoredStretch {
         // The plan counted the parts and they never change, so a miscount means that rows went missing.
         let ending = joiner.finish().map_err(|error| StoreError::Damaged { what: error.to_string() })?;
         let stretches = std::mem::take(&mut self.stretches);
-        let counted = Materialized::new(self.format.clone(), self.commits, ending.measure, stretches, Vec::new());
+        let counted = Materialized::new(
+            self.format.clone(),
+            self.commits,
+            ending.measure,
+            stretches,
+            std::mem::take(&mut self.losses),
+        );
         Ok(MaterializedPiece::End(ending.glue.to_vec(), counted))
     }
 }

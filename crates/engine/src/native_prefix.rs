@@ -17,7 +17,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::{
     Contexture, Error, Materialized, Result, Stop, Stretch, Tier, Translation, TranslationLoss,
     chain::{Body, Plan},
-    entries::Entries,
+    entries::{Entries, UnreadContent},
     translate::{self, Gathered},
 };
 
@@ -108,7 +108,7 @@ struct Border {
     /// What must be known of them.
     lead: NativePrefix,
     /// Commits after them that are read already.
-    rest: Vec<(StoredCommit, Body)>,
+    rest: Vec<(StoredCommit, UnreadContent)>,
 }
 
 /// A session as far as it is written.
@@ -119,12 +119,14 @@ struct PrefixWriter<'s> {
     joiner: Joiner,
     written: u64,
     ends: Vec<(u64, CommitId)>,
+    /// What is not in the store any more.
+    losses: Vec<TranslationLoss>,
 }
 
 impl<'s> PrefixWriter<'s> {
     fn new(format: &'s Format, target: &'s Target, sink: &'s mut (dyn Write + Send)) -> Self {
         let (renamer, joiner) = (Renamer::new(format, &target.session), Joiner::new(JoinPlan::Lines));
-        Self { format, renamer, sink, joiner, written: 0, ends: Vec::new() }
+        Self { format, renamer, sink, joiner, written: 0, ends: Vec::new(), losses: Vec::new() }
     }
 
     /// Writes the commits at the root of a chain that are the runtime's own; nothing is returned if they cannot stand.
@@ -135,24 +137,33 @@ impl<'s> PrefixWriter<'s> {
         let (mut lead, mut since) = (NativePrefix::default(), NativePrefix::default());
         let mut waiting = Vec::new();
         let mut next = None;
-        while let Some((stored, body)) = entries.next_commit().await? {
+        while let Some((stored, unread)) = entries.next_commit().await? {
             let commit = &stored.commit;
             if self.ends.is_empty() && waiting.is_empty() && commit.parent.is_some() {
                 return Ok(None);
             }
             if commit.format != *format {
-                next = Some((stored, body));
+                next = Some((stored, unread));
                 break;
             }
-            if body.size() > MAX_HELD_BYTES {
+            if let Body::Withheld(_) = unread.body {
+                // Records of a runtime follow one another by reference, so what comes after a gap cannot stay as it is.
+                if !is_mixed {
+                    return Ok(None);
+                }
+                next = Some((stored, unread));
+                break;
+            }
+            self.losses.extend(unread.withheld.as_deref().map(|gone| TranslationLoss::of_withheld(gone, stored.id)));
+            if unread.body.size() > MAX_HELD_BYTES {
                 // A record that was not read: there is nothing in it that anybody could change.
                 if commit.kind != CommitKind::Delta || since.has_open_call() {
                     return Ok(None);
                 }
-                self.copy(stored.id, body, entries).await?;
+                self.copy(stored.id, unread.body, entries).await?;
                 continue;
             }
-            let content = entries.whole(body).await?;
+            let content = entries.whole(unread.body).await?;
             if commit.kind != CommitKind::Delta && !is_own_compaction(format, &content) {
                 return Ok(None);
             }
@@ -169,7 +180,8 @@ impl<'s> PrefixWriter<'s> {
             }
         }
         let stands = !self.ends.is_empty() && self.renamer.has_head() && (lead.can_go_on() || !is_mixed);
-        let rest = waiting.into_iter().map(|(stored, content)| (stored, Body::Whole(content))).chain(next).collect();
+        let unread = |content| UnreadContent { body: Body::Whole(content), withheld: None };
+        let rest = waiting.into_iter().map(|(stored, content)| (stored, unread(content))).chain(next).collect();
         Ok(stands.then_some(Border { lead, rest }))
     }
 
@@ -221,7 +233,9 @@ impl<'s> PrefixWriter<'s> {
     }
 
     /// Ends the session and returns what was counted in it.
-    fn end(self, plan: &Plan, segments: Vec<Stretch>, losses: Vec<TranslationLoss>) -> WrittenSession {
+    fn end(self, plan: &Plan, segments: Vec<Stretch>, mut losses: Vec<TranslationLoss>) -> WrittenSession {
+        losses.extend(self.losses);
+        losses.sort_by_key(|loss| loss.kind);
         let measure = self.joiner.finish().expect("lines join whatever they hold").measure;
         let report = Materialized::new(Some(self.format.clone()), plan.route.commits, measure, segments, losses);
         WrittenSession { report, ends: self.ends }
@@ -231,7 +245,7 @@ impl<'s> PrefixWriter<'s> {
 /// Replays what comes after a lead and returns it with its last commit, unless it changes what the lead says.
 async fn gather(
     lead: &NativePrefix,
-    rest: Vec<(StoredCommit, Body)>,
+    rest: Vec<(StoredCommit, UnreadContent)>,
     entries: &mut Entries,
 ) -> Result<Option<(Gathered, CommitId)>> {
     let mut tail = Gathered::after(Replay::after(lead.ids().clone()));
@@ -242,12 +256,12 @@ async fn gather(
             Some(next) => Some(next),
             None => entries.next_commit().await?,
         };
-        let Some((stored, body)) = next else { break };
+        let Some((stored, unread)) = next else { break };
         if stored.commit.kind != CommitKind::Delta {
             return Ok(None);
         }
         tip = Some(stored.id);
-        tail.take(entries.read(stored, body).await?);
+        tail.take(entries.read(stored, unread).await?);
         if tail.replay.reaches_back() {
             return Ok(None);
         }

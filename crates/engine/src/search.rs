@@ -124,9 +124,13 @@ impl Contexture {
         };
         match reading.await {
             // The passage was found all the same, and a check of the store says what is wrong.
-            Ok(()) | Err(StoreError::Damaged { .. } | StoreError::DamagedArtifact(_) | StoreError::NoArtifact(_)) => {
-                Ok(texts)
-            }
+            Ok(())
+            | Err(
+                StoreError::Damaged { .. }
+                | StoreError::DamagedArtifact(_)
+                | StoreError::NoArtifact(_)
+                | StoreError::Withheld(_),
+            ) => Ok(texts),
             Err(error) => Err(error.into()),
         }
     }

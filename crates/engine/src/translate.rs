@@ -8,6 +8,7 @@ use contexture_formats::{
 };
 use contexture_store::{
     Tx, annotation,
+    artifact::WithheldContent,
     commit::{self, LineSegment, StoredCommit},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -196,27 +197,35 @@ impl Gathered {
 
     /// Takes the content where the walk begins: what stands for all before it is a summary.
     fn start(&mut self, content: CommitContent) {
-        let CommitContent { commit, size, said } = content;
+        let CommitContent { commit, size, said, withheld } = content;
         let kind = commit.commit.kind;
         match said {
             ContentMeaning::Text { text, left_out } if kind != CommitKind::Delta && self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Mapped);
+                self.note_withheld(withheld.as_deref(), &commit);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.say(RecordStep::append(summary(text)));
             }
             ContentMeaning::Steps { steps, unreadable } if kind == CommitKind::Compaction => {
                 let said = ContentMeaning::Steps { steps: summed_up(steps), unreadable };
-                self.take(CommitContent { commit, size, said });
+                self.take(CommitContent { commit, size, said, withheld });
             }
-            said => self.take(CommitContent { commit, size, said }),
+            said => self.take(CommitContent { commit, size, said, withheld }),
         }
     }
 
     pub(crate) fn take(&mut self, content: CommitContent) {
-        let CommitContent { commit, size, said } = content;
+        let CommitContent { commit, size, said, withheld } = content;
         match said {
+            ContentMeaning::Withheld => {
+                self.begin(&commit, Tier::Raw);
+                self.note_withheld(withheld.as_deref(), &commit);
+                let fate = withheld.as_deref().map(WithheldContent::fate).unwrap_or_default();
+                self.say(RecordStep::append(runtime_note(format!("[the content of {} {fate}]", commit.id))));
+            }
             ContentMeaning::Steps { steps, unreadable } if self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Mapped);
+                self.note_withheld(withheld.as_deref(), &commit);
                 self.lose(LossKind::RecordUnreadable, unreadable, &commit);
                 for step in steps {
                     self.say(step);
@@ -224,11 +233,13 @@ impl Gathered {
             }
             ContentMeaning::Text { text, left_out } if self.best < Tier::Raw => {
                 self.begin(&commit, Tier::Rendered);
+                self.note_withheld(withheld.as_deref(), &commit);
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.add_text(&commit, &text);
             }
             ContentMeaning::Opaque | ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
                 self.begin(&commit, Tier::Raw);
+                self.note_withheld(withheld.as_deref(), &commit);
                 self.lose(LossKind::ContentAsNote, 1, &commit);
                 self.say(RecordStep::append(runtime_note(note(&commit, size))));
             }
@@ -266,6 +277,10 @@ impl Gathered {
         if count > 0 {
             self.losses.push(TranslationLoss { kind, count, commit: Some(commit.id) });
         }
+    }
+
+    fn note_withheld(&mut self, withheld: Option<&WithheldContent>, commit: &StoredCommit) {
+        self.losses.extend(withheld.map(|content| TranslationLoss::of_withheld(content, commit.id)));
     }
 
     fn add_text(&mut self, commit: &StoredCommit, text: &str) {

@@ -15,6 +15,7 @@ mod format;
 mod head;
 mod import;
 mod origin;
+mod purge;
 mod recipe;
 mod registry;
 mod resume;
@@ -48,6 +49,7 @@ pub use origin::{
     BlamedLines, Certainty, ChangedFile, CommitContribution, CommitOrigin, EditDocument, GitCommitDocument,
     StoryDocument,
 };
+pub use purge::PurgeReport;
 pub use recipe::{
     CheckedRecipe, ListedRecipe, MistakePlace, RecipeMistake, RecipeSummary, ShownRecipe, TrustState, TrustedRecipe,
 };
@@ -136,7 +138,7 @@ mod tests {
     fn documents_are_read_as_they_were_written() {
         let commit: CommitDocument = serde_json::from_value(commit()).unwrap();
         survives(&commit);
-        survives(&ShownCommit { commit, size: Some(5), children: 1 });
+        survives(&ShownCommit { commit, size: Some(5), withheld: None, children: 1 });
         survives(&MeasuredArtifact { id: ArtifactId::of(b"words"), size: 5, new_bytes: Some(0) });
         let (code, message, causes) = (crate::ErrorCode::NoHead, "there is no head".to_owned(), Vec::new());
         survives(&FailureDocument { error: FailureBody { code, message, causes, hint: None } });

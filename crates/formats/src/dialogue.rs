@@ -105,6 +105,10 @@ pub enum LossKind {
     RecordUnreadable,
     /// Content that is neither understood nor text became a note that says where it is.
     ContentAsNote,
+    /// Content that was purged, or did not come along, was left out, or a note says so.
+    ContentWithheld,
+    /// Content is shown without a part that was purged or did not come along.
+    PartWithheld,
 }
 
 impl LossKind {
@@ -126,6 +130,8 @@ impl LossKind {
             Self::OpeningInvented => "opening_invented",
             Self::RecordUnreadable => "record_unreadable",
             Self::ContentAsNote => "content_as_note",
+            Self::ContentWithheld => "content_withheld",
+            Self::PartWithheld => "part_withheld",
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use contexture_core::{Actor, Annotation, Annotations, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText};
+use contexture_core::{
+    Actor, Annotation, Annotations, ChainDigest, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText,
+};
 use serde::Deserialize;
 
 use crate::{
@@ -12,6 +14,7 @@ use crate::{
     space::{stored, time},
     sql::{RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
+    withheld_text,
 };
 
 /// The table of annotations.
@@ -43,10 +46,13 @@ pub async fn add(tx: &mut Tx<'_>, commit: &CommitId, annotation: Annotation) -> 
 /// Returns how many were added. What was said twice is here only if it is here twice: a tag may come, go and come back.
 pub async fn restore(tx: &mut Tx<'_>, commit: &CommitId, notes: &[Noted]) -> Result<u64> {
     let place = require(tx, commit).await?;
-    let mut here = history(tx, place).await?;
+    let mut here = between(tx, place.line, place.position, place.position).await?;
     let mut added = 0;
     for noted in notes {
-        if let Some(known) = here.iter().position(|known| known == noted) {
+        let digest = mutation(commit, noted).digest;
+        // What was removed is known all the same.
+        let is_known = |known: &AnnotationRow| known.noted == *noted || known.withheld == Some(digest);
+        if let Some(known) = here.iter().position(is_known) {
             here.swap_remove(known);
         } else {
             insert(tx, commit, place, noted).await?;
@@ -59,7 +65,7 @@ pub async fn restore(tx: &mut Tx<'_>, commit: &CommitId, notes: &[Noted]) -> Res
 async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: CommitPlace, noted: &Noted) -> Result<()> {
     let text = serde_json::to_string(&noted.annotation)
         .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
-    let seq = journal::append(tx, Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), noted)).await?;
+    let seq = journal::append(tx, mutation(commit, noted)).await?;
     let space = tx.space;
     let sql = "INSERT INTO annotations (line, position, seq, space, annotation, author, at) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -75,6 +81,59 @@ async fn insert(tx: &mut Tx<'_>, commit: &CommitId, place: CommitPlace, noted: &
     tx.post(sql, &params).await
 }
 
+pub(crate) fn mutation(commit: &CommitId, noted: &Noted) -> Mutation {
+    Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), noted)
+}
+
+/// Removes from what was said about a commit what may come from its content, for good. Returns how many statements say
+/// something else now. The journal keeps the digests of what they said.
+pub async fn withhold(tx: &mut Tx<'_>, commit: &CommitId, instead: &SummaryText) -> Result<u64> {
+    let place = require(tx, commit).await?;
+    let mut changed = 0;
+    for AnnotationRow { seq, noted, .. } in between(tx, place.line, place.position, place.position).await? {
+        let Some(annotation) = without_content(&noted.annotation, instead) else { continue };
+        let text = serde_json::to_string(&annotation)
+            .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
+        let sql = format!(
+            "UPDATE annotations SET annotation = ?4, withheld = {} WHERE line = ?1 AND position = ?2 AND seq = ?3",
+            withheld_text::digest_of("annotations", "seq")
+        );
+        let params = [place.line.into(), place.position.into(), seq.into(), text.as_str().into()];
+        tx.post(&sql, &params).await?;
+        changed += 1;
+    }
+    if changed > 0 {
+        journal::append(tx, Mutation::new(JournalKind::AnnotationWithheld, commit.to_string(), &changed)).await?;
+    }
+    Ok(changed)
+}
+
+/// Labels that say where and by what a commit was made, not what was said in it.
+const LABELS_OF_PLACE: &[&str] =
+    &["cwd", "branch", "model", "spawned-by", "parent-session", "forked-from", "session-end"];
+
+/// Returns an annotation without what may come from the content of its commit; nothing when it holds none.
+fn without_content(annotation: &Annotation, instead: &SummaryText) -> Option<Annotation> {
+    match annotation {
+        Annotation::Summary { text } if !text.as_str().is_empty() && text != instead => {
+            Some(Annotation::Summary { text: instead.clone() })
+        }
+        Annotation::Label { key, value } if value != instead && !LABELS_OF_PLACE.contains(&key.as_str()) => {
+            Some(Annotation::Label { key: key.clone(), value: instead.clone() })
+        }
+        Annotation::Coverage { coverage } if coverage.losses.iter().any(|loss| loss != instead) => {
+            let mut coverage = coverage.clone();
+            coverage.losses.fill(instead.clone());
+            Some(Annotation::Coverage { coverage })
+        }
+        Annotation::Summary { .. }
+        | Annotation::Label { .. }
+        | Annotation::Coverage { .. }
+        | Annotation::Tag { .. }
+        | Annotation::Untag { .. } => None,
+    }
+}
+
 /// Returns everything that was ever said about a commit, oldest first.
 pub async fn history(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Vec<Noted>> {
     let rows = between(tx, place.line, place.position, place.position).await?;
@@ -84,7 +143,7 @@ pub async fn history(tx: &mut Tx<'_>, place: CommitPlace) -> Result<Vec<Noted>> 
 /// Returns the annotations in force of the commits of a line between two positions, by position.
 pub(crate) async fn in_force(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Vec<(i64, Annotations)>> {
     let mut folded: Vec<(i64, Annotations)> = Vec::new();
-    for AnnotationRow { place, noted } in between(tx, line, first, last).await? {
+    for AnnotationRow { place, noted, .. } in between(tx, line, first, last).await? {
         match folded.last_mut() {
             Some((same, annotations)) if *same == place.position => annotations.apply(noted.annotation),
             _ => {
@@ -156,11 +215,15 @@ async fn between(tx: &mut Tx<'_>, line: i64, first: i64, last: i64) -> Result<Ve
 pub(crate) struct AnnotationRow {
     pub(crate) place: CommitPlace,
     pub(crate) noted: Noted,
+    /// The record of the journal that tells of it.
+    pub(crate) seq: i64,
+    /// What the journal says of it, when something was removed from it since.
+    pub(crate) withheld: Option<ChainDigest>,
 }
 
 impl TableRow for AnnotationRow {
     const TABLE: &'static Table = &ANNOTATIONS;
-    const COLUMNS: &'static [&'static str] = &["line", "position", "annotation", "author", "at"];
+    const COLUMNS: &'static [&'static str] = &["line", "position", "annotation", "author", "at", "seq", "withheld"];
 
     fn decode(row: &mut RowReader<'_>) -> Result<Self> {
         Ok(Self {
@@ -171,6 +234,8 @@ impl TableRow for AnnotationRow {
                 author: stored::<Actor>(row.text()?)?,
                 at: time(row.integer()?)?,
             },
+            seq: row.integer()?,
+            withheld: row.optional_blob()?.map(withheld_text::digest).transpose()?,
         })
     }
 }

@@ -5,6 +5,7 @@ mod encoding;
 mod located;
 mod sealed;
 mod stream;
+mod unused;
 mod withheld;
 
 use std::collections::{HashMap, HashSet};
@@ -20,10 +21,13 @@ pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
 pub use located::{ArtifactReader, LocatedArtifact, read};
 pub use sealed::{SealedPatch, keep_original, original};
 pub use stream::{ArtifactPart, StoredArtifact, StreamedContent, put_stream, put_streamed, read_stream};
-pub use withheld::{Withheld, withheld};
+pub use unused::{remove_unused, wholes_with};
+pub use withheld::{
+    LeftOut, Removed, Withheld, WithheldCause, WithheldContent, count_purged, leave_out, supersede, withheld, withhold,
+};
 
 pub(crate) use sealed::SEALED_ORIGINALS;
-pub(crate) use withheld::WITHHELD;
+pub(crate) use withheld::{WITHHELD, mutation as withheld_mutation};
 
 use crate::{
     Error, Result,
@@ -121,14 +125,14 @@ pub async fn ensure(tx: &mut Tx<'_>, hot: &Hot) -> Result<()> {
 /// the engine.
 pub async fn ensure_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<()> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
-    let found = find_all(tx, &ids).await?;
+    let found = find_here(tx, &ids).await?;
     add_missing(tx, batch, &found).await.map(drop)
 }
 
 /// Stores small artifacts, which a later transaction may refer to. Returns how many bytes of them are new.
 pub(crate) async fn put_all(tx: &mut Tx<'_>, batch: &[Hot]) -> Result<u64> {
     let ids: Vec<ArtifactId> = batch.iter().map(|hot| *hot.id()).collect();
-    let found = find_all(tx, &ids).await?;
+    let found = find_here(tx, &ids).await?;
     for row in found.values() {
         row.freshen(tx).await?;
     }
@@ -167,6 +171,12 @@ async fn add_missing<'b>(
 pub async fn compose(tx: &mut Tx<'_>, id: &ArtifactId, parts: &[ArtifactPart]) -> Result<Inserted> {
     let size = parts.iter().map(|part| part.size).sum();
     if insert(tx, id, size, Encoding::Parts, None).await? == Inserted::AlreadyThere {
+        if count_purged(tx, &[*id]).await? > 0 {
+            // Its parts were stored before it was known what they are.
+            let ids: Vec<ArtifactId> = parts.iter().map(|part| part.id).collect();
+            let stored = find_all(tx, &ids).await?;
+            remove_unused(tx, stored.into_values().map(|part| part.key).collect()).await?;
+        }
         return Ok(Inserted::AlreadyThere);
     }
     let artifact = require(tx, id).await?;
@@ -215,6 +225,13 @@ const FRESH_MICROS: i64 = 3_600_000_000;
 const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body, stored_at) \
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (space, digest) DO NOTHING";
 
+/// Takes in what did not come along before, too; what was purged stays so. It is a statement of its own: one of many rows
+/// must not name one twice.
+const INSERT_OR_FILL: &str = "INSERT INTO artifacts (space, digest, size, encoding, body, stored_at) \
+                              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (space, digest) DO UPDATE \
+                              SET encoding = excluded.encoding, body = excluded.body \
+                              WHERE artifacts.encoding = 'absent'";
+
 /// Returns the parameters of [`INSERT`].
 fn columns<'p>(
     tx: &Tx<'_>,
@@ -235,7 +252,7 @@ async fn insert(
     body: Option<&[u8]>,
 ) -> Result<Inserted> {
     let params = columns(tx, id, size, encoding, body);
-    if tx.execute(INSERT, &params).await? > 0 {
+    if tx.execute(INSERT_OR_FILL, &params).await? > 0 {
         return Ok(Inserted::New);
     }
     if let Some(found) = find(tx, id).await? {
@@ -262,11 +279,24 @@ impl FoundArtifact {
     }
 }
 
+/// Returns the rows of those artifacts that need not be stored: their content is here, or was purged.
+async fn find_here(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, FoundArtifact>> {
+    rows_of_all(tx, ids, "AND encoding <> 'absent'").await
+}
+
 /// Returns the rows of those artifacts that are stored.
 async fn find_all(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<HashMap<ArtifactId, FoundArtifact>> {
+    rows_of_all(tx, ids, "").await
+}
+
+async fn rows_of_all(
+    tx: &mut Tx<'_>,
+    ids: &[ArtifactId],
+    condition: &str,
+) -> Result<HashMap<ArtifactId, FoundArtifact>> {
     let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
-    let one = "SELECT digest, key, stored_at FROM artifacts WHERE space = ?1 AND digest =";
-    let rows = tx.look_up(one, tx.space.into(), &keys).await?;
+    let one = format!("SELECT digest, key, stored_at FROM artifacts WHERE space = ?1 {condition} AND digest =");
+    let rows = tx.look_up(&one, tx.space.into(), &keys).await?;
     let found = |row: &Row| Ok(FoundArtifact { key: row.integer(1)?, stored_at: row.integer(2)? });
     rows.iter().map(|row| Ok((artifact_id(row.blob(0)?)?, found(row)?))).collect()
 }
@@ -322,7 +352,20 @@ pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact>
         let replacements = replacements(tx, key, id).await?;
         located.replace(replacements);
     }
-    Ok(located)
+    withheld::stand_in(tx, located).await
+}
+
+/// Returns where up to `limit` artifacts of the space are that come after one, in the order of their keys, and the key of
+/// the last. Nothing stands for those whose content is not here.
+pub async fn page(tx: &mut Tx<'_>, after: i64, limit: u32) -> Result<(Vec<LocatedArtifact>, Option<i64>)> {
+    // The sum keeps SQLite from choosing the index by digest and sorting all of it for each page.
+    let columns = LocatedArtifact::columns();
+    let sql = format!("SELECT {columns} FROM artifacts WHERE space + 0 = ?1 AND key > ?2 ORDER BY key LIMIT ?3");
+    let space = tx.space;
+    let located: Vec<LocatedArtifact> =
+        tx.rows_of(&sql, &[space.into(), after.into(), i64::from(limit).into()]).await?;
+    let last = located.last().map(|located| located.key);
+    Ok((located, last))
 }
 
 /// Returns up to `limit` parts of an artifact from a byte offset on, with the offsets they start at.
@@ -338,11 +381,13 @@ pub(crate) async fn parts(
          WHERE p.artifact = ?1 AND p.start >= ?2 ORDER BY p.start LIMIT ?3"
     );
     let mut rows = tx.rows(&sql, &[artifact.into(), from.cast_signed().into(), i64::from(limit).into()]).await?;
-    let decode = |row: &mut Row| {
+    let mut parts = Vec::with_capacity(rows.len());
+    for row in &mut rows {
         let row = &mut row.reader(0);
-        Ok((PartRow::decode(row)?.start, LocatedArtifact::decode(row)?))
-    };
-    rows.iter_mut().map(decode).collect()
+        let (start, located) = (PartRow::decode(row)?.start, LocatedArtifact::decode(row)?);
+        parts.push((start, withheld::stand_in(tx, located).await?));
+    }
+    Ok(parts)
 }
 
 /// Returns where the artifacts of up to `limit` commits of a stretch are, oldest first.
@@ -367,6 +412,11 @@ pub async fn payloads(tx: &mut Tx<'_>, segment: LineSegment, limit: u32) -> Resu
         if located.has_findings {
             let (key, id) = (located.key, located.id);
             located.replace(replacements(tx, key, &id).await?);
+        }
+    }
+    for payload in &mut payloads {
+        if let Some(located) = payload.located.take_if(|located| located.is_gone()) {
+            payload.located = Some(withheld::stand_in(tx, located).await?);
         }
     }
     Ok(payloads)

@@ -5,6 +5,7 @@
 
 mod query;
 mod row;
+mod users;
 mod walk;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use query::{Filter, PageAfter, list, resolve, with_artifact};
+pub use users::{ArtifactUse, users};
 pub use walk::{
     LineSegment, SegmentTotals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments,
     summaries_back, tips, totals,

@@ -4,6 +4,8 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, MissingId};
 
+use crate::artifact::WithheldContent;
+
 /// What an engine said, shared by all whom a failure concerns.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
@@ -145,6 +147,9 @@ pub enum Error {
     /// The bytes of an artifact are not those its id names.
     #[error("artifact {0} is damaged: its bytes do not have that digest")]
     DamagedArtifact(ArtifactId),
+    /// The content of an artifact was taken away, or never came.
+    #[error("{0}")]
+    Withheld(Arc<WithheldContent>),
     /// There is no such artifact here.
     #[error("there is no artifact {0}")]
     NoArtifact(ArtifactId),
@@ -261,6 +266,7 @@ impl Error {
             }
             Self::Replaced { path } => Self::Replaced { path: path.clone() },
             Self::Closed => Self::Closed,
+            Self::Withheld(content) => Self::Withheld(Arc::clone(content)),
             // Failures of one job or of opening, never of a group; kept as text because some of them cannot be copied.
             Self::Open { .. }
             | Self::Newer { .. }

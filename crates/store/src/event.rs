@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use contexture_core::{Actor, EnvelopeId, EventKind, JournalKind, Mutation, Subject, Timestamp};
+use contexture_core::{Actor, ChainDigest, EnvelopeId, EventKind, JournalKind, Mutation, Subject, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     space::{stored, time},
     sql::{Param, Row, RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
+    withheld_text,
 };
 
 /// Something that happened.
@@ -56,6 +57,7 @@ pub(crate) static EVENTS: Table = Table {
         Column::number("seq").to(RowReference::JournalRecord),
         Column::bytes("envelope").optional().to(RowReference::Envelope),
         Column::text("document"),
+        Column::bytes("withheld").optional(),
     ],
 };
 
@@ -86,20 +88,27 @@ pub async fn append(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<u64>> {
 ///
 /// Returns how many were appended. What happened twice is here only if it is here twice.
 pub async fn restore(tx: &mut Tx<'_>, envelope: &EnvelopeId, events: &[Event]) -> Result<u64> {
-    let mut here: Vec<Event> = Vec::new();
+    // By their digests in the journal, which stay when something is removed from what they say.
+    let mut here: Vec<(String, ChainDigest)> = Vec::new();
     let mut after = 0;
     loop {
         let page = of_envelope(tx, envelope, after, PAGE_ROWS).await?;
         let is_last = page.len() < PAGE_ROWS as usize;
         after = page.last().map_or(after, |event| event.seq);
-        here.extend(page.into_iter().map(|stored| stored.event));
+        for stored in page {
+            let sql = "SELECT subject, digest FROM journal WHERE space = ?1 AND seq = ?2";
+            let space = tx.space;
+            let row = tx.one(sql, &[space.into(), stored.seq.cast_signed().into()]).await?;
+            here.push((row.text(0)?.to_owned(), withheld_text::digest(row.blob(1)?)?));
+        }
         if is_last {
             break;
         }
     }
     let mut new = Vec::new();
     for event in events {
-        match here.iter().position(|known| known == event) {
+        let Mutation { subject, digest, .. } = event.mutation();
+        match here.iter().position(|known| *known == (subject.clone(), digest)) {
             Some(known) => drop(here.swap_remove(known)),
             None => new.push(event.clone()),
         }

@@ -17,6 +17,7 @@ mod problem;
 mod record;
 mod requests;
 mod unreferenced;
+mod withheld;
 
 use std::{fmt, ops::AddAssign};
 
@@ -86,6 +87,9 @@ pub struct CheckedCounts {
     pub artifacts: u64,
     /// Bytes of content with the right digest; those of an artifact in parts count once, with its parts.
     pub bytes: u64,
+    /// Those of the artifacts whose content was purged or did not come along, which is no problem.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub withheld: u64,
     /// Commits.
     pub commits: u64,
     /// Lines.
@@ -112,6 +116,11 @@ pub struct CheckedCounts {
     pub journal_records: u64,
     /// Passages of the index that searches ask.
     pub passages: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How far a check has come.
@@ -185,6 +194,7 @@ impl AddAssign for CheckedCounts {
     fn add_assign(&mut self, more: Self) {
         self.artifacts += more.artifacts;
         self.bytes += more.bytes;
+        self.withheld += more.withheld;
         self.commits += more.commits;
         self.lines += more.lines;
         self.heads += more.heads;

@@ -58,6 +58,7 @@ pub(crate) static INJECTIONS: Table = Table {
         Column::bytes("envelope").to(RowReference::Envelope),
         Column::number("created_at"),
         Column::text("document"),
+        Column::bytes("withheld").optional(),
     ],
 };
 

@@ -14,6 +14,7 @@ mod reachable;
 mod sql;
 mod sqlite;
 mod store;
+pub mod withheld_text;
 
 pub mod annotation;
 pub mod artifact;
@@ -50,4 +51,4 @@ pub use known::Foresight;
 pub use location::{Location, LocationError};
 pub use postgres::{AddressDefaults, Password, PasswordFile, PostgresService, PostgresUrl, UrlError};
 pub use sql::{Disclosure, OpenSealed, Scope, Tx};
-pub use store::Store;
+pub use store::{Erasure, Store};

@@ -84,6 +84,7 @@ pub(crate) static MISSING: Table = Table {
         Column::text("status"),
         Column::text("severity"),
         Column::text("document"),
+        Column::bytes("withheld").optional(),
     ],
 };
 
@@ -139,7 +140,7 @@ async fn update(tx: &mut Tx<'_>, seq: u64, missing: &Missing) -> Result<()> {
     let changed_seq = journal::append(tx, missing.mutation(JournalKind::MissingChanged)).await?;
     let space = tx.space;
     let sql = "UPDATE missing SET changed_seq = ?3, changed_at = ?4, status = ?5, severity = ?6, document = ?7, \
-               envelope = ?8, created_at = ?9 WHERE space = ?1 AND seq = ?2";
+               envelope = ?8, created_at = ?9, withheld = NULL WHERE space = ?1 AND seq = ?2";
     let params = [
         space.into(),
         seq.cast_signed().into(),

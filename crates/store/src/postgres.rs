@@ -30,7 +30,7 @@ use tokio::sync::SemaphorePermit;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
-    Error, Result,
+    Erasure, Error, Result,
     job::{Job, ReadJob},
     pool::Pool,
     sql::{Connection as _, NO_SPACE, Scope, Tx},
@@ -53,6 +53,19 @@ const MAX_CONNECTIONS: usize = 8;
 const FOOTPRINT: &str = "\
 SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT) FROM pg_class c \
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ?1 AND c.relkind = 'r'";
+
+/// The tables that may hold what was removed.
+const ERASED: [&str; 9] = [
+    "artifacts",
+    "findings",
+    "sealed_originals",
+    "annotations",
+    "injections",
+    "missing",
+    "events",
+    "sources",
+    "passages",
+];
 
 /// A store in a schema of a database.
 #[derive(Clone)]
@@ -130,6 +143,33 @@ impl Postgres {
         let mut lease = self.server.lease().await.map_err(|trouble| trouble.error)?;
         let drop = format!("SET client_min_messages = error; DROP SCHEMA {} CASCADE", self.server.url.schema());
         lease.connection.batch("remove its schema", &drop).await.map_err(|trouble| trouble.error)
+    }
+
+    /// Writes the tables anew that held what was removed. What the server keeps elsewhere (its log, copies, backups) is its
+    /// keeper's to remove.
+    pub(crate) async fn erase(&self) -> Result<Erasure> {
+        let sql = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                   WHERE n.nspname = ?1 AND c.relkind = 'r' AND NOT pg_has_role(c.relowner, 'USAGE')";
+        let rows = self.server.ask(sql).await?;
+        if rows.first().map_or(Ok(0), |row| row.integer(0))? > 0 {
+            return Ok(Erasure::NoRights);
+        }
+        let mut lease = self.server.lease().await.map_err(|trouble| trouble.error)?;
+        let attempt = "overwrite what was removed";
+        let wait = "SET lock_timeout = '5s'";
+        lease.connection.batch(attempt, wait).await.map_err(|trouble| trouble.error)?;
+        for table in ERASED {
+            let vacuum = format!("VACUUM (FULL) {table}");
+            match lease.connection.batch(attempt, &vacuum).await {
+                Ok(()) => {}
+                Err(trouble) if matches!(trouble.error, Error::Database { .. } | Error::Busy(_)) => {
+                    return Ok(Erasure::InUse);
+                }
+                Err(trouble) => return Err(trouble.error),
+            }
+        }
+        // The connection, which waits less than others, is not given back.
+        Ok(Erasure::Complete)
     }
 
     /// Asks PostgreSQL which of the store's indexes it does not trust.

@@ -260,14 +260,26 @@ async fn add(tx: &mut Tx<'_>, place: CommitPlace, spot: &Spot, passage: &Passage
 
 async fn forget_notes(tx: &mut Tx<'_>, place: CommitPlace) -> Result<()> {
     let notes = "SELECT key FROM passages WHERE line = ?1 AND position = ?2 AND entry IS NULL";
+    forget_passages(tx, notes, place).await.map(drop)
+}
+
+async fn forget_passages(tx: &mut Tx<'_>, passages: &str, place: CommitPlace) -> Result<u64> {
     let params = [place.line.into(), place.position.into()];
     if tx.dialect() == Dialect::Sqlite {
-        tx.post(&format!("DELETE FROM passage_words WHERE rowid IN ({notes})"), &params).await?;
+        tx.post(&format!("DELETE FROM passage_words WHERE rowid IN ({passages})"), &params).await?;
     }
-    let gone = tx.execute(&format!("DELETE FROM passages WHERE key IN ({notes})"), &params).await?;
+    let gone = tx.execute(&format!("DELETE FROM passages WHERE key IN ({passages})"), &params).await?;
     let space = tx.space;
     let sql = "UPDATE search_cursors SET passages = passages - ?2 WHERE space = ?1";
-    tx.post(sql, &[space.into(), gone.cast_signed().into()]).await
+    tx.post(sql, &[space.into(), gone.cast_signed().into()]).await?;
+    Ok(gone)
+}
+
+/// Takes all passages of a commit out of the index. Returns how many there were. Their words leave the database once it is
+/// [erased](crate::Store::erase).
+pub async fn forget(tx: &mut Tx<'_>, place: CommitPlace) -> Result<u64> {
+    let passages = "SELECT key FROM passages WHERE line = ?1 AND position = ?2";
+    forget_passages(tx, passages, place).await
 }
 
 /// Says that the index of the space is to be made anew. Whoever searches next does that.

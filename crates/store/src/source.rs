@@ -127,6 +127,15 @@ pub async fn list(tx: &mut Tx<'_>, after: Option<(&str, &str)>, limit: u32) -> R
     tx.rows_of(&sql, &[space.into(), machine.into(), path.into(), i64::from(limit).into()]).await
 }
 
+/// Returns the files, as machine and path, that have stretches which are bytes of an artifact.
+pub async fn of_artifact(tx: &mut Tx<'_>, artifact: &ArtifactId) -> Result<Vec<(Machine, String)>> {
+    let sql = "SELECT DISTINCT s.machine, s.path FROM artifacts a JOIN segments g ON g.artifact = a.key \
+               JOIN sources s ON s.key = g.source WHERE a.space = ?1 AND a.digest = ?2";
+    let space = tx.space;
+    let rows = tx.rows(sql, &[space.into(), Param::Blob(artifact.as_bytes())]).await?;
+    rows.iter().map(|row| Ok((stored::<Machine>(row.text(0)?)?, row.text(1)?.to_owned()))).collect()
+}
+
 /// Remembers how far a file was taken in, and the stretches that came with it.
 ///
 /// The journal does not tell of it, so it may be done twice when a connection is lost, and the second time changes nothing.

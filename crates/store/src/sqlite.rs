@@ -19,7 +19,7 @@ use std::{
 };
 
 use crate::{
-    Error, Result,
+    Erasure, Error, Result,
     job::{Job, ReadJob},
     pool::Pool,
     private::{self, ExposedFile},
@@ -170,6 +170,19 @@ impl Sqlite {
             }
         }
         Ok(())
+    }
+
+    /// Writes the database anew without what was removed, and empties its log.
+    pub(crate) async fn erase(&self) -> Result<Erasure> {
+        let (path, size) = (Arc::clone(&self.path), self.footprint()?.database_bytes);
+        let work = move || {
+            let mut connection = SqliteConnection::open(&path)?;
+            match connection.erase(size) {
+                Err(Error::Busy(_)) => Ok(Erasure::InUse),
+                erased => erased,
+            }
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
     }
 
     /// Asks SQLite to check its own file and returns what it finds wrong.

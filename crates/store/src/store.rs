@@ -1,5 +1,8 @@
 //! The store: opens an engine and runs jobs on it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Error, Foresight, Location, Result,
     job::{Job, JobFn, Pending, ReadJob, Reading},
@@ -8,6 +11,18 @@ use crate::{
     sqlite::{self, Sqlite},
     stats::Footprint,
 };
+
+/// Whether what was removed is out of the engine's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Erasure {
+    /// It is.
+    Complete,
+    /// Somebody else reads or locks the store, so that its files could not be written anew.
+    InUse,
+    /// The user does not own the tables, so they could not be written anew.
+    NoRights,
+}
 
 /// A durable store. Clones share its connections.
 #[derive(Clone)]
@@ -195,6 +210,17 @@ impl Store {
         match self.engine {
             Engine::Sqlite(engine) => engine.destroy(),
             Engine::Postgres(engine) => engine.destroy().await,
+        }
+    }
+
+    /// Overwrites what was removed, as far as the engine's own files hold it still.
+    ///
+    /// It writes the whole database anew, which takes as long as copying it. Others may go on meanwhile; whoever reads an
+    /// older state keeps it from being finished.
+    pub async fn erase(&self) -> Result<Erasure> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.erase().await,
+            Engine::Postgres(engine) => engine.erase().await,
         }
     }
 

@@ -49,6 +49,8 @@ pub mod keys;
 #[doc(hidden)]
 pub mod materialize;
 #[doc(hidden)]
+pub mod purging;
+#[doc(hidden)]
 pub mod references;
 #[doc(hidden)]
 pub mod resume;
@@ -267,6 +269,12 @@ macro_rules! conformance {
                 absent_and_damaged_bytes_are_told_apart,
                 forks_share_the_past_and_nothing_else,
                 long_chains_come_out_whole_and_in_order;
+            purging:
+                a_purged_commit_is_gone_and_its_chain_goes_on,
+                the_same_bytes_do_not_bring_purged_content_back,
+                a_bundle_does_not_bring_purged_content_back,
+                a_purged_secret_leaves_what_surrounds_it,
+                what_did_not_come_along_is_taken_in_when_it_comes;
             references:
                 an_id_may_be_cut_to_what_is_unambiguous,
                 what_no_id_starts_with_is_refused,

@@ -68,7 +68,12 @@ impl Artifact {
                 let id = engine.find_artifact(&id).await?;
                 output.tell_masked(engine.secrets().in_artifact(id).await?, reveal);
                 engine.record_reveal(format!("artifact get {id}")).await?;
-                get(&engine, id, &destination, output).await
+                get(&engine, id, &destination, output).await?;
+                // Other bytes than the id names came out.
+                if let Some(content) = engine.withheld_artifact(id).await? {
+                    output.status(format_args!("Note: {}.", output::printable(&content.to_string())));
+                }
+                Ok(())
             }
             Action::Stat { id } => {
                 let engine = invocation.open().await?;

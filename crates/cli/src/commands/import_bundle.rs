@@ -36,8 +36,16 @@ impl ImportBundle {
         if output.shape() == Shape::Json {
             return output.document(summary);
         }
-        let ImportSummary { commits, new_commits, new_annotations, envelopes, new_envelopes, moved_heads, kept_heads } =
-            summary;
+        let ImportSummary {
+            commits,
+            new_commits,
+            new_annotations,
+            envelopes,
+            new_envelopes,
+            purged_artifacts,
+            moved_heads,
+            kept_heads,
+        } = summary;
         output.status(format_args!(
             "Took in {} of {} and {}.",
             output::count(new_commits),
@@ -50,6 +58,10 @@ impl ImportBundle {
                 output::count(new_envelopes),
                 output::counted(envelopes, "envelope")
             ));
+        }
+        if purged_artifacts > 0 {
+            let artifacts = output::counted(purged_artifacts, "artifact");
+            output.status(format_args!("The content of {artifacts} was purged here and stays so."));
         }
         if !moved_heads.is_empty() {
             output.status(format_args!("Heads made or moved: {}", names(&moved_heads)));

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use contexture::{Materialized, Stretch, Tier, core::Format, wire::Versioned};
+use contexture::{
+    Materialized, Stretch, Tier, TranslationLoss, core::Format, formats::dialogue::LossKind, wire::Versioned,
+};
 
 use crate::{
     destination::{Destination, DraftFile},
@@ -81,6 +83,7 @@ impl Materialize {
             let counted = materialization.write_to(output.data()).await.map_err(failed)?;
             output.flush()?;
             publish_report(report, &counted)?;
+            note_withheld(&counted, output);
             for line in describe(&counted) {
                 output.remark(line);
             }
@@ -105,6 +108,17 @@ impl Materialize {
     }
 }
 
+/// Says what is missing, to whoever reads the log too: no report may be asked for.
+pub(super) fn note_withheld(counted: &Materialized, output: &mut Output) {
+    let is_missing = |loss: &&TranslationLoss| matches!(loss.kind, LossKind::ContentWithheld | LossKind::PartWithheld);
+    let commits = counted.losses.iter().filter(is_missing).count() as u64;
+    if commits > 0 {
+        let commits = output::counted(commits, "commit");
+        output
+            .status(format_args!("Note: content of {commits} was purged or did not come along; `ctx show` says why."));
+    }
+}
+
 fn publish_report(draft: Option<DraftFile>, counted: &Materialized) -> Result<()> {
     let Some(mut draft) = draft else { return Ok(()) };
     let mut report = serde_json::to_vec(&Versioned::new(counted)).expect("a report has a JSON form");
@@ -125,21 +139,14 @@ pub(super) fn describe(counted: &Materialized) -> Vec<String> {
     );
     let mut lines = vec![text];
     if counted.tier != Tier::Native {
-        lines.extend(translated(counted));
+        lines.push(translated(counted));
     }
+    lines.extend(lost(counted));
     lines
 }
 
-/// Tells how a conversation was translated.
-fn translated(counted: &Materialized) -> Vec<String> {
-    let commits = |stretch: &Stretch| format!("{} of {}", output::counted(stretch.commits, "commit"), stretch.format);
-    let stretch = |stretch: &Stretch| format!("{} ({})", commits(stretch), stretch.tier);
-    let (kept, mapped) = match counted.segments.as_slice() {
-        [first, rest @ ..] if first.tier == Tier::Native => (Some(first), rest),
-        all => (None, all),
-    };
-    let kept = kept.map_or_else(|| "Translated".to_owned(), |kept| format!("Kept {}, translated", commits(kept)));
-    let mut lines = vec![format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "))];
+/// Tells what was left out or changed, if anything was.
+fn lost(counted: &Materialized) -> Option<String> {
     let mut losses: Vec<(String, u64)> = Vec::new();
     for loss in &counted.losses {
         let word = loss.kind.as_str().replace('_', " ");
@@ -148,9 +155,18 @@ fn translated(counted: &Materialized) -> Vec<String> {
             None => losses.push((word, loss.count)),
         }
     }
-    if !losses.is_empty() {
-        let losses: Vec<_> = losses.iter().map(|(word, count)| format!("{word} ({})", output::count(*count))).collect();
-        lines.push(format!("Lost or changed: {}.", losses.join(", ")));
-    }
-    lines
+    let losses: Vec<_> = losses.iter().map(|(word, count)| format!("{word} ({})", output::count(*count))).collect();
+    (!losses.is_empty()).then(|| format!("Lost or changed: {}.", losses.join(", ")))
+}
+
+/// Tells how a conversation was translated.
+fn translated(counted: &Materialized) -> String {
+    let commits = |stretch: &Stretch| format!("{} of {}", output::counted(stretch.commits, "commit"), stretch.format);
+    let stretch = |stretch: &Stretch| format!("{} ({})", commits(stretch), stretch.tier);
+    let (kept, mapped) = match counted.segments.as_slice() {
+        [first, rest @ ..] if first.tier == Tier::Native => (Some(first), rest),
+        all => (None, all),
+    };
+    let kept = kept.map_or_else(|| "Translated".to_owned(), |kept| format!("Kept {}, translated", commits(kept)));
+    format!("{kept} {}.", mapped.iter().map(stretch).collect::<Vec<_>>().join(", "))
 }

@@ -69,6 +69,7 @@ fn fields(shown: &ShownCommit, now: Timestamp) -> Vec<(&'static str, String)> {
     fields.push(("depth", output::count(*depth)));
     fields.push(("artifact", commit.artifact.to_string()));
     fields.push(("size", shown.size.map_or_else(|| "not in the store".to_owned(), output::size)));
+    fields.extend(shown.withheld.iter().map(|content| ("content", output::printable(&content.fate()).into_owned())));
     fields.push(("format", commit.format.to_string()));
     fields.extend(commit.message_count.map(|messages| ("messages", output::count(messages.get()))));
     fields.extend(commit.token_count.map(|tokens| ("tokens", output::count(tokens.get()))));

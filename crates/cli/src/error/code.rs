@@ -59,6 +59,8 @@ impl Coded for Error {
             Self::NoAgent { .. } => ErrorCode::NoAgent,
             Self::Unprepared(unprepared) => unprepared.code(),
             Self::Untraced(untraced) => untraced.code(),
+            Self::NotErased { .. } => ErrorCode::NotErased,
+            Self::NothingToPurge { .. } => ErrorCode::BadReference,
             Self::Runtime(_) => ErrorCode::CannotStart,
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use contexture::{
-    BundleProblem, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
+    BundleProblem, Erasure, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
     core::{Format, Principal, RecordError},
     formats,
     inspect::Obstacle,
@@ -63,6 +63,9 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NothingFound { .. } => {
             "`*` finds words that start so: `ctx search 'migrat*'`; filters may leave something out"
         }
+        Error::NotErased { erasure: Erasure::NoRights } => "have the owner of the tables type `ctx purge --finish`",
+        Error::NotErased { .. } => "`ctx purge --finish` when nobody else uses the store",
+        Error::NothingToPurge { .. } => "`ctx log --all` shows the commits, `ctx head list` the heads",
         Error::NoHeads => "`ctx log --all` shows commits to name instead",
         Error::NotEmpty { .. } => "name a new directory",
         Error::NotTakenIn { .. } => "`--runtime` says what a file is that is not recognised",
@@ -261,6 +264,7 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         | StoreError::Closed
         | StoreError::Input(_)
         | StoreError::NoArtifact(_)
+        | StoreError::Withheld(_)
         | StoreError::NoEnvelope(_)
         | StoreError::TooManyArtifacts { .. }
         | StoreError::NoMissing(_)

@@ -9,11 +9,11 @@ use std::{
 };
 
 use contexture::{
-    AssemblyProblem, BundleProblem, Error as EngineError, FileKind, FileRefusal, JsonTextError, Location,
-    LocationError, QueryError, SealKeyError, StoreError, UserRules,
+    AssemblyProblem, BundleProblem, Erasure, Error as EngineError, FileKind, FileRefusal, JsonTextError, Location,
+    LocationError, QueryError, SealKeyError, StoreError, UserRules, WithheldCause, WithheldContent,
     core::{
-        ArtifactId, CommitId, CommitKind, EnvelopeId, Fingerprint, Format, GivenSessionId, HeadName, IdempotencyKey,
-        MissingId, Principal, RecordError, SummaryText, Timestamp,
+        Actor, ArtifactId, CommitId, CommitKind, EnvelopeId, Fingerprint, Format, GivenSessionId, HeadName,
+        IdempotencyKey, MissingId, Principal, RecordError, SummaryText, Timestamp,
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
@@ -101,6 +101,7 @@ fn store() -> Vec<StoreError> {
         StoreError::DamagedArtifact(artifact),
         StoreError::NoArtifact(artifact),
         StoreError::PartRemoved { artifact, part: artifact },
+        StoreError::Withheld(Arc::new(withheld(artifact))),
         StoreError::NoCommit(commit()),
         StoreError::NoEnvelope(envelope()),
         StoreError::TooManyArtifacts { envelope: envelope(), count: 1 },
@@ -113,6 +114,17 @@ fn store() -> Vec<StoreError> {
         StoreError::HeadConflict { head, expected: None, actual: Some(commit()) },
         StoreError::KeyConflict { key, commit: commit() },
     ]
+}
+
+fn withheld(artifact: ArtifactId) -> WithheldContent {
+    WithheldContent {
+        artifact,
+        cause: WithheldCause::Purged,
+        reason: text(),
+        by: Actor::new("ada").unwrap(),
+        at: Timestamp::from_micros(0).unwrap(),
+        is_partial: false,
+    }
 }
 
 fn engine() -> Vec<EngineError> {
@@ -211,6 +223,8 @@ fn answers() -> Vec<Error> {
         Error::NothingKnown { principal, at },
         Error::NothingFound { text: text(), passages: 1, bytes: 1 },
         Error::NoHeads,
+        Error::NotErased { erasure: Erasure::InUse },
+        Error::NothingToPurge { text: text() },
         Error::NotEmpty { path: path() },
         Error::Unequal { what: "commits" },
         Error::Unsound { problems: 1 },

@@ -114,6 +114,7 @@ fn help_lists_the_commands() {
       export         Writes commits with all that leads to them as one self-verifying file
       import-bundle  Takes in a file that `ctx export` wrote
       fsck           Checks everything in the space and says what is damaged
+      purge          Removes content for good: a turn, a head, a session, an artifact or one secret
       stats          Shows how much the space holds and what storing it costs
       store          Tells about the store itself
       spaces         Lists the spaces of the store: tenants that see nothing of each other

@@ -38,7 +38,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let mut document: serde_json::Value = serde_json::from_str(&user.done(&["store", "check", "--json"])).unwrap();
     let sizes = ["database_bytes", "log_bytes"].map(|name| document["store"][name].take().as_u64().unwrap());
     assert_eq!(sizes, [before[0].1.len() as u64, before[1].1.len() as u64]);
-    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":5,"log_bytes":null,"spaces":1,"state":"present","version":5}}"#);
+    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":6,"log_bytes":null,"spaces":1,"state":"present","version":6}}"#);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_check_refuses_what_no_command_could_use() {
     assert_snapshot!(user.run(&["store", "check"]), @"
     [exit 1]
     [stderr]
-    error: the store at store has schema version 99; this program knows versions up to 5
+    error: the store at store has schema version 99; this program knows versions up to 6
       hint: upgrade ctx
     ");
     assert_eq!(user.run(&["store", "check", "/proc/contexture"]).code, 1);

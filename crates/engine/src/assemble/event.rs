@@ -7,7 +7,7 @@ use contexture_assembly::{
     envelope::{Envelope, Fate, ItemDecision},
     standard::{self, ContextInjection, MissingContext, OmissionReason},
 };
-use contexture_core::{EnvelopeId, EventKind, Subject, Timestamp};
+use contexture_core::{ArtifactId, EnvelopeId, EventKind, Fingerprint, RuleId, Subject, Timestamp};
 use contexture_store::{JsonText, event::Event};
 use serde::Serialize;
 use serde_json::Value;
@@ -31,6 +31,8 @@ pub(super) enum EventData<'e> {
     Compaction { items_covered: usize },
     /// Something was done to what nobody may see.
     Redaction { redaction: &'e Redaction },
+    /// Content was removed for good.
+    Removal(&'e RemovedContent<'e>),
     /// Something is missing, or is no more.
     Missing(&'e MissingContext),
     /// Nothing was assembled.
@@ -130,6 +132,32 @@ pub(super) fn of_assembly(document: &Envelope, id: EnvelopeId, source: String) -
         events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), &EventData::Missing(&missing))?);
     }
     Ok(events)
+}
+
+/// What was removed of an artifact.
+#[derive(Debug, Serialize)]
+pub(crate) struct RemovedContent<'r> {
+    pub(crate) artifact: ArtifactId,
+    pub(crate) reason: &'r str,
+    pub(crate) redaction: Redaction,
+    /// Which secret it was, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) secret: Option<RemovedSecret>,
+}
+
+/// A secret that was removed, without its value.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RemovedSecret {
+    pub(crate) rule: RuleId,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+/// Says that content was removed for good.
+pub(crate) fn of_removal(removed: &RemovedContent<'_>, source: String, at: Timestamp) -> Result<Event> {
+    let none = BTreeMap::new();
+    let draft = EventDraft { source, at, envelope: None, correlation: &none };
+    let subject = removed.artifact.to_string();
+    Ok(stored(draft.event(EventKind::RedactionApplied, &subject, &EventData::Removal(removed))?))
 }
 
 /// Makes an event of no envelope.

@@ -12,9 +12,10 @@ use contexture_assembly::{
     recipe::TargetSpec,
 };
 use contexture_core::{EnvelopeId, SpaceName, Stream};
+use contexture_store::Error as StoreError;
 use serde::Deserialize;
 
-use crate::{AssemblyProblem, Contexture, Result};
+use crate::{AssemblyProblem, Contexture, Error, Result};
 
 /// Assemblies that a handle remembers: a session assembles from a few streams in turn.
 const MAX_REMEMBERED: usize = 16;
@@ -120,7 +121,11 @@ impl Contexture {
             return Ok(Some((latest.id, remembered)));
         }
         let mut bytes = Vec::new();
-        self.get_artifact(latest.document, &mut bytes).await?;
+        match self.get_artifact(latest.document, &mut bytes).await {
+            // With nothing to compare with, the assembly stands alone.
+            Err(Error::Store(StoreError::Withheld(_))) => return Ok(None),
+            got => drop(got?),
+        }
         let read = serde_json::from_slice(&bytes);
         let assembly = read.map_err(|source| AssemblyProblem::Envelope { envelope: latest.id, source })?;
         Ok(Some((latest.id, Arc::new(assembly))))

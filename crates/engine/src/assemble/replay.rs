@@ -1,5 +1,7 @@
 //! Replay: an envelope is made again from its frozen inputs, and must be the same byte for byte.
 
+use std::sync::Arc;
+
 use contexture_assembly::{
     TokenCounts, counter,
     envelope::{Envelope, Inputs, TargetOutcome},
@@ -7,6 +9,7 @@ use contexture_assembly::{
     recipe::TargetSpec,
 };
 use contexture_core::{ArtifactId, EnvelopeId};
+use contexture_store::Error as StoreError;
 use tracing::{Instrument as _, debug_span};
 
 use crate::{AssemblyProblem, Envelopes, Error, Result};
@@ -46,6 +49,7 @@ impl Envelopes<'_> {
     /// Makes an envelope again and compares.
     pub async fn replay(&self, id: EnvelopeId) -> Result<Replayed> {
         let document = self.document(id).await?;
+        self.require_whole(id).await?;
         let (_, assembled) = self.make_again(id, &document).instrument(debug_span!("replay", envelope = %id)).await?;
         let mut targets = Vec::new();
         for target in &document.targets {
@@ -85,6 +89,17 @@ impl Envelopes<'_> {
         self.engine.learn(&counts, &mut prepared).await?;
         let assembled = pipeline::run_prepared(&inputs, &mut prepared, &counts).map_err(Error::Rejected)?;
         Ok((inputs, assembled))
+    }
+
+    /// Returns the error that says what was purged of an envelope, if anything was: then it cannot be made again.
+    async fn require_whole(&self, id: EnvelopeId) -> Result<()> {
+        let document = self.get(id).await?.document;
+        for artifact in self.artifacts(id).await?.into_iter().chain([document]) {
+            if let Some(content) = self.engine.withheld_artifact(artifact).await? {
+                return Err(Error::Store(StoreError::Withheld(Arc::new(content))));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the frozen inputs of an envelope.

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeSet, HashSet},
     io::Write,
+    sync::Arc,
 };
 
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
@@ -149,10 +150,13 @@ struct Item {
 }
 
 async fn locate(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<LocatedArtifact> {
-    artifact::locate(tx, &stored.commit.artifact).await.map_err(|error| match error {
+    let located = artifact::locate(tx, &stored.commit.artifact).await.map_err(|error| match error {
         StoreError::NoArtifact(artifact) => Error::AbsentArtifact { commit: stored.id, artifact },
         other => other.into(),
-    })
+    })?;
+    // What stands for content has another digest.
+    located.withheld().map_or(Ok(()), |content| Err(StoreError::Withheld(Arc::clone(content))))?;
+    Ok(located)
 }
 
 /// Where an export starts.

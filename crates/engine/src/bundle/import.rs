@@ -42,10 +42,18 @@ pub struct ImportSummary {
     pub envelopes: u64,
     /// Envelopes that were not here before.
     pub new_envelopes: u64,
+    /// Artifacts that came with content that was purged here, and stay without it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub purged_artifacts: u64,
     /// Heads that were made or moved forward.
     pub moved_heads: Vec<HeadName>,
     /// Heads that stayed because they point to something that the bundle does not continue.
     pub kept_heads: Vec<HeadName>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Contexture {
@@ -81,7 +89,18 @@ impl Contexture {
                     batch.bytes += size;
                     batch.records.push(Record::Artifact(hot));
                 }
-                Frame::Artifact { id, size } => self.store_large(&scope, waiting, id, size).await?,
+                Frame::Artifact { id, size } => {
+                    let counting = self.store.read(scope.clone(), id, |tx, id| {
+                        async move { artifact::count_purged(tx, &[*id]).await }.boxed()
+                    });
+                    let purged = counting.await?;
+                    summary.purged_artifacts += purged;
+                    if purged == 0 {
+                        self.store_large(&scope, waiting, id, size).await?;
+                    } else {
+                        skip(waiting, size).await?;
+                    }
+                }
                 Frame::Bytes(_) => return Err(FrameProblem::StrayBytes.into()),
                 Frame::Commit(commit) => batch.records.push(Record::Commit(commit)),
                 Frame::Annotation(annotation) => batch.annotate(annotation),
@@ -132,6 +151,7 @@ impl Contexture {
         summary.commits += part.commits;
         summary.new_commits += part.new_commits;
         summary.new_annotations += part.new_annotations;
+        summary.purged_artifacts += part.purged_artifacts;
         summary.envelopes += part.envelopes;
         summary.new_envelopes += part.new_envelopes;
         summary.moved_heads.extend(part.moved_heads);
@@ -197,6 +217,7 @@ async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
         match record {
             Record::Artifact(hot) => {
                 artifact::ensure(tx, hot).await?;
+                summary.purged_artifacts += artifact::count_purged(tx, &[*hot.id()]).await?;
             }
             Record::Commit(commit) => {
                 let (_, inserted) = commit::insert(tx, commit).await?;
@@ -260,6 +281,15 @@ async fn collect(waiting: &mut mpsc::Receiver<Frame>, size: u64) -> Result<Vec<u
         content.extend(piece(waiting, size - content.len() as u64).await?);
     }
     Ok(content)
+}
+
+/// Passes over the bytes of an artifact.
+async fn skip(waiting: &mut mpsc::Receiver<Frame>, size: u64) -> Result<()> {
+    let mut left = size;
+    while left > 0 {
+        left -= piece(waiting, left).await?.len() as u64;
+    }
+    Ok(())
 }
 
 /// Takes the next bytes of an artifact of which so many are left.

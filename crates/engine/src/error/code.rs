@@ -240,6 +240,8 @@ codes! {
     NotAnAncestor = "not-an-ancestor", "`ctx log ID` shows the ancestors.";
     /// A directory that is to be filled holds something already.
     NotEmpty = "not-empty", "Name a new directory.";
+    /// What was purged is gone, but files of the store hold it still.
+    NotErased = "not-erased", "Have the others leave the store, or its owner run it, then `ctx purge --finish`.";
     /// A chain is not in the format that was asked for, and a translation was not allowed.
     NotNative = "not-native", "Allow one with `--tier mapped`, or leave `--tier` away.";
     /// A file that is to be written has the name of somebody else's.
@@ -310,6 +312,8 @@ codes! {
     Unwritable = "unwritable", "Ask for one that the message lists.";
     /// The command line was not understood.
     Usage = "usage", "Read the command's `--help`.";
+    /// Content was purged, or did not come along with a bundle. It is not here, and that is known.
+    Withheld = "withheld", "The message says why, when and by whom; what did not come along is taken in when it comes.";
 }
 
 impl fmt::Display for ErrorCode {

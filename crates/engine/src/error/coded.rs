@@ -66,6 +66,7 @@ impl Coded for store::Error {
             Self::Input(_) => ErrorCode::CannotRead,
             Self::Damaged { .. } => ErrorCode::Damaged,
             Self::DamagedArtifact(_) => ErrorCode::DamagedArtifact,
+            Self::Withheld(_) => ErrorCode::Withheld,
             Self::NoArtifact(_) => ErrorCode::NoArtifact,
             Self::PartRemoved { .. } => ErrorCode::PartRemoved,
             Self::NoCommit(_) => ErrorCode::NoCommit,

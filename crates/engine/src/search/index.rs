@@ -381,7 +381,8 @@ async fn news(tx: &mut Tx<'_>, from: u64) -> Result<Vec<News>, StoreError> {
 }
 
 async fn subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<Subject, StoreError> {
-    if !matches!(record.kind, JournalKind::CommitCreated | JournalKind::CommitAnnotated) {
+    let is_noted = matches!(record.kind, JournalKind::CommitAnnotated | JournalKind::AnnotationWithheld);
+    if record.kind != JournalKind::CommitCreated && !is_noted {
         return Ok(Subject::Nothing);
     }
     let Ok(id) = record.subject.parse::<CommitId>() else {
@@ -394,7 +395,7 @@ async fn subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<Subject, Sto
         Err(error) => return Err(error),
     };
     let place = stored.place;
-    if record.kind == JournalKind::CommitAnnotated {
+    if is_noted {
         return Ok(Subject::Notes { place, documents: document::notes(&stored.annotations) });
     }
     // A snapshot says once more what its ancestors say.
@@ -402,6 +403,7 @@ async fn subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<Subject, Sto
         return Ok(Subject::Nothing);
     }
     match artifact::locate(tx, &stored.commit.artifact).await {
+        Ok(located) if located.is_gone() => Ok(Subject::Nothing),
         Ok(located) => Ok(Subject::Content { place, format: stored.commit.format, located }),
         Err(error) if is_damage(&error) => Ok(Subject::Absent),
         Err(error) => Err(error),

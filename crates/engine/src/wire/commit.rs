@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::HeadsByCommit;
-use crate::{Checkpointed, Contexture, CreateOutcome, Error, Result};
+use crate::{Checkpointed, Contexture, CreateOutcome, Error, Result, WithheldContent};
 
 /// A commit with everything that is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct ShownCommit {
     pub commit: CommitDocument,
     /// Size of its content in bytes; nothing when the content is not in the store.
     pub size: Option<u64>,
+    /// What was purged of its content, or did not come along: all of it, or some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<WithheldContent>,
     /// How many commits have it as their parent, up to 1000.
     pub children: usize,
 }
@@ -101,10 +104,14 @@ impl ShownCommit {
             Err(Error::Store(StoreError::NoArtifact(_))) => None,
             Err(error) => return Err(error),
         };
+        let withheld = match size {
+            Some(_) => engine.withheld_artifact(stored.commit.artifact).await?,
+            None => None,
+        };
         let children = engine.children(id, Self::MAX_CHILDREN).await?.len();
         let annotation_history = engine.annotation_history(id).await?;
         let document = HeadsByCommit::load(engine).await?.document(stored);
-        Ok(Self { commit: CommitDocument { annotation_history, ..document }, size, children })
+        Ok(Self { commit: CommitDocument { annotation_history, ..document }, size, withheld, children })
     }
 }
 

@@ -1,11 +1,13 @@
 //! What commits say, as programs read it.
 
+use std::sync::Arc;
+
 use contexture_core::{ArtifactId, CommitId, Entry, Format};
 use contexture_formats::{DisplayItem, display_items};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CommitContent, ContentMeaning};
+use crate::{CommitContent, ContentMeaning, WithheldContent};
 
 /// Something that a commit says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,12 +43,17 @@ pub enum EntryBody {
         /// How many bytes it has.
         size: u64,
     },
+    /// Nothing, because the content was purged or did not come along.
+    Withheld {
+        /// What is known of it.
+        withheld: WithheldContent,
+    },
 }
 
 impl EntryDocument {
     /// Tells what a commit says, entry by entry.
     pub fn all_of(content: CommitContent) -> Vec<Self> {
-        let CommitContent { commit, size, said } = content;
+        let CommitContent { commit, size, said, withheld } = content;
         let (format, artifact) = (commit.commit.format, commit.commit.artifact);
         let bodies = match said {
             ContentMeaning::Steps { steps, .. } => {
@@ -58,6 +65,10 @@ impl EntryDocument {
             }
             ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
             ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
+            ContentMeaning::Withheld => {
+                let body = |content: Arc<WithheldContent>| EntryBody::Withheld { withheld: (*content).clone() };
+                withheld.into_iter().map(body).collect()
+            }
         };
         bodies.into_iter().map(|body| Self { commit: commit.id, body }).collect()
     }

@@ -130,6 +130,7 @@ kinds! {
     "moved-head", super::MovedHead, "A head that was made, moved or deleted.",
         ["fork", "head set", "head move", "head delete"];
     "planned-file", super::PlannedFile, "A file that would be taken in.", ["import --dry-run"];
+    "purge", super::PurgeReport, "What was purged, and whom it concerns.", ["purge"];
     "replayed-rendering", super::ReplayedRendering, "What a replay gave for a target.", ["envelope replay"];
     "resolved-commit", super::ResolvedCommit, "The commit that somebody was at.", ["resolve"];
     "resumable-session", super::ResumableSession, "A session that was written for an agent to go on with.", ["resume"];

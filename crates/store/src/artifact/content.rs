@@ -5,7 +5,7 @@ use std::ops::Range;
 use contexture_core::ArtifactId;
 use fastcdc::v2020::FastCDC;
 
-use super::{ArtifactPart, Hot, MAX_HOT_BYTES, compose, ensure, find, put_all, stream::CHUNK_BYTES};
+use super::{ArtifactPart, Hot, MAX_HOT_BYTES, compose, ensure, find, find_here, put_all, stream::CHUNK_BYTES};
 use crate::{Error, Result, commit::Inserted, sql::Tx};
 
 /// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
@@ -76,7 +76,7 @@ pub async fn put_content(tx: &mut Tx<'_>, content: &PreparedContent) -> Result<(
 }
 
 async fn put_parts(tx: &mut Tx<'_>, id: &ArtifactId, batch: &[Hot]) -> Result<()> {
-    if let Some(found) = find(tx, id).await? {
+    if let Some(found) = find_here(tx, &[*id]).await?.get(id) {
         return found.freshen(tx).await;
     }
     put_all(tx, batch).await?;

@@ -19,6 +19,10 @@ pub enum Encoding {
     Lz4,
     /// As a list of other artifacts.
     Parts,
+    /// Not any more: it was purged, and the same bytes do not bring it back.
+    Withheld,
+    /// Not yet: it did not come along, and is taken in when it does.
+    Absent,
 }
 
 /// A small artifact ready to be stored: hashed and compressed before it reaches the writer.
@@ -62,7 +66,7 @@ impl Hot {
 }
 
 impl Encoding {
-    const ALL: [Self; 3] = [Self::Raw, Self::Lz4, Self::Parts];
+    const ALL: [Self; 5] = [Self::Raw, Self::Lz4, Self::Parts, Self::Withheld, Self::Absent];
 
     /// Returns the word that the store writes.
     pub const fn as_str(self) -> &'static str {
@@ -70,6 +74,8 @@ impl Encoding {
             Self::Raw => "raw",
             Self::Lz4 => "lz4",
             Self::Parts => "parts",
+            Self::Withheld => "withheld",
+            Self::Absent => "absent",
         }
     }
 }

@@ -4,10 +4,12 @@
 //! [`ArtifactReader`] get the bytes outside of it, wherever they are, and prove them. That may wait, so a further place
 //! (a pack, a remote store) is a further [`Whereabouts`] and nothing to those who read.
 
+use std::sync::Arc;
+
 use contexture_core::{ArtifactId, ByteReplacement, SecretMask};
 use futures_util::FutureExt as _;
 
-use super::{ARTIFACTS, Encoding, MAX_HOT_BYTES, artifact_id, locate, parts};
+use super::{ARTIFACTS, Encoding, MAX_HOT_BYTES, WithheldCause, WithheldContent, artifact_id, locate, parts};
 use crate::{
     Error, Result, Store,
     space::stored,
@@ -30,6 +32,8 @@ pub struct LocatedArtifact {
     bytes: Whereabouts,
     /// What is seen of it otherwise than it is stored.
     replaced: Vec<ByteReplacement>,
+    /// What it stands for, or should be and is not.
+    withheld: Option<Arc<WithheldContent>>,
 }
 
 /// Where the bytes of an artifact are.
@@ -43,6 +47,8 @@ enum Whereabouts {
     Parts(i64),
     /// Its row should hold them and does not.
     Lost,
+    /// Not here, and that is known.
+    Withheld(WithheldCause),
 }
 
 impl TableRow for LocatedArtifact {
@@ -58,8 +64,10 @@ impl TableRow for LocatedArtifact {
             (Encoding::Raw, Some(body)) => Whereabouts::Raw(body),
             (Encoding::Lz4, Some(body)) => Whereabouts::Lz4(body),
             (Encoding::Raw | Encoding::Lz4, None) => Whereabouts::Lost,
+            (Encoding::Withheld, _) => Whereabouts::Withheld(WithheldCause::Purged),
+            (Encoding::Absent, _) => Whereabouts::Withheld(WithheldCause::LeftOut),
         };
-        Ok(Self { id, size, key, has_findings: row.integer()? != 0, bytes, replaced: Vec::new() })
+        Ok(Self { id, size, key, has_findings: row.integer()? != 0, bytes, replaced: Vec::new(), withheld: None })
     }
 }
 
@@ -67,6 +75,33 @@ impl LocatedArtifact {
     /// Has whoever reads it see other bytes in some places.
     pub(super) fn replace(&mut self, replacements: Vec<ByteReplacement>) {
         self.replaced = replacements;
+    }
+
+    pub(crate) fn key(&self) -> i64 {
+        self.key
+    }
+
+    /// Returns why its content is not here, if it is not.
+    pub(crate) fn cause(&self) -> Option<WithheldCause> {
+        match self.bytes {
+            Whereabouts::Withheld(cause) => Some(cause),
+            Whereabouts::Raw(_) | Whereabouts::Lz4(_) | Whereabouts::Parts(_) | Whereabouts::Lost => None,
+        }
+    }
+
+    /// Says what it stands for, or should be and is not.
+    pub(super) fn standing_for(self, content: WithheldContent) -> Self {
+        Self { withheld: Some(Arc::new(content)), ..self }
+    }
+
+    /// Returns what was taken away, or never came, and is not what is read here: all of the content, or some of it.
+    pub fn withheld(&self) -> Option<&Arc<WithheldContent>> {
+        self.withheld.as_ref()
+    }
+
+    /// Tells whether there is nothing to read.
+    pub fn is_gone(&self) -> bool {
+        self.cause().is_some()
     }
 
     /// Tells whether its bytes come in one piece, of at most [`MAX_HOT_BYTES`]; if not, in several.
@@ -78,7 +113,7 @@ impl LocatedArtifact {
     pub(crate) fn parts_key(&self) -> Option<i64> {
         match self.bytes {
             Whereabouts::Parts(key) => Some(key),
-            Whereabouts::Raw(_) | Whereabouts::Lz4(_) | Whereabouts::Lost => None,
+            Whereabouts::Raw(_) | Whereabouts::Lz4(_) | Whereabouts::Lost | Whereabouts::Withheld(_) => None,
         }
     }
 
@@ -91,6 +126,9 @@ impl LocatedArtifact {
                 // The size comes from the row; a damaged one must not make us reserve the moon.
                 let size = usize::try_from(self.size).ok().filter(|size| *size <= MAX_HOT_BYTES).ok_or_else(damaged)?;
                 lz4_flex::block::decompress(&body, size).map_err(|_| damaged())?
+            }
+            Whereabouts::Withheld(_) => {
+                return Err(self.withheld.map_or_else(damaged, Error::Withheld));
             }
             // No part has parts.
             Whereabouts::Parts(_) | Whereabouts::Lost => return Err(damaged()),

@@ -1,6 +1,6 @@
 //! Checks annotations: each can be read, is about a commit, and is what the journal says.
 
-use contexture_core::{CommitId, JournalKind, Mutation};
+use contexture_core::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,11 +111,12 @@ fn fault(row: &mut Row, place: CommitPlace) -> Result<Option<AnnotationFault>> {
         return Ok(Some(AnnotationFault::NoCommit { place }));
     };
     let commit = commit_id(commit)?;
-    let noted = match AnnotationRow::of(row) {
-        Ok(AnnotationRow { noted, .. }) => noted,
+    let (noted, withheld) = match AnnotationRow::of(row) {
+        Ok(AnnotationRow { noted, withheld, .. }) => (noted, withheld),
         Err(error) => return Ok(Some(AnnotationFault::Unreadable { commit, what: problem::reason(error) })),
     };
-    let said = Mutation::new(JournalKind::CommitAnnotated, commit.to_string(), &noted);
+    let mut said = annotation::mutation(&commit, &noted);
+    said.digest = withheld.unwrap_or(said.digest);
     Ok(match journal::compare(row, JOURNAL, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(AnnotationFault::NotJournaled { commit }),

@@ -9,7 +9,7 @@ use super::{
     FsckProblem, Phase,
     checker::{self, Found, Further, StoreChecker},
     large::{self, Large},
-    problem,
+    problem, withheld,
 };
 use crate::{
     Error, Result,
@@ -51,6 +51,18 @@ pub enum ArtifactFault {
         /// Its size.
         expected: u64,
     },
+    /// It was withheld, and some of its content is here all the same.
+    #[error("was withheld, and some of its content is here all the same")]
+    StillHere,
+    /// It is withheld, and nothing says why.
+    #[error("is withheld, and nothing says why")]
+    Unexplained,
+    /// It is withheld, and the journal does not tell of it.
+    #[error("is withheld, and the journal does not tell of it")]
+    NotJournaled,
+    /// What is shown for it is not here.
+    #[error("is withheld, and what is shown for it is not here")]
+    NoSubstitute,
     /// The bytes of one of its parts do not have that part's digest.
     #[error("has a damaged part {part}")]
     PartDamaged {
@@ -130,6 +142,15 @@ impl checker::Scan for Scan {
             found.checked.artifacts += 1;
             self.after = row.integer(0)?;
             self.row(row, found)?;
+            if found.unread.last().is_some_and(|located| located.key() == self.after && located.is_gone()) {
+                let withheld = found.unread.pop();
+                found.checked.withheld += 1;
+                if let Some(located) = withheld
+                    && let Some(fault) = withheld::fault(tx, &located).await?
+                {
+                    found.problems.push(FsckProblem::Artifact { artifact: located.id, fault });
+                }
+            }
         }
         Ok(rows.len())
     }

@@ -21,6 +21,7 @@ use crate::{
     missing::{StoredMissing, missing_id},
     sql::{Row, Tx},
     table::{Table, TableRow},
+    withheld_text,
 };
 
 /// What is wrong with a record that belongs to an envelope.
@@ -103,7 +104,7 @@ impl<R: EnvelopeRow> checker::Scan for RecordScan<R> {
     async fn page(&mut self, tx: &mut Tx<'_>, limit: u32, found: &mut Found) -> Result<usize> {
         let (columns, table, journaled_at) = (R::columns_of("x"), R::TABLE.name, R::JOURNALED_AT);
         let sql = format!(
-            "SELECT {columns}, e.seq, j.kind, j.subject, j.digest, x.seq FROM {table} x \
+            "SELECT {columns}, e.seq, j.kind, j.subject, j.digest, x.seq, x.withheld FROM {table} x \
              LEFT JOIN envelopes e ON e.space = x.space AND e.id = x.envelope \
              LEFT JOIN journal j ON j.space = x.space AND j.seq = x.{journaled_at} \
              WHERE x.space = ?1 AND x.seq > ?2 ORDER BY x.seq LIMIT ?3"
@@ -145,15 +146,17 @@ fn fault<R: EnvelopeRow>(row: &mut Row) -> Result<Option<RecordFault>> {
     {
         return Ok(Some(RecordFault::NoEnvelope { envelope }));
     }
-    if !record.has_its_id() {
+    let withheld = row.optional_blob(journaled + 4)?.map(withheld_text::digest).transpose()?;
+    if withheld.is_none() && !record.has_its_id() {
         return Ok(Some(RecordFault::OtherId));
     }
     let Some(kind) = row.optional_text(journaled)? else {
         return Ok(Some(RecordFault::NotJournaled));
     };
-    let Some(said) = record.mutation(kind, row.text(journaled + 1)?) else {
+    let Some(mut said) = record.mutation(kind, row.text(journaled + 1)?) else {
         return Ok(Some(RecordFault::JournaledOtherwise));
     };
+    said.digest = withheld.unwrap_or(said.digest);
     Ok(match journal::compare(row, journaled, &said)? {
         Journaled::Same => None,
         Journaled::Not => Some(RecordFault::NotJournaled),

@@ -27,6 +27,9 @@ CREATE TABLE withheld (
 );
 
 ALTER TABLE annotations ADD COLUMN withheld BYTEA;
+ALTER TABLE injections ADD COLUMN withheld BYTEA;
+ALTER TABLE missing ADD COLUMN withheld BYTEA;
+ALTER TABLE events ADD COLUMN withheld BYTEA;
 
 CREATE TABLE secret_policies (
     space    BIGINT NOT NULL PRIMARY KEY,

@@ -31,8 +31,11 @@ CREATE TABLE withheld (
     substitute INTEGER REFERENCES artifacts (key)
 ) STRICT;
 
--- The digest of what an annotation said before it was removed.
+-- The digest of what a row said before something was removed from it, as the journal has it.
 ALTER TABLE annotations ADD COLUMN withheld BLOB;
+ALTER TABLE injections ADD COLUMN withheld BLOB;
+ALTER TABLE missing ADD COLUMN withheld BLOB;
+ALTER TABLE events ADD COLUMN withheld BLOB;
 
 -- How the secrets of a space are treated, and how far they were looked for in what was there before.
 CREATE TABLE secret_policies (

@@ -11,7 +11,7 @@ use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, types::ValueRef};
 
 use super::log_file;
 use crate::{
-    Error, Result,
+    Erasure, Error, Result,
     job::GroupConnection,
     sql::{Connection, Dialect, Entrance, Param, Row, Value},
 };
@@ -26,6 +26,10 @@ const LOG_PAGES: i64 = 1000;
 /// Bytes of a page. Three compressed messages of 4 KiB share one, so that many writers dirty fewer; a single writer, who
 /// dirties a dozen pages whatever they hold, has more to sync. Of the sizes this serves both best.
 const PAGE_BYTES: i64 = 8192;
+/// How long the removal of what is left waits for others.
+const ERASE_PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of a database beyond which its copy is made in a file and not in memory.
+const MAX_COPY_IN_MEMORY: u64 = 64 * 1024 * 1024;
 /// Statements kept prepared per connection: more than the table modules have.
 const STATEMENT_CACHE: usize = 128;
 
@@ -178,6 +182,22 @@ impl SqliteConnection {
         // The copy may be large, so it is made in a file and not in memory.
         self.batch("shrink its file", "PRAGMA temp_store = FILE; VACUUM;")?;
         self.fold_log()
+    }
+
+    /// Writes the database, of so many bytes, anew: nothing that was removed is left in it, in its log or in its index of
+    /// words. Who reads an older state elsewhere keeps the log from being emptied.
+    pub(super) fn erase(&mut self, size: u64) -> Result<Erasure> {
+        let copy = if size > MAX_COPY_IN_MEMORY { "FILE" } else { "MEMORY" };
+        let erase = || {
+            self.inner.busy_timeout(ERASE_PATIENCE)?;
+            self.inner.pragma_update(None, "temp_store", copy)?;
+            self.inner.pragma_update(None, "secure_delete", true)?;
+            // Words of passages that are gone stay in the index until its parts are merged into one.
+            self.inner.execute_batch("INSERT INTO passage_words (passage_words) VALUES ('optimize'); VACUUM")?;
+            self.inner.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        };
+        let is_blocked = erase().map_err(|error| classify("overwrite what was removed", error))?;
+        Ok(if is_blocked == 0 { Erasure::Complete } else { Erasure::InUse })
     }
 
     pub(super) fn pragma(&self, name: &str) -> Result<i64> {

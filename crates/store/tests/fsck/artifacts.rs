@@ -63,7 +63,7 @@ async fn an_unknown_encoding_does_not_end_the_check() {
              UPDATE artifacts SET body = x'00' WHERE body = CAST('alone' AS BLOB)",
         )
         .await;
-    let what = "\"zip\" is not one of raw, lz4, parts".to_owned();
+    let what = "\"zip\" is not one of raw, lz4, parts, withheld, absent".to_owned();
     let expected =
         [artifact(hit, ArtifactFault::Unreadable { what }), artifact(ArtifactId::of(b"alone"), ArtifactFault::Damaged)];
     assert_eq!(problems, expected);

@@ -11,3 +11,4 @@ mod lines;
 mod passages;
 mod records;
 mod report;
+mod withheld;

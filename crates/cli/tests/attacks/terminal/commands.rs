@@ -116,6 +116,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     text("missing list", &[&[], &["--all"], &["--json"], &["--status", "%E"]]),
     text("missing resolve", &[&["%G", "--note", "%E", "--with", "%E"], &["%E"]]),
+    text("purge", &[&["main", "--dry-run"], &["%E"], &["main~1", "--reason", "evil\u{202e}\u{1b}[2J", "--yes"]]),
     text("recipe check", &[&["./recipe.toml"], &["./bad.toml"], &[".ctx/recipes/%E.toml"], &["%E"], &["%B"]]),
     text("recipe list", &[&[], &["--json"]]),
     exact("recipe show", &[&["./recipe.toml"], &["resume"], &["./bad.toml"], &["%E"]]),
