@@ -1,12 +1,12 @@
 //! Assemble: items from sources become what a model is given, and an envelope that proves it.
 
-mod event;
+pub(crate) mod event;
 mod export;
 mod gap_status;
 mod history;
 mod inject;
 mod keep;
-mod masked;
+pub(crate) mod masked;
 mod previous;
 mod read_turns;
 mod replay;

@@ -106,7 +106,8 @@ impl Contexture {
             Some(rules) => Arc::new(Scanner::with_rules(&UserRules::parse(rules).map_err(Error::SecretRules)?)),
         };
         let key = FingerprintKey::derive(&key);
-        Ok(SecretGuard { scanner, seq, policy, key, seal, entropy, is_used: AtomicBool::new(false) })
+        let source = self.source();
+        Ok(SecretGuard { scanner, seq, policy, key, seal, entropy, source, is_used: AtomicBool::new(false) })
     }
 }
 

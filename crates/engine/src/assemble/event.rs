@@ -1,6 +1,6 @@
 //! Events: what happened while something was assembled, sent or exported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contexture_assembly::{
     Digest, Redaction,
@@ -18,7 +18,7 @@ use crate::{NewEvent, Result};
 /// What is known of an event beside what all events have.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum EventData<'e> {
+pub(crate) enum EventData<'e> {
     /// Items were found.
     Surface { items: usize, unread_turns: Option<u64> },
     /// Items were chosen for a target.
@@ -31,6 +31,8 @@ pub(super) enum EventData<'e> {
     Compaction { items_covered: usize },
     /// Something was done to what nobody may see.
     Redaction { redaction: &'e Redaction },
+    /// Placeholders stand for secrets.
+    Secrets { redaction: Redaction, secrets: BTreeSet<(&'e RuleId, Fingerprint)>, places: usize },
     /// Content was removed for good.
     Removal(&'e RemovedContent<'e>),
     /// Something is missing, or is no more.
@@ -44,11 +46,11 @@ pub(super) enum EventData<'e> {
 }
 
 /// What events of one moment have in common.
-pub(super) struct EventDraft<'d> {
-    pub(super) source: String,
-    pub(super) at: Timestamp,
-    pub(super) envelope: Option<EnvelopeId>,
-    pub(super) correlation: &'d BTreeMap<String, String>,
+pub(crate) struct EventDraft<'d> {
+    pub(crate) source: String,
+    pub(crate) at: Timestamp,
+    pub(crate) envelope: Option<EnvelopeId>,
+    pub(crate) correlation: &'d BTreeMap<String, String>,
 }
 
 /// An event as the standard writes it.
@@ -69,7 +71,7 @@ struct EventRecord<'e> {
 
 impl EventDraft<'_> {
     /// Makes an event that can be kept.
-    pub(super) fn event(&self, kind: EventKind, subject: &str, data: &EventData<'_>) -> Result<NewEvent> {
+    pub(crate) fn event(&self, kind: EventKind, subject: &str, data: &EventData<'_>) -> Result<NewEvent> {
         let identity = value(&(kind.as_str(), subject, self.at, self.envelope, data));
         let digest = Digest::of(identity.to_string().as_bytes()).to_string();
         let record = EventRecord {
@@ -161,7 +163,7 @@ pub(crate) fn of_removal(removed: &RemovedContent<'_>, source: String, at: Times
 }
 
 /// Makes an event of no envelope.
-pub(super) fn stored(event: NewEvent) -> Event {
+pub(crate) fn stored(event: NewEvent) -> Event {
     let NewEvent { kind, subject, document } = event;
     Event { kind, subject, envelope: None, document }
 }

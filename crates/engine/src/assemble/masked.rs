@@ -62,9 +62,10 @@ fn mask(guard: &SecretGuard, text: &mut String) {
 
 /// Says of content that placeholders stand in it.
 pub(super) fn redaction(content: &[u8]) -> Option<Redaction> {
-    Placeholder::is_in(content).then(|| Redaction {
-        state: RedactionState::Masked,
-        method: Some(METHOD.to_owned()),
-        policies: vec![POLICY.to_owned()],
-    })
+    Placeholder::is_in(content).then(by_placeholders)
+}
+
+/// Says what placeholders do.
+pub(crate) fn by_placeholders() -> Redaction {
+    Redaction { state: RedactionState::Masked, method: Some(METHOD.to_owned()), policies: vec![POLICY.to_owned()] }
 }

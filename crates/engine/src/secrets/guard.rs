@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,14 +10,21 @@ use std::{
 };
 
 use contexture_core::{
-    Annotation, ArtifactId, ByteReplacement, Fingerprint, FingerprintKey, SecretCover, SecretFinding, SummaryText,
+    Annotation, ArtifactId, ByteReplacement, EventKind, Fingerprint, FingerprintKey, SecretCover, SecretFinding,
+    SummaryText,
 };
 use contexture_formats::Concatenation;
 use contexture_secrets::{Scanner, SecretSpan};
-use contexture_store::{Tx, artifact, finding, secret_policy};
+use contexture_store::{Tx, artifact, event as store_event, finding, secret_policy};
 
 use super::{Entropy, policy::SecretPolicy, seal::SealKey};
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    assemble::{
+        event::{self, EventData, EventDraft},
+        masked,
+    },
+};
 
 /// Finds secrets in what comes into a space, and treats them as the space says.
 ///
@@ -33,6 +41,8 @@ pub struct SecretGuard {
     /// To whom secrets are sealed, where they are.
     pub(super) seal: Option<SealKey>,
     pub(super) entropy: Entropy,
+    /// Who events say that they come from.
+    pub(super) source: String,
     /// Whether a fingerprint was made, so that the policy must be kept with the key.
     pub(super) is_used: AtomicBool,
 }
@@ -150,11 +160,35 @@ impl SecretGuard {
         if record.is_empty() {
             return Ok(());
         }
-        finding::add(tx, id, &record.findings).await?;
+        self.keep_findings(tx, id, &record.findings).await?;
         if let Some(key) = self.seal.as_ref().filter(|_| !record.originals.is_empty()) {
             artifact::keep_original(tx, id, &key.seal(id, &record.originals, &self.entropy)).await?;
         }
         Ok(())
+    }
+
+    /// Stores what was found in an artifact, and tells of it as the Agent Context standard does. Returns how many findings
+    /// are new.
+    pub(super) async fn keep_findings(
+        &self,
+        tx: &mut Tx<'_>,
+        id: &ArtifactId,
+        findings: &[SecretFinding],
+    ) -> Result<u64> {
+        let new = finding::add(tx, id, findings).await?;
+        if new > 0 {
+            let data = EventData::Secrets {
+                redaction: masked::by_placeholders(),
+                secrets: findings.iter().map(|finding| (&finding.rule, finding.fingerprint)).collect(),
+                places: findings.len(),
+            };
+            let correlation = BTreeMap::new();
+            let draft =
+                EventDraft { source: self.source.clone(), at: tx.now(), envelope: None, correlation: &correlation };
+            let applied = draft.event(EventKind::RedactionApplied, &id.to_string(), &data)?;
+            store_event::append(tx, &[event::stored(applied)]).await?;
+        }
+        Ok(new)
     }
 
     /// Names what was found.

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use contexture_core::{ArtifactId, SecretFinding, Timestamp};
 use contexture_formats::Concatenation;
 use contexture_secrets::{Piece, StreamScanner};
-use contexture_store::{
-    artifact::{self, ArtifactReader},
-    finding,
-};
+use contexture_store::artifact::{self, ArtifactReader};
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +109,7 @@ impl Secrets<'_> {
         let keeping = engine.store.write(engine.scope(), taken, |tx, (guard, id, record)| {
             async move {
                 guard.settle(tx).await?;
-                Ok(finding::add(tx, id, &record.findings).await?)
+                guard.keep_findings(tx, id, &record.findings).await
             }
             .boxed()
         });
