@@ -58,7 +58,8 @@ impl Demo {
             return match stage.location()? {
                 Location::Directory(_) => stage.say(&format!("The store and the files are in {files}")),
                 server @ Location::Postgres(_) => {
-                    stage.say(&format!("The files are in {files}, and the store is at\n{server}"))
+                    stage.say(&format!("The files are in {files}, and the store is at"))?;
+                    stage.say(&server.to_string())
                 }
             };
         }

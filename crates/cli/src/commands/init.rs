@@ -107,7 +107,7 @@ impl Init {
         if !self.consent.dry_run {
             let installed = setup::installed(&invocation.environment.homes, &project, &program);
             self.report(&plans, &installed, output);
-            if !self.remove {
+            if !self.remove && !installed.is_empty() {
                 let place = invocation.location()?;
                 output.status(format_args!(
                     "Secrets in them are kept masked, in the store at {place}: `ctx secrets list`."

@@ -33,7 +33,7 @@ Examples:
       from now on only encrypted; `ctx secrets key --help` says who can still see them
   ctx secrets rules team-rules.toml";
 
-/// Lists the secrets that were found, says where they were, and sets what becomes of them
+/// Lists what was found secret, says where it was, and sets what becomes of it
 ///
 /// All that is stored is looked through. What is found stays as it came (`mark`), and all that shows or hands out text
 /// has a placeholder in its place, such as `[secret:github-token:9f86d081884c7d65]`; or it is stored encrypted (`seal`).

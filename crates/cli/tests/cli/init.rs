@@ -88,6 +88,7 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     Nothing to change.
     Claude Code: hooks in HOME/.claude/settings.json.
     Every turn of your agents is now a commit: `ctx log --graph` shows them, `ctx doctor` proves it.
+    Secrets in them are kept masked, in the store at store: `ctx secrets list`.
     ");
 }
 
@@ -150,6 +151,7 @@ fn a_project_has_settings_of_its_own() {
     pi: hooks in HOME/project/.pi/extensions/contexture.js.
       pi loads what is in a project only if you trust the project.
     Every turn of your agents is now a commit: `ctx log --graph` shows them, `ctx doctor` proves it.
+    Secrets in them are kept masked, in the store at store: `ctx secrets list`.
     ");
     assert!(user.path("project/.gemini/settings.json").exists());
     init(&["--remove"]);

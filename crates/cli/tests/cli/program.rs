@@ -111,9 +111,11 @@ fn help_lists_the_commands() {
       head           Lists, points, deletes heads and shows where they were
       artifact       Stores, writes and measures artifacts: immutable bytes named by their BLAKE3
       journal        Shows every change of the space in order
+      secrets        Lists what was found secret, says where it was, and sets what becomes of it
       export         Writes commits with all that leads to them as one self-verifying file
       import-bundle  Takes in a file that `ctx export` wrote
       fsck           Checks everything in the space and says what is damaged
+      gc             Removes what nothing refers to
       purge          Removes content for good: a turn, a head, a session, an artifact or one secret
       stats          Shows how much the space holds and what storing it costs
       store          Tells about the store itself

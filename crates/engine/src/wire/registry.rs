@@ -199,16 +199,21 @@ injection contexture/1 envelope inject
 journal-record contexture/1 journal
 listed-commit contexture/1 list
 listed-recipe contexture/1 recipe list
+listed-secret contexture/1 secrets list
+located-secret contexture/1 secrets where
 made-commit contexture/1 checkpoint, compact, snapshot
 materialized contexture/1 materialize --output, materialize --report
 missing-context contexture/1 missing list, missing resolve
 moved-head contexture/1 fork, head set, head move, head delete
 planned-file contexture/1 import --dry-run
+purge contexture/1 purge
 replayed-rendering contexture/1 envelope replay
 resolved-commit contexture/1 resolve
 resumable-session contexture/1 resume
+scanned-secrets contexture/1 secrets scan
 search-hit contexture/1 search
 search-index contexture/1 search --rebuild
+secret-policy contexture/1 secrets policy
 set-up-place contexture/1 init
 shown-commit contexture/1 show
 shown-recipe contexture/1 recipe show

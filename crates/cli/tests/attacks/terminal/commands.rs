@@ -128,7 +128,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     text("schema", &[&[], &["failure"], &["%E"]]),
     text("search", &[&["evil"], &["evil", "--json"], &["absent%E"], &["evil", "--label", "%E"], &["\"%E"]]),
-    text("secrets key", &[&["--install", "%E.txt"], &["--install", "absent%E"], &[]]),
+    text("secrets key", &[&["--install", "%E.txt"], &["--install", "absent%E"], &["--help"]]),
     text("secrets list", &[&[], &["--json"]]),
     text("secrets mark", &[&[]]),
     text("secrets policy", &[&[], &["--json"]]),
