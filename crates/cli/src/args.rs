@@ -190,7 +190,7 @@ impl Command {
             Self::Demo(command) => command.run(invocation, output).await,
             Self::Init(command) => command.run(invocation, output),
             Self::Import(command) => command.run(invocation, output).await,
-            Self::Run(command) => command.run(invocation, output).await,
+            Self::Run(command) => Box::pin(command.run(invocation, output)).await,
             Self::Watch(command) => command.run(invocation, output).await,
             Self::Doctor(command) => command.run(invocation, output).await,
             Self::Current(command) => command.run(invocation, output).await,

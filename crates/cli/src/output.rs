@@ -107,10 +107,8 @@ impl Output {
         if secrets > 0 {
             let found = text::counted(secrets, "secret");
             let is = if secrets == 1 { "is" } else { "are" };
-            self.status(match reveals {
-                true => format!("{found} {is} shown; the journal says so."),
-                false => format!("{found} {is} masked; `--reveal` shows what came."),
-            });
+            let how = if reveals { "shown; the journal says so" } else { "masked; `--reveal` shows what came" };
+            self.status(format_args!("{found} {is} {how}."));
         }
     }
 

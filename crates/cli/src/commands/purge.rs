@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use clap::Args;
 use contexture::{
     Contexture, Erasure, Filter, HeadReach, PurgePlan, PurgeTarget, PurgedFile, Purging, Reference,
-    core::{ArtifactPrefix, Fingerprint, RuntimeSessionId},
+    core::{ArtifactPrefix, CommitId, EnvelopeId, Fingerprint, RuntimeSessionId},
     wire::PurgeReport,
 };
 
@@ -59,15 +59,22 @@ pub(crate) struct Purge {
     /// Why, as the journal and everybody who asks for the content is told
     #[arg(long, value_name = "TEXT", default_value = "no reason was given")]
     reason: String,
+    #[command(flatten)]
+    consent: PurgeConsent,
+    /// Overwrites what earlier purges could not, because somebody else used the store
+    #[arg(long, conflicts_with_all = ["what", "secret", "dry_run"])]
+    finish: bool,
+}
+
+/// Whether what is shown is to go.
+#[derive(Debug, Args)]
+struct PurgeConsent {
     /// Says what would go, and changes nothing
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     /// Purges without asking
     #[arg(short, long)]
     yes: bool,
-    /// Overwrites what earlier purges could not, because somebody else used the store
-    #[arg(long, conflicts_with_all = ["what", "secret", "dry_run"])]
-    finish: bool,
 }
 
 impl Purge {
@@ -85,15 +92,15 @@ impl Purge {
         if output.shape() == Shape::Text {
             show(&plan, output)?;
         }
-        if self.dry_run || plan.is_empty() {
+        if self.consent.dry_run || plan.is_empty() {
             if output.shape() == Shape::Json {
                 output.document(PurgeReport { plan, done: false, erasure: None })?;
             } else {
-                output.status(if self.dry_run { "Nothing was changed." } else { "There is nothing to purge." });
+                output.status(if self.consent.dry_run { "Nothing was changed." } else { "There is nothing to purge." });
             }
             return Ok(());
         }
-        if !self.yes && !is_confirmed(output)? {
+        if !self.consent.yes && !is_confirmed(output)? {
             output.status("Nothing was changed.");
             return Ok(());
         }
@@ -175,10 +182,10 @@ fn show(plan: &PurgePlan, output: &mut Output) -> Result<()> {
         return output.line("nothing");
     }
     let mut fields = vec![("goes", taken(plan))];
-    fields.push(("commits", listed(plan.commits.iter().map(|id| id.short().to_string()))));
-    fields.push(("shared by", listed(plan.sharing_commits.iter().map(|id| id.short().to_string()))));
+    fields.push(("commits", listed(plan.commits.iter().map(CommitId::short))));
+    fields.push(("shared by", listed(plan.sharing_commits.iter().map(CommitId::short))));
     fields.push(("heads", listed(plan.heads.iter().map(ToString::to_string))));
-    fields.push(("envelopes", listed(plan.envelopes.iter().map(|id| id.short().to_string()))));
+    fields.push(("envelopes", listed(plan.envelopes.iter().map(EnvelopeId::short))));
     if plan.kept_commits > 0 {
         let kept = output::counted(plan.kept_commits, "commit");
         fields.push(("stays", format!("{kept} that other heads lead to; `--all-of-it` takes them too")));

@@ -160,7 +160,8 @@ fn a_purged_turn_is_in_no_file_and_everything_else_goes_on() {
 #[test]
 fn a_purged_large_turn_leaves_what_it_shares_with_others() {
     let user = User::new();
-    let shared: String = (0..60_000u64).map(|n| format!("{:x} ", n.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
+    let shared: String =
+        (0..60_000u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_string()).collect::<Vec<_>>().join(" ");
     user.file("one.txt", format!("{shared}{CANARY}\n"));
     user.file("two.txt", format!("{shared}nothing\n"));
     user.done(&["checkpoint", "--format", "text", "--head", "one", "one.txt"]);

@@ -243,12 +243,11 @@ impl ItemMaker<'_> {
         let uri = id.clone();
         let id = ItemId::new(id).expect("ids of commits are not empty");
         let before = self.prepared.item_before(&id).filter(|before| before.content == content);
-        let (digest, redaction) = match before {
-            Some(before) => (before.origin.digest, before.redaction.clone()),
-            None => {
-                let json = serde_json::to_vec(&content).expect("entries have text keys");
-                (Digest::of(&json), masked::redaction(&json))
-            }
+        let (digest, redaction) = if let Some(before) = before {
+            (before.origin.digest, before.redaction.clone())
+        } else {
+            let json = serde_json::to_vec(&content).expect("entries have text keys");
+            (Digest::of(&json), masked::redaction(&json))
         };
         let number = number.min((1 << STEP_BITS) - 1);
         let source = self.placed.source;

@@ -22,13 +22,21 @@ pub(super) fn request(guard: &SecretGuard, request: &Assemble) -> Assemble {
     recipe(guard, &mut masked.recipe);
     if let Some(TriggerMessage { text, data }) = &mut masked.trigger {
         mask(guard, text);
-        data.iter_mut().for_each(|data| json(guard, data));
+        if let Some(data) = data {
+            json(guard, data);
+        }
     }
     for GivenItem { title, content, compact, uri, .. } in &mut masked.items {
-        content.iter_mut().for_each(|content| json(guard, content));
-        [title, compact, uri].into_iter().flatten().for_each(|text| mask(guard, text));
+        if let Some(content) = content {
+            json(guard, content);
+        }
+        for text in [title, compact, uri].into_iter().flatten() {
+            mask(guard, text);
+        }
     }
-    masked.correlation.values_mut().for_each(|text| mask(guard, text));
+    for text in masked.correlation.values_mut() {
+        mask(guard, text);
+    }
     masked
 }
 
@@ -38,7 +46,9 @@ fn recipe(guard: &SecretGuard, recipe: &mut Recipe) {
             SourceInput::System { text: Some(text), .. } => mask(guard, text),
             SourceInput::Text { text, compact } => {
                 mask(guard, text);
-                compact.iter_mut().for_each(|compact| mask(guard, compact));
+                if let Some(compact) = compact {
+                    mask(guard, compact);
+                }
             }
             _ => {}
         }
@@ -48,8 +58,16 @@ fn recipe(guard: &SecretGuard, recipe: &mut Recipe) {
 fn json(guard: &SecretGuard, value: &mut Value) {
     match value {
         Value::String(text) => mask(guard, text),
-        Value::Array(values) => values.iter_mut().for_each(|value| json(guard, value)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| json(guard, value)),
+        Value::Array(values) => {
+            for value in values {
+                json(guard, value);
+            }
+        }
+        Value::Object(fields) => {
+            for value in fields.values_mut() {
+                json(guard, value);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -38,6 +38,13 @@ pub(super) struct Key {
     /// Takes a key that another machine has printed
     #[arg(long, value_name = "FILE", value_parser = Input::parser(), conflicts_with = "destroy")]
     install: Option<Input>,
+    #[command(flatten)]
+    destruction: KeyDestruction,
+}
+
+/// Whether the key is to go.
+#[derive(Debug, Args)]
+struct KeyDestruction {
     /// Removes it from this machine, for good
     #[arg(long, requires = "yes")]
     destroy: bool,
@@ -59,16 +66,16 @@ impl Key {
         let Some(key) = keys::find(invocation, &recipient) else {
             return Err(contexture::Error::NoSealKey { recipient }.into());
         };
-        if self.destroy {
+        if self.destruction.destroy {
             keys::destroy(invocation, &recipient)?;
             output.status("The key is gone from this machine.");
             return Ok(());
         }
         if self.writing {
-            return output.lines(&key.writing_part().to_text());
+            return output.lines(key.writing_part().to_text());
         }
         if self.whole {
-            return output.lines(&key.to_text());
+            return output.lines(key.to_text());
         }
         let can = if key.can_open() { "opens what was sealed" } else { "only seals" };
         output.line(format_args!(

@@ -72,13 +72,11 @@ pub(super) async fn rules(engine: &Contexture, file: Option<Input>, clear: bool,
             output.status("The space has no rules of its own any more.");
             return Ok(());
         }
-        return match engine.secrets().policy().await?.1 {
-            Some(rules) => output.lines(&rules),
-            None => {
-                output.status("The space has no rules of its own.");
-                Ok(())
-            }
-        };
+        if let Some(rules) = engine.secrets().policy().await?.1 {
+            return output.lines(&rules);
+        }
+        output.status("The space has no rules of its own.");
+        return Ok(());
     };
     let OpenInput { reader, .. } = file.open()?;
     let mut text = String::new();
