@@ -49,7 +49,7 @@ pub enum ShapeCheck {
     Shape,
     /// Both digits and letters follow the prefix, and they do not repeat as examples do.
     Mixed,
-    /// The last six characters are the CRC32 of the thirty before them, in base 62.
+    /// The last six characters are the CRC32 of the thirty before them, in base 62, or else it is mixed.
     Crc32,
     /// Its first part is the header of a JSON web token.
     JsonWebToken,

@@ -48,7 +48,7 @@ There is no allow list of paths, because what an agent read from a file does not
 - Values without a prefix that nothing names: a bare string of 32 hex digits may be anything.
 - Identifiers of 128 bits (UUIDs), unless the name says whose secret they are.
 - A key in base64 again, compressed or encrypted, in an image, or split over several lines or strings.
-- A token of GitHub or npm whose checksum is wrong, because nobody issued it.
+- A token of GitHub or npm whose checksum is wrong and that repeats itself as examples do.
 - Values that say that they are examples: `example`, `your`, `changeme`, `test`, `xxxx`, references such as `${PASSWORD}`.
 - Secrets longer than 64 KiB, and tokens longer than their family allows.
 - Two values that differ only by a backslash before the end of a line have the same fingerprint.
