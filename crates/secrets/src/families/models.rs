@@ -18,9 +18,9 @@ pub(super) const FAMILIES: &[Family] = &[
     prefixed(
         "anthropic-key",
         "Anthropic API key, admin key or subscription token",
-        &[shape("sk-ant-", &[Of(A::WORD, 60, 250)])],
+        &[shape("sk-ant-", &[Of(A::WORD, 24, 250)])],
     ),
-    prefixed("openrouter-key", "OpenRouter API key", &[shape("sk-or-", &[Of(A::WORD, 60, 80)])]),
+    prefixed("openrouter-key", "OpenRouter API key", &[shape("sk-or-", &[Of(A::WORD, 32, 100)])]),
     prefixed(
         "sk-key",
         "API key of DeepSeek, Moonshot, Stability and others that write `sk-`",
