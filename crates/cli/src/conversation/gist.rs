@@ -11,6 +11,8 @@ use crate::{commit_text, output};
 
 /// Longest line that says it.
 const MAX_COLUMNS: usize = 72;
+/// More is not read for one line: a step has less, unless it holds a record that nobody reads.
+const MAX_READ_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Returns what a commit does: its summary, else the first tool that it calls, else the last that its agent says in it.
 ///
@@ -18,6 +20,10 @@ const MAX_COLUMNS: usize = 72;
 pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<String> {
     if let Some(summary) = commit_text::summary(stored) {
         return Some(summary);
+    }
+    let size = engine.stat_artifact(stored.commit.artifact).await.ok()?.size;
+    if size > MAX_READ_BYTES {
+        return Some(format!("{} that are not read for this", output::size(size)));
     }
     let mut entries = engine.entries(Some(stored.id), Stop::At(stored.id)).await.ok()?;
     of_content(entries.next().await.ok()??)
