@@ -10,7 +10,7 @@ use std::{
 
 use clap::Args;
 use contexture::{
-    Reference,
+    Disclosure, Reference, Stop,
     core::{CommitId, RuntimeSessionId},
     wire::ResumableSession,
 };
@@ -89,6 +89,12 @@ impl Resume {
         };
         let request = ResumeRequest { commit, head, runtime, session, directory };
         let written = capture.resume(&request, &invocation.environment.homes, &settings).await?;
+        let secrets = engine.secrets().in_chain(commit, Stop::Root).await?;
+        if secrets > 0 && written.disclosure == Disclosure::Masked {
+            let found = output::counted(secrets, "secret");
+            output
+                .status(format_args!("{found} masked: the conversation comes from another agent or another machine."));
+        }
         let ResumeRequest { session, directory, .. } = request;
         let ResumeCommand { program, mut arguments } = written.command;
         arguments.extend(self.arguments);

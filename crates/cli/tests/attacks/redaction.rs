@@ -164,6 +164,8 @@ fn a_session_that_came_from_here_goes_on_exactly_and_elsewhere_masked() {
     let own = written(&[], "laptop");
     assert!(canaries.iter().all(|canary| own.contains(&canary.value)), "{own}");
     assert_hidden(&written(&[], "other"), &canaries, &["resume elsewhere"]);
+    let told = user.ran(user.command(&["resume", HEAD, "--print", "--cwd", "."]).env("CTX_MACHINE", "other").output());
+    assert!(told.stderr.contains("5 secrets masked"), "{told}");
     assert_hidden(&written(&["--in", "codex"], "laptop"), &canaries, &["resume in another agent"]);
 }
 
