@@ -117,9 +117,18 @@ impl ByteReplacement {
 }
 
 impl SecretMask {
-    /// Makes these replacements, which are in the order of their places and do not overlap.
+    /// Makes these replacements, which are in the order of their places. Of those that overlap the first stands for all.
     pub fn new(replacements: Vec<ByteReplacement>) -> Self {
-        let mut replacements = replacements.into_iter();
+        let mut apart: Vec<ByteReplacement> = Vec::with_capacity(replacements.len());
+        for replacement in replacements {
+            match apart.last_mut() {
+                Some(last) if replacement.start < last.end() => {
+                    last.length = last.end().max(replacement.end()) - last.start;
+                }
+                _ => apart.push(replacement),
+            }
+        }
+        let mut replacements = apart.into_iter();
         let next = replacements.next();
         Self { replacements, offset: 0, next }
     }
@@ -194,6 +203,18 @@ mod tests {
     fn a_cover_of_its_size_is_filled_up() {
         assert_eq!(finding(0, 33, SecretCover::Sized).placeholder(), format!("{SHOWN}***"));
         assert_eq!(finding(0, 3, SecretCover::Sized).placeholder(), "[se");
+    }
+
+    #[test]
+    fn of_secrets_that_overlap_nothing_is_shown() {
+        let findings =
+            [finding(4, 6, SecretCover::Named), finding(5, 2, SecretCover::Named), finding(8, 5, SecretCover::Named)];
+        let content = b"one SECRETSECRET two".to_vec();
+        for size in 1..=content.len() {
+            let mut mask = SecretMask::hiding(&findings);
+            let shown: Vec<u8> = content.chunks(size).flat_map(|piece| mask.apply(piece.to_vec())).collect();
+            assert_eq!(String::from_utf8(shown).unwrap(), format!("one {SHOWN}RET two"), "in pieces of {size}");
+        }
     }
 
     #[test]
