@@ -1,9 +1,11 @@
 //! Bundles: chains as one portable file that proves itself.
 
+mod artifacts;
 mod envelopes;
 mod export;
 mod frame;
 mod import;
+mod screening;
 
 use std::io::{BufReader, Read};
 
@@ -12,6 +14,11 @@ use frame::{Frame, FrameReader};
 pub use import::ImportSummary;
 
 use crate::Result;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
 
 /// Reads a bundle to its end and returns what it holds, without storing anything.
 ///
@@ -23,12 +30,13 @@ pub fn verify_bundle(bundle: impl Read) -> Result<ExportSummary> {
         match frame {
             Frame::Artifact { .. } => summary.artifacts += 1,
             Frame::Bytes(bytes) => summary.artifact_bytes += bytes.len() as u64,
+            Frame::LeftOut(_) => summary.left_out_artifacts += 1,
             Frame::Commit(_) => summary.commits += 1,
             Frame::Annotation(_) => summary.annotations += 1,
             Frame::Head(_) => summary.heads += 1,
             Frame::Envelope(_) => summary.envelopes += 1,
-            // They go with their envelope.
-            Frame::Injection(_) | Frame::Missing(_) | Frame::Event(_) => {}
+            // They go with their artifact or envelope.
+            Frame::Placeholders(_) | Frame::Injection(_) | Frame::Missing(_) | Frame::Event(_) => {}
         }
     }
     Ok(summary)
@@ -76,7 +84,7 @@ mod tests {
         let mut bytes = sealed();
         bytes[7] = 9;
         let error = read(&bytes).unwrap_err();
-        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Newer { found: 9, known: 2 } }));
+        assert!(matches!(error, Error::Bundle { problem: BundleProblem::Newer { found: 9, known: 3 } }));
     }
 
     proptest! {

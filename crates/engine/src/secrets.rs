@@ -2,6 +2,7 @@
 
 mod guard;
 mod handle;
+mod marker;
 mod places;
 mod policy;
 mod scan;
@@ -20,6 +21,7 @@ use futures_util::FutureExt as _;
 
 pub use guard::{ScreenedContent, SecretGuard, SecretRecord};
 pub use handle::Secrets;
+pub(crate) use marker::SecretMarker;
 pub use places::{Reveal, SecretCommit, SecretPlaces};
 pub use policy::{SecretPolicy, SecretTreatment};
 pub use scan::ScannedSecrets;

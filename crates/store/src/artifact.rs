@@ -23,7 +23,8 @@ pub use sealed::{SealedPatch, keep_original, original};
 pub use stream::{ArtifactPart, StoredArtifact, StreamedContent, put_stream, put_streamed, read_stream};
 pub use unused::{remove_unused, wholes_with};
 pub use withheld::{
-    LeftOut, Removed, Withheld, WithheldCause, WithheldContent, count_purged, leave_out, supersede, withheld, withhold,
+    LeftOut, Removed, Withheld, WithheldCause, WithheldContent, any_withheld, any_withheld_in, count_purged, leave_out,
+    supersede, withheld, withhold,
 };
 
 pub(crate) use sealed::SEALED_ORIGINALS;
@@ -229,8 +230,8 @@ const INSERT: &str = "INSERT INTO artifacts (space, digest, size, encoding, body
 /// must not name one twice.
 const INSERT_OR_FILL: &str = "INSERT INTO artifacts (space, digest, size, encoding, body, stored_at) \
                               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (space, digest) DO UPDATE \
-                              SET encoding = excluded.encoding, body = excluded.body \
-                              WHERE artifacts.encoding = 'absent'";
+                              SET size = excluded.size, encoding = excluded.encoding, \
+                              body = excluded.body WHERE artifacts.encoding = 'absent'";
 
 /// Returns the parameters of [`INSERT`].
 fn columns<'p>(

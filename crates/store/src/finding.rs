@@ -138,6 +138,15 @@ pub async fn fingerprints_in(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Ve
     rows.iter().map(|row| fingerprint(row.blob(0)?)).collect()
 }
 
+/// Returns which secrets are in some artifacts.
+pub async fn fingerprints_of(tx: &mut Tx<'_>, artifacts: &[ArtifactId]) -> Result<Vec<Fingerprint>> {
+    let keys: Vec<&[u8]> = artifacts.iter().map(|id| id.as_bytes().as_slice()).collect();
+    let one = "SELECT f.fingerprint FROM findings f JOIN artifacts a ON a.key = f.artifact \
+               WHERE a.space = ?1 AND a.digest =";
+    let rows = tx.look_up(one, tx.space.into(), &keys).await?;
+    rows.iter().map(|row| fingerprint(row.blob(0)?)).collect()
+}
+
 /// Returns in which formats and on which machines the commits of a stretch were made in which something was found.
 pub async fn origins(tx: &mut Tx<'_>, segment: LineSegment) -> Result<Vec<(Format, Option<Machine>)>> {
     let sql = "SELECT DISTINCT c.format, c.machine FROM commits c JOIN artifacts a ON a.key = c.artifact_key \

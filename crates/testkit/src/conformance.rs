@@ -47,6 +47,8 @@ pub mod journal;
 #[doc(hidden)]
 pub mod keys;
 #[doc(hidden)]
+pub mod masked_bundles;
+#[doc(hidden)]
 pub mod materialize;
 #[doc(hidden)]
 pub mod purging;
@@ -106,6 +108,13 @@ macro_rules! conformance {
                 a_bundle_joins_what_a_store_already_has,
                 a_damaged_bundle_changes_nothing,
                 what_is_not_there_cannot_be_exported;
+            masked_bundles:
+                a_masked_bundle_keeps_ids_and_holds_no_secret,
+                what_was_purged_travels_as_what_it_is,
+                exact_content_that_comes_later_is_taken_in_and_looked_through,
+                what_is_here_stays_exact,
+                what_a_bundle_brings_is_looked_through,
+                what_a_bundle_says_of_placeholders_is_proved;
             capture:
                 a_session_that_is_taken_in_as_it_grows_is_the_one_that_is_imported,
                 programs_that_take_in_a_session_at_once_take_in_each_line_once,

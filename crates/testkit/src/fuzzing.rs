@@ -86,6 +86,10 @@ pub fn cbor_array(bytes: &[u8]) {
 pub fn bundle(bytes: &[u8]) {
     // Refusing is all that is asked; the reader must not panic, hang or reserve without bound.
     drop(contexture::verify_bundle(bytes));
+    // Most bytes are no compressed stream, so the frames are tried by themselves too.
+    if let Ok(compressed) = zstd::encode_all(bytes, 1) {
+        drop(contexture::verify_bundle([b"CTXBNDL\x03".as_slice(), &compressed].concat().as_slice()));
+    }
 }
 
 /// Every codec tells what a record is, or why it is none, and every record finds a lane.

@@ -18,6 +18,8 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   ctx export main -o main.bundle
+  ctx export main --masked -o main.bundle
+      without the secrets in it; ids stay the same
   ctx export --all -o - | ssh other-host ctx import-bundle -
       everything that the heads reach, to another machine";
 
@@ -36,6 +38,9 @@ pub(crate) struct Export {
     /// Exports secrets as they are; without it, a chain with secrets in it is refused. The journal tells who did so
     #[arg(long)]
     reveal: bool,
+    /// Leaves content with secrets in it out: its id goes along, and its masked form to show for it
+    #[arg(long, conflicts_with = "reveal")]
+    masked: bool,
     /// Where to write it; a file appears once it is whole
     #[arg(short, long, value_name = "FILE", value_parser = Destination::parser())]
     output: Destination,
@@ -48,7 +53,7 @@ impl Export {
         let chosen = self.chosen(&engine).await?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
-            let summary = chosen.export(&engine, output.data()).await.map_err(failed)?;
+            let summary = chosen.export(&engine, self.masked, output.data()).await.map_err(failed)?;
             engine.record_reveal(format!("export {}", self.words())).await?;
             output.flush()?;
             output.remark(summary_text(&summary, &self.output));
@@ -56,7 +61,7 @@ impl Export {
         };
         let mut draft = DraftFile::start(path)?;
         let sink = output.progress("Exporting", None).track(draft.file());
-        let summary = chosen.export(&engine, sink).await.map_err(failed)?;
+        let summary = chosen.export(&engine, self.masked, sink).await.map_err(failed)?;
         engine.record_reveal(format!("export {}", self.words())).await?;
         draft.publish()?;
         match output.shape() {
@@ -101,20 +106,33 @@ enum Chosen {
 }
 
 impl Chosen {
-    async fn export<W: Write + Send>(&self, engine: &Contexture, sink: W) -> Result<ExportSummary, EngineError> {
+    async fn export<W: Write + Send>(
+        &self,
+        engine: &Contexture,
+        masked: bool,
+        sink: W,
+    ) -> Result<ExportSummary, EngineError> {
         match self {
+            Self::Everything if masked => engine.export_all_masked(sink).await,
             Self::Everything => engine.export_all(sink).await,
+            Self::From(commits, heads) if masked => engine.export_masked(commits, heads, sink).await,
             Self::From(commits, heads) => engine.export(commits, heads, sink).await,
         }
     }
 }
 
 fn summary_text(summary: &ExportSummary, destination: &Destination) -> String {
-    let ExportSummary { commits, artifacts, artifact_bytes, annotations, heads, envelopes } = summary;
+    let ExportSummary { commits, artifacts, artifact_bytes, annotations, heads, envelopes, left_out_artifacts } =
+        summary;
     let envelopes =
         if *envelopes > 0 { format!(", {}", output::counted(*envelopes, "envelope")) } else { String::new() };
+    let left_out = if *left_out_artifacts > 0 {
+        format!(" The content of {} is left out.", output::counted(*left_out_artifacts, "artifact"))
+    } else {
+        String::new()
+    };
     format!(
-        "Exported {}, {} ({}), {}{envelopes} and {} to {destination}.",
+        "Exported {}, {} ({}), {}{envelopes} and {} to {destination}.{left_out}",
         output::counted(*commits, "commit"),
         output::counted(*artifacts, "artifact"),
         output::size(*artifact_bytes),

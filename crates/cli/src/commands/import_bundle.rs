@@ -43,6 +43,7 @@ impl ImportBundle {
             envelopes,
             new_envelopes,
             purged_artifacts,
+            left_out_artifacts,
             moved_heads,
             kept_heads,
         } = summary;
@@ -62,6 +63,12 @@ impl ImportBundle {
         if purged_artifacts > 0 {
             let artifacts = output::counted(purged_artifacts, "artifact");
             output.status(format_args!("The content of {artifacts} was purged here and stays so."));
+        }
+        if left_out_artifacts > 0 {
+            let artifacts = output::counted(left_out_artifacts, "artifact");
+            output.status(format_args!(
+                "{artifacts} came without the original content, masked where there is a form to show."
+            ));
         }
         if !moved_heads.is_empty() {
             output.status(format_args!("Heads made or moved: {}", names(&moved_heads)));

@@ -207,3 +207,82 @@ fn a_sealed_store_holds_no_secret_in_any_file() {
     let gone = user.run(&["materialize", HEAD, "--reveal"]);
     assert_hidden(&gone.stdout, &canaries, &["materialize without the key"]);
 }
+
+#[test]
+fn a_masked_bundle_carries_everything_but_the_secrets() {
+    let (user, canaries) = user_with_secrets();
+    user.done(&["assemble", "resume", "--head", HEAD, "--trigger", &format!("Use {}.", canaries[1].value)]);
+    user.done(&["export", "--all", "--masked", "-o", "all.bundle"]);
+    assert!(!user.journal().contains("content.revealed"));
+    let bundle = fs::read(user.path("all.bundle")).unwrap();
+    assert_eq!(bundle[7], 3, "only version 3 leaves content out");
+    let other = User::new();
+    fs::write(other.path("all.bundle"), &bundle).unwrap();
+    let taken = other.run(&["import-bundle", "all.bundle"]);
+    assert!(taken.code == 0 && taken.stderr.contains("without the original content"), "{taken}");
+    let ids = |user: &User| -> Vec<Value> {
+        let log = user.done(&["log", HEAD, "--json"]);
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect()
+    };
+    assert!(!ids(&user).contains(&Value::Null));
+    assert_eq!(ids(&user), ids(&other));
+    for command in [
+        &["materialize", HEAD][..],
+        &["materialize", HEAD, "--reveal"],
+        &["cat", HEAD, "--full"],
+        &["show", HEAD, "--entries"],
+        &["search", "key"],
+        &["envelope", "export", "last"],
+        &["assemble", "resume", "--head", HEAD, "--trigger", "Go on."],
+        &["journal"],
+        &["export", "--all", "-o", "again.bundle"],
+    ] {
+        let ran = other.run(command);
+        assert_eq!(ran.code, 0, "{ran}");
+        assert_hidden(&format!("{}{}", ran.stdout, ran.stderr), &canaries, command);
+    }
+    assert!(other.done(&["materialize", HEAD]).contains("[secret:"));
+    assert!(other.done(&["show", HEAD]).contains("came along in part"));
+    for entry in fs::read_dir(other.path("store")).into_iter().flatten() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        for Canary { rule, value } in &canaries {
+            let is_in = bytes.windows(value.len()).any(|window| window == value.as_bytes());
+            assert!(!is_in, "the {rule} is in a file of the store");
+        }
+    }
+    assert_eq!(other.run(&["fsck"]).code, 0);
+}
+
+#[test]
+fn secrets_in_a_bundle_are_found_as_it_is_taken_in() {
+    let (user, canaries) = user_with_secrets();
+    user.done(&["export", "--all", "--reveal", "-o", "all.bundle"]);
+    for treatment in ["mark", "seal"] {
+        let other = User::new();
+        other.done(&["secrets", treatment]);
+        fs::copy(user.path("all.bundle"), other.path("all.bundle")).unwrap();
+        other.done(&["import-bundle", "all.bundle"]);
+        assert_hidden(&other.done(&["materialize", HEAD]), &canaries, &["materialize", treatment]);
+        let exact = other.run(&["materialize", HEAD, "--reveal"]).stdout;
+        assert!(canaries.iter().all(|canary| exact.contains(&canary.value)), "{treatment}");
+        assert_eq!(other.run(&["fsck"]).code, 0);
+    }
+}
+
+#[test]
+fn a_sealed_chain_goes_along_as_it_is_stored() {
+    let (user, canaries) = (User::new(), canaries());
+    user.done(&["secrets", "seal"]);
+    let home = user.path(".claude/projects/-");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join("5ec4e700-0000-4000-8000-000000000000.jsonl"), session(&canaries)).unwrap();
+    user.done(&["import"]);
+    for flag in ["--masked", "--reveal"] {
+        user.done(&["export", "--all", flag, "-o", "all.bundle"]);
+        let other = User::new();
+        fs::copy(user.path("all.bundle"), other.path("all.bundle")).unwrap();
+        other.done(&["import-bundle", "all.bundle"]);
+        assert_eq!(user.done(&["materialize", HEAD]), other.done(&["materialize", HEAD, "--reveal"]), "{flag}");
+        assert_eq!(other.run(&["fsck"]).code, 0);
+    }
+}

@@ -5,7 +5,6 @@ use std::io::Write;
 use contexture_core::EnvelopeId;
 use contexture_store::{
     Error as StoreError, Scope, Tx,
-    artifact::ArtifactReader,
     commit::{CommitPlace, Inserted},
     envelope::{self, EnvelopeRecord, StoredEnvelope},
     event::{self, Event},
@@ -15,7 +14,10 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use super::export::Writing;
+use super::{
+    artifacts::{BundledArtifact, BundledContents},
+    export::Writing,
+};
 use crate::{Contexture, Result, lines::Reach};
 
 /// Rows that are read in one query.
@@ -58,6 +60,23 @@ impl BundledCoverage {
             after = last.seq;
             if page.iter().any(|(envelope, place)| self.includes(envelope, *place)) {
                 return Ok(false);
+            }
+        }
+    }
+
+    /// Adds what the artifacts of the envelopes are like that go along.
+    pub(super) async fn add_contents(&self, tx: &mut Tx<'_>, contents: &mut BundledContents) -> Result<(), StoreError> {
+        let mut after = 0;
+        loop {
+            let page = envelope::after(tx, after, PAGE_ROWS).await?;
+            let Some((last, _)) = page.last() else {
+                return Ok(());
+            };
+            after = last.seq;
+            for (envelope, _) in page.iter().filter(|(envelope, place)| self.includes(envelope, *place)) {
+                let mut artifacts = envelope::artifacts(tx, &envelope.id).await?;
+                artifacts.push(envelope.document);
+                contents.add(tx, &artifacts).await?;
             }
         }
     }
@@ -111,8 +130,10 @@ impl Contexture {
         let envelope = stored.with_artifacts(self.envelopes().artifacts(id).await?);
         for artifact in std::iter::once(&envelope.document).chain(&envelope.artifacts) {
             if bundle.seen.insert(*artifact) {
-                let reader = ArtifactReader::open(&self.store, scope, *artifact).await?;
-                bundle.artifact(artifact, reader).await?;
+                let reading = self
+                    .store
+                    .read(scope.clone(), *artifact, |tx, artifact| BundledArtifact::locate(tx, *artifact).boxed());
+                bundle.artifact(&self.store, scope, reading.await?).await?;
             }
         }
         bundle.frames.envelope(&envelope)?;

@@ -1,17 +1,12 @@
 //! Writing a bundle.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    io::Write,
-    sync::Arc,
-};
+use std::{collections::HashSet, io::Write};
 
 use contexture_core::{ArtifactId, CommitId, HeadName, Noted};
 use contexture_store::{
     Disclosure, Error as StoreError, Scope, Tx, annotation,
-    artifact::{self, ArtifactReader, LocatedArtifact},
     commit::{self, LineSegment, StoredCommit},
-    finding, head,
+    head,
 };
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
@@ -19,11 +14,13 @@ use serde::{Deserialize, Serialize};
 use tracing::{Instrument as _, debug_span};
 
 use super::{
+    artifacts::{BundledArtifact, BundledContents},
     envelopes::{BundledCoverage, Loose},
     frame::{AnnotationFrame, FrameWriter, HeadFrame, Holds},
 };
 use crate::{
     Contexture, Error, Result,
+    bundle::is_zero,
     lines::{Direction, Lines, Reach, reach},
 };
 
@@ -47,6 +44,19 @@ pub struct ExportSummary {
     pub heads: u64,
     /// Envelopes, with their injections, what they miss and their events.
     pub envelopes: u64,
+    /// Artifacts whose content is left out, because it has secrets in it or is not here. The masked content of those that
+    /// have some is counted with the artifacts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out_artifacts: u64,
+}
+
+/// What becomes of secrets in what a bundle holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BundledSecrets {
+    /// They go along if the handle shows content as it is, and are refused if not.
+    AsShown,
+    /// Their artifacts are left out, and go along masked.
+    Masked,
 }
 
 impl Contexture {
@@ -59,11 +69,36 @@ impl Contexture {
         sink: W,
     ) -> Result<ExportSummary> {
         let starts = Starts { commits: commits.to_vec(), heads: heads.to_vec(), loose: Loose::LeftOut };
-        self.export_from(starts, sink).instrument(debug_span!("export", commits = commits.len())).await
+        let exporting = self.export_from(starts, BundledSecrets::AsShown, sink);
+        exporting.instrument(debug_span!("export", commits = commits.len())).await
+    }
+
+    /// Does the same without the secrets: of content in which some were found only the id goes along, and its masked form
+    /// beside it.
+    pub async fn export_masked<W: Write + Send>(
+        &self,
+        commits: &[CommitId],
+        heads: &[HeadName],
+        sink: W,
+    ) -> Result<ExportSummary> {
+        let starts = Starts { commits: commits.to_vec(), heads: heads.to_vec(), loose: Loose::LeftOut };
+        let exporting = self.export_from(starts, BundledSecrets::Masked, sink);
+        exporting.instrument(debug_span!("export_masked", commits = commits.len())).await
     }
 
     /// Writes all that the heads lead to, and what was assembled or is missing without a commit.
     pub async fn export_all<W: Write + Send>(&self, sink: W) -> Result<ExportSummary> {
+        let starts = self.everything().await?;
+        self.export_from(starts, BundledSecrets::AsShown, sink).instrument(debug_span!("export_all")).await
+    }
+
+    /// Does the same without the secrets.
+    pub async fn export_all_masked<W: Write + Send>(&self, sink: W) -> Result<ExportSummary> {
+        let starts = self.everything().await?;
+        self.export_from(starts, BundledSecrets::Masked, sink).instrument(debug_span!("export_all_masked")).await
+    }
+
+    async fn everything(&self) -> Result<Starts> {
         let mut heads: Vec<HeadName> = Vec::new();
         loop {
             let page = self.heads("", heads.last(), HEADS_PER_PAGE).await?;
@@ -73,19 +108,39 @@ impl Contexture {
                 break;
             }
         }
-        let starts = Starts { commits: Vec::new(), heads, loose: Loose::Included };
-        self.export_from(starts, sink).instrument(debug_span!("export_all")).await
+        Ok(Starts { commits: Vec::new(), heads, loose: Loose::Included })
     }
 
-    async fn export_from<W: Write + Send>(&self, starts: Starts, sink: W) -> Result<ExportSummary> {
-        let scope = self.scope();
+    async fn export_from<W: Write + Send>(
+        &self,
+        starts: Starts,
+        secrets: BundledSecrets,
+        sink: W,
+    ) -> Result<ExportSummary> {
+        let disclosure = match secrets {
+            BundledSecrets::AsShown => self.disclosure(),
+            BundledSecrets::Masked => Disclosure::Masked,
+        };
+        // Ids are those of what is stored: what is sealed stays so.
+        let scope = Scope { disclosure, opener: None, ..self.scope() };
         let planning = self.store.read(scope.clone(), starts, |tx, starts| plan(tx, starts).boxed());
-        let ExportPlan { mut lines, heads, coverage, holds, secrets } = planning.await?;
-        if secrets > 0 && self.disclosure() == Disclosure::Masked {
-            return Err(Error::SecretsInside { secrets });
-        }
+        let ExportPlan { mut lines, heads, coverage, has_envelopes, contents } = planning.await?;
+        let found = contents.secrets.len() as u64;
+        let is_masking = match (secrets, disclosure) {
+            (BundledSecrets::AsShown, Disclosure::Masked) if found > 0 => {
+                return Err(Error::SecretsInside { secrets: found });
+            }
+            (BundledSecrets::AsShown, _) => false,
+            (BundledSecrets::Masked, _) => found > 0,
+        };
+        let holds = match (contents.is_partial || is_masking, has_envelopes) {
+            (true, _) => Holds::LeftOut,
+            (false, true) => Holds::Envelopes,
+            (false, false) => Holds::Chains,
+        };
         let mut bundle = Writing {
             frames: FrameWriter::start(sink, holds)?,
+            holds,
             summary: ExportSummary::default(),
             seen: HashSet::new(),
         };
@@ -102,8 +157,7 @@ impl Contexture {
             }
             for Item { stored, artifact, annotations } in self.read_batch(&scope, batch).await? {
                 if let Some(located) = artifact {
-                    let reader = ArtifactReader::of(&self.store, &scope, located);
-                    bundle.artifact(&stored.commit.artifact, reader).await?;
+                    bundle.artifact(&self.store, &scope, located).await?;
                 }
                 bundle.frames.commit(&stored.commit)?;
                 bundle.summary.commits += 1;
@@ -117,7 +171,7 @@ impl Contexture {
             bundle.frames.head(head)?;
             bundle.summary.heads += 1;
         }
-        if holds == Holds::Envelopes {
+        if has_envelopes {
             self.export_envelopes(&scope, &coverage, &mut bundle).await?;
         }
         bundle.frames.finish()?;
@@ -145,18 +199,15 @@ impl Contexture {
 /// A commit with what is written beside it.
 struct Item {
     stored: StoredCommit,
-    artifact: Option<LocatedArtifact>,
+    artifact: Option<BundledArtifact>,
     annotations: Vec<Noted>,
 }
 
-async fn locate(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<LocatedArtifact> {
-    let located = artifact::locate(tx, &stored.commit.artifact).await.map_err(|error| match error {
+async fn locate(tx: &mut Tx<'_>, stored: &StoredCommit) -> Result<BundledArtifact> {
+    BundledArtifact::locate(tx, stored.commit.artifact).await.map_err(|error| match error {
         StoreError::NoArtifact(artifact) => Error::AbsentArtifact { commit: stored.id, artifact },
         other => other.into(),
-    })?;
-    // What stands for content has another digest.
-    located.withheld().map_or(Ok(()), |content| Err(StoreError::Withheld(Arc::clone(content))))?;
-    Ok(located)
+    })
 }
 
 /// Where an export starts.
@@ -170,29 +221,17 @@ struct ExportPlan {
     lines: Lines,
     heads: Vec<HeadFrame>,
     coverage: BundledCoverage,
-    holds: Holds,
-    /// How many different secrets are in the content of the commits.
-    secrets: u64,
+    has_envelopes: bool,
+    contents: BundledContents,
 }
 
 /// A bundle that is being written.
 pub(super) struct Writing<W: Write> {
     pub(super) frames: FrameWriter<W>,
+    pub(super) holds: Holds,
     pub(super) summary: ExportSummary,
     /// The artifacts that are in it.
     pub(super) seen: HashSet<ArtifactId>,
-}
-
-impl<W: Write> Writing<W> {
-    pub(super) async fn artifact(&mut self, id: &ArtifactId, mut reader: ArtifactReader) -> Result<()> {
-        self.frames.artifact(id, reader.size())?;
-        while let Some(piece) = reader.next().await? {
-            self.frames.bytes(&piece)?;
-            self.summary.artifact_bytes += piece.len() as u64;
-        }
-        self.summary.artifacts += 1;
-        Ok(())
-    }
 }
 
 /// Finds the lines that the bundle covers, where its heads point, and whether there are envelopes to go along.
@@ -205,14 +244,15 @@ async fn plan(tx: &mut Tx<'_>, starts: &Starts) -> Result<ExportPlan, StoreError
         heads.push(HeadFrame { name: name.clone(), commit });
     }
     let reach = with_merged(tx, commits).await?;
-    let mut secrets = BTreeSet::new();
+    let mut contents = BundledContents::default();
     for (line, last) in &reach {
-        secrets.extend(finding::fingerprints_in(tx, LineSegment { line: *line, first: 0, last: *last }).await?);
+        contents.add_commits(tx, LineSegment { line: *line, first: 0, last: *last }).await?;
     }
     let lines = Lines::merge(tx, &reach, Direction::OldestFirst).await?;
     let coverage = BundledCoverage::new(tx, reach, starts.loose).await?;
-    let holds = if coverage.is_empty(tx).await? { Holds::Chains } else { Holds::Envelopes };
-    Ok(ExportPlan { lines, heads, coverage, holds, secrets: secrets.len() as u64 })
+    let has_envelopes = !coverage.is_empty(tx).await?;
+    coverage.add_contents(tx, &mut contents).await?;
+    Ok(ExportPlan { lines, heads, coverage, has_envelopes, contents })
 }
 
 /// Returns how far the histories of some commits reach, those of the commits they merge included.

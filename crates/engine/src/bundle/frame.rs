@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted};
+use contexture_core::{ArtifactId, Commit, CommitId, HeadName, Noted, SecretFinding};
 use contexture_store::{envelope::EnvelopeRecord, event::Event, injection::Injection, missing::Missing};
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,13 @@ use crate::{BundleProblem, Error, FrameProblem, Result};
 
 const MAGIC: &[u8; 7] = b"CTXBNDL";
 /// The newest version.
-pub(crate) const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 3;
 /// Largest payload of a frame: a record with the longest annotation fits, and so does a piece of an artifact.
 const MAX_PAYLOAD: u32 = 1024 * 1024;
+/// Placeholders in one frame, which they never fill.
+const PLACEHOLDERS_PER_FRAME: usize = 4096;
+/// Most placeholders that a bundle tells of in one artifact. Those that follow are text like any other.
+pub(super) const MOST_PLACEHOLDERS: usize = 16 * PLACEHOLDERS_PER_FRAME;
 const COMPRESSION_LEVEL: i32 = 6;
 /// Distance, as a power of two, over which repetitions are found: near copies of a file lie far apart.
 const WINDOW_LOG: u32 = 24;
@@ -24,6 +28,10 @@ pub(crate) enum Frame {
     Artifact { id: ArtifactId, size: u64 },
     /// Bytes of the artifact that was started last.
     Bytes(Vec<u8>),
+    /// Where placeholders are in the artifact that comes next, in order.
+    Placeholders(Vec<SecretFinding>),
+    /// An artifact that comes without its content. What is shown for it came before.
+    LeftOut(LeftOutFrame),
     /// A commit. Its artifact and its parent came before.
     Commit(Box<Commit>),
     /// Something said about a commit that came before.
@@ -47,6 +55,8 @@ pub(crate) enum Holds {
     Chains,
     /// Envelopes and what belongs to them too.
     Envelopes,
+    /// Artifacts without their content, and perhaps all of the others.
+    LeftOut,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,8 +72,19 @@ pub(crate) struct HeadFrame {
     pub(crate) commit: CommitId,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LeftOutFrame {
+    pub(crate) artifact: ArtifactId,
+    pub(crate) size: u64,
+    pub(crate) reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) substitute: Option<ArtifactId>,
+}
+
 const ARTIFACT: u8 = b'a';
 const BYTES: u8 = b'b';
+const PLACEHOLDERS: u8 = b'f';
+const LEFT_OUT: u8 = b'l';
 const COMMIT: u8 = b'c';
 const ANNOTATION: u8 = b'n';
 const HEAD: u8 = b'h';
@@ -84,6 +105,7 @@ impl<W: Write> FrameWriter<W> {
         let version = match holds {
             Holds::Chains => 1,
             Holds::Envelopes => 2,
+            Holds::LeftOut => 3,
         };
         let start = || {
             sink.write_all(MAGIC)?;
@@ -103,6 +125,16 @@ impl<W: Write> FrameWriter<W> {
 
     pub(crate) fn bytes(&mut self, piece: &[u8]) -> Result<()> {
         piece.chunks(MAX_PAYLOAD as usize).try_for_each(|piece| self.frame(BYTES, piece))
+    }
+
+    /// Writes where placeholders are in the artifact that comes next.
+    pub(crate) fn placeholders(&mut self, placeholders: &[SecretFinding]) -> Result<()> {
+        let told = &placeholders[..placeholders.len().min(MOST_PLACEHOLDERS)];
+        told.chunks(PLACEHOLDERS_PER_FRAME).try_for_each(|some| self.json(PLACEHOLDERS, &some))
+    }
+
+    pub(crate) fn left_out(&mut self, left_out: &LeftOutFrame) -> Result<()> {
+        self.json(LEFT_OUT, left_out)
     }
 
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<()> {
@@ -220,6 +252,13 @@ fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
             Ok(Frame::Artifact { id, size: u64::from_le_bytes(size) })
         }
         BYTES => Ok(Frame::Bytes(payload)),
+        PLACEHOLDERS => placeholders(&payload).map(Frame::Placeholders),
+        LEFT_OUT => {
+            let left_out: LeftOutFrame = json(&payload)?;
+            // A store counts in numbers with a sign.
+            i64::try_from(left_out.size).map_err(|_| FrameProblem::ArtifactSize)?;
+            Ok(Frame::LeftOut(left_out))
+        }
         COMMIT => {
             let commit = Commit::decode(&payload).map_err(BundleProblem::Record)?;
             Ok(Frame::Commit(Box::new(commit)))
@@ -232,6 +271,18 @@ fn decode(kind: u8, payload: Vec<u8>) -> Result<Frame> {
         EVENT => json(&payload).map(Frame::Event),
         kind => Err(FrameProblem::UnknownKind { kind }.into()),
     }
+}
+
+fn placeholders(payload: &[u8]) -> Result<Vec<SecretFinding>> {
+    let placeholders: Vec<SecretFinding> = json(payload)?;
+    let mut end = 0;
+    for placeholder in &placeholders {
+        if placeholder.start < end || placeholder.length == 0 || i64::try_from(placeholder.end()).is_err() {
+            return Err(FrameProblem::Placeholders.into());
+        }
+        end = placeholder.end();
+    }
+    Ok(placeholders)
 }
 
 fn json<'p, T: Deserialize<'p>>(payload: &'p [u8]) -> Result<T> {

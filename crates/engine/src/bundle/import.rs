@@ -1,11 +1,14 @@
 //! Taking in a bundle.
 
-use std::io::{self, Read, Seek};
+use std::{
+    io::{self, Read, Seek},
+    sync::Arc,
+};
 
-use contexture_core::{ArtifactId, Commit, CommitId, EnvelopeId, HeadName, Noted};
+use contexture_core::{ArtifactId, Commit, CommitId, EnvelopeId, HeadName, Noted, SecretFinding};
 use contexture_store::{
     Scope, Tx, annotation,
-    artifact::{self, Hot, MAX_HOT_BYTES},
+    artifact::{self, Hot, LeftOut, MAX_HOT_BYTES},
     commit::{self, Inserted},
     head::{self, Expect},
     missing::{self, Missing},
@@ -18,10 +21,12 @@ use tracing::{Instrument as _, debug_span};
 
 use super::{
     envelopes::Kept,
-    frame::{AnnotationFrame, Frame, FrameReader, HeadFrame},
+    frame::{AnnotationFrame, Frame, FrameReader, HeadFrame, LeftOutFrame},
+    is_zero,
+    screening::{Placeholders, Screening},
     verify_bundle,
 };
-use crate::{Contexture, Error, FrameProblem, Result, piece_reader::PieceReader};
+use crate::{Contexture, Error, FrameProblem, Result, SecretGuard, piece_reader::PieceReader};
 
 /// Bytes and records that are stored in one transaction.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -45,15 +50,13 @@ pub struct ImportSummary {
     /// Artifacts that came with content that was purged here, and stay without it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub purged_artifacts: u64,
+    /// Artifacts in the bundle whose content was left out. Those that have secrets in them came with masked content.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out_artifacts: u64,
     /// Heads that were made or moved forward.
     pub moved_heads: Vec<HeadName>,
     /// Heads that stayed because they point to something that the bundle does not continue.
     pub kept_heads: Vec<HeadName>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Contexture {
@@ -71,23 +74,26 @@ impl Contexture {
     }
 
     async fn store_frames(&self, waiting: &mut mpsc::Receiver<Frame>) -> Result<ImportSummary> {
-        let scope = self.scope();
+        let (scope, guard) = (self.scope(), self.guard().await?);
         let mut summary = ImportSummary::default();
+        let mut placeholders = Placeholders::default();
         let mut batch = ImportBatch::default();
         while let Some(frame) = waiting.recv().await {
             // The annotations of a commit stay together, and so do the events of an envelope: only then can those already
             // here be told from repetitions.
             if batch.is_full() && !follows_another(&frame) {
-                self.store_batch(&scope, std::mem::take(&mut batch), &mut summary).await?;
+                self.store_batch(&scope, &guard, std::mem::take(&mut batch), &mut summary).await?;
             }
+            placeholders.expect(&frame)?;
             match frame {
                 Frame::Artifact { id, size } if size <= MAX_HOT_BYTES as u64 => {
-                    let hot = Hot::encode(collect(waiting, size).await?);
-                    if *hot.id() != id {
-                        return Err(FrameProblem::OtherBytes(id).into());
-                    }
+                    let content = collect(waiting, size).await?;
+                    let mut screening = Screening::begin(&guard, placeholders.take());
+                    screening.push(&content);
+                    let hot = Hot::encode(content);
+                    let findings = screening.finish(&id)?;
                     batch.bytes += size;
-                    batch.records.push(Record::Artifact(hot));
+                    batch.records.push(Record::Artifact(hot, findings));
                 }
                 Frame::Artifact { id, size } => {
                     let counting = self.store.read(scope.clone(), id, |tx, id| {
@@ -96,14 +102,24 @@ impl Contexture {
                     let purged = counting.await?;
                     summary.purged_artifacts += purged;
                     if purged == 0 {
-                        self.store_large(&scope, waiting, id, size).await?;
+                        let screening = Screening::begin(&guard, placeholders.take());
+                        self.store_large(&scope, waiting, LargeArtifact { id, size, screening }, &guard).await?;
                     } else {
+                        placeholders.take();
                         skip(waiting, size).await?;
                     }
                 }
                 Frame::Bytes(_) => return Err(FrameProblem::StrayBytes.into()),
+                Frame::Placeholders(more) => placeholders.add(more)?,
+                Frame::LeftOut(LeftOutFrame { artifact, size, reason, substitute }) => {
+                    summary.left_out_artifacts += 1;
+                    batch.records.push(Record::LeftOut(LeftOut { id: artifact, size, reason, substitute }));
+                }
                 Frame::Commit(commit) => batch.records.push(Record::Commit(commit)),
-                Frame::Annotation(annotation) => batch.annotate(annotation),
+                Frame::Annotation(AnnotationFrame { commit, noted }) => {
+                    let annotation = guard.mask_annotation(noted.annotation)?;
+                    batch.annotate(AnnotationFrame { commit, noted: Noted { annotation, ..noted } });
+                }
                 Frame::Head(head) => batch.records.push(Record::Head(head)),
                 Frame::Envelope(envelope) => batch.records.push(Record::Envelope(Box::new(Kept::new(envelope)))),
                 Frame::Missing(missing) if missing.envelope.is_none() => batch.records.push(Record::Missing(missing)),
@@ -114,7 +130,7 @@ impl Contexture {
         }
         // A bundle that is refused sends no frame, and must not even make the space.
         if !batch.records.is_empty() {
-            self.store_batch(&scope, batch, &mut summary).await?;
+            self.store_batch(&scope, &guard, batch, &mut summary).await?;
         }
         Ok(summary)
     }
@@ -123,31 +139,49 @@ impl Contexture {
         &self,
         scope: &Scope,
         waiting: &mut mpsc::Receiver<Frame>,
-        id: ArtifactId,
-        size: u64,
+        large: LargeArtifact,
+        guard: &Arc<SecretGuard>,
     ) -> Result<()> {
+        let LargeArtifact { id, size, mut screening } = large;
         let (pieces, receiver) = mpsc::channel(FRAMES_WAITING);
         let feeding = async move {
             let mut left = size;
             while left > 0 {
                 let piece = piece(waiting, left).await?;
                 left -= piece.len() as u64;
+                screening.push(&piece);
                 // When the storing side is gone, its own error is what the caller sees.
                 if pieces.send(piece).await.is_err() {
                     break;
                 }
             }
-            Ok::<_, Error>(())
+            screening.finish(&id)
         };
-        let storing = artifact::put_stream(&self.store, scope, PieceReader::new(receiver));
-        let (fed, stored) = tokio::join!(feeding, storing);
-        fed?;
-        if stored?.id == id { Ok(()) } else { Err(FrameProblem::OtherBytes(id).into()) }
+        let reading = artifact::read_stream(&self.store, scope, PieceReader::new(receiver));
+        let (findings, streamed) = tokio::join!(feeding, reading);
+        // What could not be stored ends the feeding too, and says why.
+        let taken = (streamed?, findings?, Arc::clone(guard));
+        let storing = self.store.write(scope.clone(), taken, |tx, (streamed, findings, guard)| {
+            async move {
+                guard.settle(tx).await?;
+                artifact::put_streamed(tx, streamed).await?;
+                keep_findings(tx, guard, &streamed.artifact().id, findings).await
+            }
+            .boxed()
+        });
+        self.heeding_policy(storing).await
     }
 
-    async fn store_batch(&self, scope: &Scope, batch: ImportBatch, summary: &mut ImportSummary) -> Result<()> {
-        let writing = self.store.write(scope.clone(), batch.records, |tx, records| write(tx, records).boxed());
-        let part = writing.await?;
+    async fn store_batch(
+        &self,
+        scope: &Scope,
+        guard: &Arc<SecretGuard>,
+        batch: ImportBatch,
+        summary: &mut ImportSummary,
+    ) -> Result<()> {
+        let taken = (batch.records, Arc::clone(guard));
+        let writing = self.store.write(scope.clone(), taken, |tx, (records, guard)| write(tx, records, guard).boxed());
+        let part = self.heeding_policy(writing).await?;
         summary.commits += part.commits;
         summary.new_commits += part.new_commits;
         summary.new_annotations += part.new_annotations;
@@ -167,7 +201,8 @@ struct ImportBatch {
 }
 
 enum Record {
-    Artifact(Hot),
+    Artifact(Hot, Vec<SecretFinding>),
+    LeftOut(LeftOut),
     Commit(Box<Commit>),
     Annotations(CommitId, Vec<Noted>),
     Head(HeadFrame),
@@ -175,12 +210,25 @@ enum Record {
     Missing(Missing),
 }
 
+/// An artifact that is too large for a batch.
+struct LargeArtifact {
+    id: ArtifactId,
+    size: u64,
+    screening: Screening,
+}
+
 /// Tells whether a frame belongs to a record that came before it.
 fn follows_another(frame: &Frame) -> bool {
     match frame {
         Frame::Annotation(_) | Frame::Injection(_) | Frame::Event(_) => true,
         Frame::Missing(missing) => missing.envelope.is_some(),
-        Frame::Artifact { .. } | Frame::Bytes(_) | Frame::Commit(_) | Frame::Head(_) | Frame::Envelope(_) => false,
+        Frame::Artifact { .. }
+        | Frame::Bytes(_)
+        | Frame::Placeholders(_)
+        | Frame::LeftOut(_)
+        | Frame::Commit(_)
+        | Frame::Head(_)
+        | Frame::Envelope(_) => false,
     }
 }
 
@@ -205,20 +253,24 @@ impl ImportBatch {
     }
 }
 
-async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
+async fn write(tx: &mut Tx<'_>, records: &[Record], guard: &SecretGuard) -> Result<ImportSummary> {
+    guard.settle(tx).await?;
     let mut summary = ImportSummary::default();
     let artifact_id = |record: &Record| match record {
-        Record::Artifact(hot) => Some(*hot.id()),
+        Record::Artifact(hot, _) => Some(*hot.id()),
+        Record::LeftOut(left_out) => Some(left_out.id),
         _ => None,
     };
     // The commit of an artifact may come with a later batch.
     artifact::freshen_all(tx, &records.iter().filter_map(artifact_id).collect::<Vec<_>>()).await?;
     for record in records {
         match record {
-            Record::Artifact(hot) => {
-                artifact::ensure(tx, hot).await?;
+            Record::Artifact(hot, findings) => {
+                artifact::put(tx, hot).await?;
                 summary.purged_artifacts += artifact::count_purged(tx, &[*hot.id()]).await?;
+                keep_findings(tx, guard, hot.id(), findings).await?;
             }
+            Record::LeftOut(left_out) => drop(artifact::leave_out(tx, left_out).await?),
             Record::Commit(commit) => {
                 let (_, inserted) = commit::insert(tx, commit).await?;
                 summary.commits += 1;
@@ -237,6 +289,19 @@ async fn write(tx: &mut Tx<'_>, records: &[Record]) -> Result<ImportSummary> {
         }
     }
     Ok(summary)
+}
+
+/// Stores what was found in an artifact, unless that was purged.
+async fn keep_findings(
+    tx: &mut Tx<'_>,
+    guard: &SecretGuard,
+    id: &ArtifactId,
+    findings: &[SecretFinding],
+) -> Result<()> {
+    if !findings.is_empty() && artifact::count_purged(tx, &[*id]).await? == 0 {
+        guard.keep_findings(tx, id, findings).await?;
+    }
+    Ok(())
 }
 
 /// Makes a head or moves it forward; one that points elsewhere stays.

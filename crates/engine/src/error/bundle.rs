@@ -71,6 +71,9 @@ pub enum FrameProblem {
     /// The bytes of an artifact are not those its id names.
     #[error("{0} has other bytes")]
     OtherBytes(ArtifactId),
+    /// It says that placeholders are where there are none, or not in their order.
+    #[error("placeholders that are not there")]
+    Placeholders,
     /// It belongs to an envelope that is not the one before it.
     #[error("a record of another envelope than came before it")]
     OtherEnvelope,

@@ -169,7 +169,7 @@ impl SecretGuard {
 
     /// Stores what was found in an artifact, and tells of it as the Agent Context standard does. Returns how many findings
     /// are new.
-    pub(super) async fn keep_findings(
+    pub(crate) async fn keep_findings(
         &self,
         tx: &mut Tx<'_>,
         id: &ArtifactId,

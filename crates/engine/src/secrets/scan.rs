@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use contexture_core::{ArtifactId, SecretFinding, Timestamp};
-use contexture_formats::Concatenation;
-use contexture_secrets::{Piece, StreamScanner};
+use contexture_core::{ArtifactId, Timestamp};
 use contexture_store::artifact::{self, ArtifactReader};
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    guard::{SecretGuard, SecretRecord, cover},
+    guard::{SecretGuard, SecretRecord},
     handle::Secrets,
+    marker::SecretMarker,
 };
 use crate::{Contexture, Result};
 
@@ -76,30 +75,12 @@ impl Secrets<'_> {
     /// Looks through one artifact. Returns how many bytes it has, and how many findings are new.
     async fn look_through(&self, exact: &Contexture, guard: &Arc<SecretGuard>, id: ArtifactId) -> Result<(u64, u64)> {
         let mut reader = ArtifactReader::open(&exact.store, &exact.scope(), id).await?;
-        let mut scanner = StreamScanner::new(Arc::clone(&guard.scanner));
-        let (mut bytes, mut findings) = (0, Vec::new());
-        // Where strings say how long they are, as they do in CBOR, nothing may become longer; text begins otherwise.
-        let first = reader.next().await?.unwrap_or_default();
-        let is_counted = first.first().is_some_and(|byte| (0x80..0xC0).contains(byte));
-        let cover = cover(if is_counted { Concatenation::CborArray } else { Concatenation::Bytes });
-        let mut note = |piece: Piece<'_>| {
-            if let Piece::Secret(secret) = piece {
-                findings.push(SecretFinding {
-                    start: secret.offset,
-                    length: secret.raw.len() as u64,
-                    rule: secret.rule.clone(),
-                    fingerprint: guard.fingerprint(&secret.value()),
-                    cover,
-                });
-            }
-        };
-        let mut next = Some(first);
-        while let Some(piece) = next {
+        let (mut marker, mut bytes) = (SecretMarker::new(guard), 0);
+        while let Some(piece) = reader.next().await? {
             bytes += piece.len() as u64;
-            scanner.push(&piece, &mut note);
-            next = reader.next().await?;
+            marker.push(&piece);
         }
-        scanner.finish(&mut note);
+        let findings = marker.finish();
         if findings.is_empty() {
             return Ok((bytes, 0));
         }

@@ -99,6 +99,11 @@ impl LocatedArtifact {
         self.withheld.as_ref()
     }
 
+    /// Tells whether what is read is not what is stored.
+    pub fn is_replaced(&self) -> bool {
+        !self.replaced.is_empty()
+    }
+
     /// Tells whether there is nothing to read.
     pub fn is_gone(&self) -> bool {
         self.cause().is_some()

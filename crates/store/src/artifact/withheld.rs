@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{ARTIFACTS, Encoding, LocatedArtifact, insert, replacements, require};
 use crate::{
     Result,
-    commit::Inserted,
+    commit::{Inserted, LineSegment},
     journal,
     space::{stored, time},
     sql::{RowReader, Tx},
@@ -194,6 +194,21 @@ pub async fn count_purged(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<u64> {
     let one = "SELECT key FROM artifacts WHERE space = ?1 AND encoding = 'withheld' AND digest =";
     let space = tx.space;
     Ok(tx.look_up(one, space.into(), &keys).await?.len() as u64)
+}
+
+/// Tells whether the content of one of these artifacts is not here.
+pub async fn any_withheld(tx: &mut Tx<'_>, ids: &[ArtifactId]) -> Result<bool> {
+    let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
+    let one = "SELECT key FROM artifacts WHERE space = ?1 AND encoding IN ('withheld', 'absent') AND digest =";
+    let space = tx.space;
+    Ok(!tx.look_up(one, space.into(), &keys).await?.is_empty())
+}
+
+/// Tells whether the content of one of the commits of a stretch is not here.
+pub async fn any_withheld_in(tx: &mut Tx<'_>, segment: LineSegment) -> Result<bool> {
+    let sql = "SELECT 1 FROM commits c JOIN artifacts a ON a.key = c.artifact_key \
+               WHERE c.line = ?1 AND c.position BETWEEN ?2 AND ?3 AND a.encoding IN ('withheld', 'absent') LIMIT 1";
+    Ok(tx.row(sql, &[segment.line.into(), segment.first.into(), segment.last.into()]).await?.is_some())
 }
 
 /// Returns why the content of an artifact is not here; nothing when it is.

@@ -49,6 +49,7 @@ pub async fn a_bundle_carries_all_that_leads_to_its_heads<B: Backend>() {
             annotations: 5,
             heads: 1,
             envelopes: 0,
+            left_out_artifacts: 0,
         }
     );
     assert_eq!(contexture::verify_bundle(bundle.as_slice()).unwrap(), summary);
