@@ -159,8 +159,15 @@ async fn add_missing<'b>(
     let mut seen = HashSet::new();
     let is_missing = |hot: &&Hot| !found.contains_key(hot.id()) && seen.insert(*hot.id());
     let missing: Vec<&Hot> = batch.iter().filter(is_missing).collect();
+    let ids: Vec<ArtifactId> = missing.iter().map(|hot| *hot.id()).collect();
+    let absent = rows_of_all(tx, &ids, "AND encoding = 'absent'").await?;
     for hot in &missing {
-        ensure(tx, hot).await?;
+        if absent.contains_key(hot.id()) {
+            put(tx, hot).await?;
+            tx.known.learn::<Artifacts>(*hot.id(), Stored);
+        } else {
+            ensure(tx, hot).await?;
+        }
     }
     Ok(missing)
 }
