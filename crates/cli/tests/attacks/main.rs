@@ -1,5 +1,8 @@
 //! Attacks: what a stranger's repository, session, event or name could do to who runs the program, and does not.
 
+#[expect(dead_code, reason = "the tests of the scanner use more of it")]
+#[path = "../../../secrets/tests/suite/generate.rs"]
+mod generate;
 #[path = "../cli/harness.rs"]
 mod harness;
 #[expect(dead_code, reason = "the tests of damage use more of it")]
@@ -10,6 +13,7 @@ mod acknowledged;
 mod bounds;
 mod clones;
 mod collecting;
+mod forty_secrets;
 mod hook_deadline;
 mod modes;
 mod passwords;
