@@ -270,7 +270,9 @@ async fn forget_passages(tx: &mut Tx<'_>, passages: &str, place: CommitPlace) ->
     }
     let gone = tx.execute(&format!("DELETE FROM passages WHERE key IN ({passages})"), &params).await?;
     let space = tx.space;
-    let sql = "UPDATE search_cursors SET passages = passages - ?2 WHERE space = ?1";
+    // Those of an index that is to be made anew are not counted any more.
+    let sql =
+        "UPDATE search_cursors SET passages = CASE WHEN passages < ?2 THEN 0 ELSE passages - ?2 END WHERE space = ?1";
     tx.post(sql, &[space.into(), gone.cast_signed().into()]).await?;
     Ok(gone)
 }
