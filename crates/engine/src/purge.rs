@@ -1,6 +1,7 @@
 //! Purge: content goes for good; its id, size, time and reason stay, and so does the shape of history.
 
 mod plan;
+mod sealed;
 mod secret;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use contexture_store::{
     Erasure, Tx, annotation,
     artifact::{self, Removed},
     commit::ArtifactUse,
-    event, finding, search,
+    event, finding, search, source,
     withheld_text::{self, ReplaceMode, TextReplacement},
 };
 use futures_util::FutureExt as _;
@@ -22,6 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing::{Instrument as _, debug_span};
 
+use self::sealed::ReducedOriginal;
 use crate::{
     Contexture, Result,
     assemble::{RemovedContent, RemovedSecret, of_removal},
@@ -72,6 +74,12 @@ pub struct PurgePlan {
     pub bytes: u64,
     /// Artifacts that lose a secret.
     pub masked_artifacts: u64,
+    /// Artifacts of which the encrypted original of a secret goes.
+    #[serde(default)]
+    pub sealed_artifacts: u64,
+    /// Those of them that this machine cannot open, so that all of their originals go.
+    #[serde(default)]
+    pub unopened_artifacts: u64,
     /// Envelopes that were made from it and lose their inputs and renderings, or a secret in them.
     pub envelopes: Vec<EnvelopeId>,
     /// Heads whose histories have a hole then, or a secret less.
@@ -105,6 +113,8 @@ struct PurgeWork {
     whole: Vec<ArtifactId>,
     /// Artifacts that lose a secret.
     masked: Vec<MaskedArtifact>,
+    /// Artifacts whose encrypted originals lose a secret.
+    reduced: Vec<ReducedOriginal>,
     /// The commits of all of them.
     commits: Vec<ArtifactUse>,
     /// What is replaced beside content.
@@ -133,7 +143,8 @@ pub struct Purging {
 impl PurgePlan {
     /// Tells whether there is nothing to purge.
     pub fn is_empty(&self) -> bool {
-        self.artifacts == 0 && self.masked_artifacts == 0 && self.annotations == 0 && self.records == 0
+        let artifacts = self.artifacts + self.masked_artifacts + self.sealed_artifacts;
+        artifacts == 0 && self.annotations == 0 && self.records == 0
     }
 }
 
@@ -200,6 +211,7 @@ async fn apply(tx: &mut Tx<'_>, work: &PurgeWork) -> Result<PurgePlan> {
         parts.extend(had);
         // What was shown instead of content is content too.
         left.extend(shown);
+        source::forget_content_of(tx, &id).await?;
         tell(tx, work, id, RedactionState::Removed).await?;
     }
     for MaskedArtifact { id, substitute, findings } in &work.masked {
@@ -210,6 +222,10 @@ async fn apply(tx: &mut Tx<'_>, work: &PurgeWork) -> Result<PurgePlan> {
         if let Some(shown) = shown.filter(|shown| shown != substitute) {
             parts.extend(artifact::withhold(tx, &shown, &work.reason, None).await?.parts);
         }
+        tell(tx, work, *id, RedactionState::Masked).await?;
+    }
+    sealed::apply(tx, &work.reduced).await?;
+    for ReducedOriginal { id, .. } in &work.reduced {
         tell(tx, work, *id, RedactionState::Masked).await?;
     }
     let purged = SummaryText::new(PURGED)?;

@@ -26,6 +26,7 @@ pub use places::{Reveal, SecretCommit, SecretPlaces};
 pub use policy::{SecretPolicy, SecretTreatment};
 pub use scan::ScannedSecrets;
 pub(crate) use screened_reader::ScreenedReader;
+pub(crate) use seal::ReducedPatch;
 pub use seal::{SealKey, SealKeyError, SealRecipient};
 
 use crate::{Contexture, Error, Result};
@@ -121,10 +122,15 @@ fn common_scanner() -> Arc<Scanner> {
 
 /// Returns what opens the sealed content of a handle's space, where this machine has the key.
 pub(crate) async fn opener(engine: &Contexture) -> Result<Option<Arc<dyn OpenSealed>>> {
+    Ok(seal::opener(seal_key(engine).await?.as_ref()))
+}
+
+/// Returns what this machine has of the key of a sealed space.
+pub(crate) async fn seal_key(engine: &Contexture) -> Result<Option<SealKey>> {
     let stored = engine.store.glance(engine.scope(), (), |tx, ()| secret_policy::find(tx).boxed()).await?;
     let Some(StoredPolicy { document, .. }) = stored else { return Ok(None) };
     Ok(match SecretPolicy::from_json(&document)?.treatment {
         SecretTreatment::Mark => None,
-        SecretTreatment::Seal { recipient } => seal::opener((engine.secret_means().keyring)(&recipient).as_ref()),
+        SecretTreatment::Seal { recipient } => (engine.secret_means().keyring)(&recipient),
     })
 }

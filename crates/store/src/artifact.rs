@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use content::{PreparedContent, put_content};
 pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
 pub use located::{ArtifactReader, LocatedArtifact, read};
-pub use sealed::{SealedPatch, keep_original, original};
+pub use sealed::{SealedPatch, keep_original, original, replace_original};
 pub use stream::{ArtifactPart, StoredArtifact, StreamedContent, put_stream, put_streamed, read_stream};
 pub use unused::{remove_unused, wholes_with};
 pub use withheld::{
@@ -28,7 +28,7 @@ pub use withheld::{
 };
 
 pub(crate) use sealed::SEALED_ORIGINALS;
-pub(crate) use withheld::{WITHHELD, mutation as withheld_mutation};
+pub(crate) use withheld::{WITHHELD, is_withheld, mutation as withheld_mutation};
 
 use crate::{
     Error, Result,

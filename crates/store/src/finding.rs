@@ -6,7 +6,7 @@ use contexture_core::{
 
 use crate::{
     Error, Result,
-    artifact::{ARTIFACTS, require},
+    artifact::{ARTIFACTS, is_withheld, require},
     commit::LineSegment,
     journal,
     space::stored,
@@ -44,12 +44,16 @@ impl TableRow for SecretFinding {
     }
 }
 
-/// Records what was found in an artifact that is stored. Returns how many findings are new.
+/// Records what was found in an artifact that is stored. Returns how many findings are new: where content is not here,
+/// there are none.
 pub async fn add(tx: &mut Tx<'_>, id: &ArtifactId, findings: &[SecretFinding]) -> Result<u64> {
     if findings.is_empty() {
         return Ok(0);
     }
     let artifact = require(tx, id).await?;
+    if is_withheld(tx, artifact).await? {
+        return Ok(0);
+    }
     let mut new = 0;
     for SecretFinding { start, length, rule, fingerprint, cover } in findings {
         let sql = "INSERT INTO findings (artifact, start, length, rule, fingerprint, cover) \

@@ -174,7 +174,53 @@ pub async fn save(tx: &mut Tx<'_>, source: &TranscriptSource, segments: &[Source
         ];
         tx.post(sql, &params).await?;
     }
+    let Some(first) = segments.iter().map(|segment| segment.start).min() else { return Ok(()) };
+    // What was purged comes again when its file does, and must not come back by what is kept to go on with it.
+    let sql = "SELECT 1 FROM segments g JOIN artifacts a ON a.key = g.artifact \
+               WHERE g.source = ?1 AND g.start >= ?2 AND a.encoding = 'withheld' LIMIT 1";
+    if tx.row(sql, &[key.into(), first.cast_signed().into()]).await?.is_some() {
+        forget_content(tx, key, &source.state).await?;
+    }
     Ok(())
+}
+
+/// Removes from what is kept to go on with the files of an artifact what repeats their content, for good.
+pub async fn forget_content_of(tx: &mut Tx<'_>, artifact: &ArtifactId) -> Result<()> {
+    let sql = "SELECT DISTINCT s.key, s.state FROM artifacts a JOIN segments g ON g.artifact = a.key \
+               JOIN sources s ON s.key = g.source WHERE a.space = ?1 AND a.digest = ?2";
+    let space = tx.space;
+    for row in tx.rows(sql, &[space.into(), Param::Blob(artifact.as_bytes())]).await? {
+        forget_content(tx, row.integer(0)?, row.text(1)?).await?;
+    }
+    Ok(())
+}
+
+async fn forget_content(tx: &mut Tx<'_>, key: i64, state: &str) -> Result<()> {
+    // It is written by capture, which needs the rest of it.
+    let mut state: serde_json::Value = serde_json::from_str(state)
+        .map_err(|error| Error::damaged(format!("the state of a source cannot be read: {error}")))?;
+    if without_content(&mut state) {
+        let text = state.to_string();
+        tx.post("UPDATE sources SET state = ?2 WHERE key = ?1", &[key.into(), text.as_str().into()]).await?;
+    }
+    Ok(())
+}
+
+/// Takes out of a state the records of prompts and what was said in other sessions. Tells whether there was any of it.
+fn without_content(state: &mut serde_json::Value) -> bool {
+    use serde_json::Value;
+    match state {
+        Value::Object(fields) => {
+            let mut had_any = fields.remove("prompt").is_some();
+            if let Some(Value::Array(said)) = fields.get_mut("said") {
+                had_any |= !said.is_empty();
+                said.clear();
+            }
+            fields.values_mut().fold(had_any, |had_any, field| without_content(field) | had_any)
+        }
+        Value::Array(values) => values.iter_mut().fold(false, |had_any, value| without_content(value) | had_any),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Forgets which stored bytes a file is, because it has become another file. What was made of it stays.

@@ -186,6 +186,10 @@ fn show(plan: &PurgePlan, output: &mut Output) -> Result<()> {
     fields.push(("shared by", listed(plan.sharing_commits.iter().map(CommitId::short))));
     fields.push(("heads", listed(plan.heads.iter().map(ToString::to_string))));
     fields.push(("envelopes", listed(plan.envelopes.iter().map(EnvelopeId::short))));
+    if plan.unopened_artifacts > 0 {
+        let unopened = output::counted(plan.unopened_artifacts, "artifact");
+        fields.push(("unopened", format!("{unopened}, of which all originals go: this machine cannot open them")));
+    }
     if plan.kept_commits > 0 {
         let kept = output::counted(plan.kept_commits, "commit");
         fields.push(("stays", format!("{kept} that other heads lead to; `--all-of-it` takes them too")));
@@ -209,6 +213,12 @@ fn taken(plan: &PurgePlan) -> String {
     }
     if plan.masked_artifacts > 0 {
         parts.push(format!("a secret in {}", output::counted(plan.masked_artifacts, "artifact")));
+    }
+    if plan.sealed_artifacts > 0 {
+        parts.push(format!(
+            "the encrypted original of a secret in {}",
+            output::counted(plan.sealed_artifacts, "artifact")
+        ));
     }
     if plan.annotations + plan.records > 0 {
         parts.push(output::counted(plan.annotations + plan.records, "statement"));

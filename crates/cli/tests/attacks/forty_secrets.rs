@@ -338,3 +338,86 @@ fn a_purged_one_of_forty_secrets_is_in_no_file() {
         assert_eq!(place_of(&user, one), None, "an import brings the {} back", one.rule);
     }
 }
+
+/// Returns how many patches of originals the store keeps.
+fn patches(user: &User) -> i64 {
+    let database = Connection::open(user.path("store").join("contexture.db")).unwrap();
+    let sql = "SELECT count(*) FROM sealed_originals WHERE patch IS NOT NULL";
+    database.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn the_original_of_a_purged_secret_is_gone_from_a_sealed_space() {
+    let planted = planted();
+    let user = user_with(&planted, &[&["secrets", "seal"]]);
+    let listed = listed(&user);
+    let exact = user.run(&["materialize", HEAD, "--reveal"]).stdout;
+    assert!(planted.iter().all(|one| piece_in(&exact, one).is_some()));
+    for one in &planted[..3] {
+        let command = ["purge", "--secret", &listed[&one.rule]];
+        let looked = user.done(&[&command[..], &["--dry-run"]].concat());
+        assert!(looked.contains("the encrypted original of a secret in"), "{looked}");
+        user.done(&[&command[..], &["--yes"]].concat());
+        let exact = user.run(&["materialize", HEAD, "--reveal"]).stdout;
+        assert_eq!(piece_in(&exact, one), None, "the {} is opened after it was purged", one.rule);
+        assert!(exact.contains(&format!("[secret:{}:", one.rule)), "{exact}");
+        let again = user.run(&[&command[..], &["--yes"]].concat());
+        assert!(again.stderr.contains("nothing to purge"), "{again}");
+    }
+    let exact = user.run(&["materialize", HEAD, "--reveal"]).stdout;
+    assert!(planted[3..].iter().all(|one| piece_in(&exact, one).is_some()), "what else there is stays");
+    user.file("copy.jsonl", session(&planted));
+    user.done(&["import", "copy.jsonl"]);
+    let exact = user.run(&["materialize", HEAD, "--reveal"]).stdout;
+    assert!(planted[..3].iter().all(|one| piece_in(&exact, one).is_none()), "an import brings an original back");
+    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None);
+    user.done(&["fsck"]);
+
+    // Who cannot open a patch can only destroy all of it.
+    let before = patches(&user);
+    user.done(&["secrets", "key", "--destroy", "--yes"]);
+    let looked = user.done(&["purge", "--secret", &listed[&planted[6].rule], "--dry-run"]);
+    assert!(looked.contains("this machine cannot open them"), "{looked}");
+    assert_eq!(patches(&user), before, "looking changes nothing");
+    user.done(&["purge", "--secret", &listed[&planted[6].rule], "--yes"]);
+    assert_eq!(patches(&user), before - 1);
+    user.done(&["purge", &format!("session/{SESSION}"), "--yes"]);
+    assert_eq!(patches(&user), 0, "the originals of a session go with it");
+    user.done(&["fsck"]);
+}
+
+#[test]
+fn a_purged_session_of_a_sealed_space_stays_purged() {
+    let planted = planted();
+    let user = user_with(&planted, &[&["secrets", "seal"]]);
+    user.done(&["purge", &format!("session/{SESSION}"), "--yes"]);
+    assert_eq!(patches(&user), 0);
+    user.file("copy.jsonl", session(&planted));
+    user.done(&["import", "copy.jsonl"]);
+    assert_eq!(patches(&user), 0, "an import brings the originals of purged content back");
+    user.done(&["fsck"]);
+}
+
+#[test]
+fn a_purged_session_leaves_none_of_its_secrets_in_any_file() {
+    let planted = planted();
+    let user = user_with(&planted, &[]);
+    user.done(&["purge", &format!("session/{SESSION}"), "--yes"]);
+    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None);
+    user.file("copy.jsonl", session(&planted));
+    user.done(&["import", "copy.jsonl"]);
+    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None, "a copy brings it back");
+    user.done(&["fsck"]);
+}
+
+#[test]
+fn a_copy_of_a_session_brings_no_purged_secret_back() {
+    let planted = planted();
+    let user = user_with(&planted, &[]);
+    // The last prompt holds it.
+    user.done(&["purge", "--secret", &listed(&user)[&planted[0].rule], "--yes"]);
+    assert_eq!(place_of(&user, &planted[0]), None);
+    user.file("copy.jsonl", session(&planted));
+    user.done(&["import", "copy.jsonl"]);
+    assert_eq!(place_of(&user, &planted[0]), None, "a copy brings it back");
+}

@@ -13,12 +13,14 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use super::{MaskedArtifact, PurgeMode, PurgeWork, Purging};
-use crate::{Contexture, Result, assemble::RemovedSecret, piece_reader::PieceReader};
+use crate::{Contexture, Result, SealKey, assemble::RemovedSecret, piece_reader::PieceReader, secrets};
 
 /// Rows that are read at once.
 const PAGE: u32 = 64;
 /// Pieces of a substitute that may wait to be stored.
 const PIECES_WAITING: usize = 16;
+/// How often a value may have been put into a JSON string.
+const QUOTED: usize = 3;
 /// Shorter values are not looked for beside where they were found: they occur by chance.
 const MIN_VALUE_BYTES: usize = 6;
 
@@ -44,15 +46,28 @@ impl Contexture {
         };
         let secret = RemovedSecret { rule: first.rule.clone(), fingerprint };
         let instead = SecretFinding { cover: SecretCover::Named, ..first.clone() };
+        let key = secrets::seal_key(self).await?.filter(SealKey::can_open);
         let mut values = BTreeSet::new();
+        let mut holding = BTreeSet::new();
         for (id, findings) in &found {
-            self.values_at(&scope, *id, findings, &mut values).await?;
+            let mut here = BTreeSet::new();
+            self.values_at(&scope, *id, findings, &mut here).await?;
+            // Where it is sealed, the placeholder is what is stored.
+            here.retain(|value| !findings.iter().any(|finding| finding.placeholder().as_bytes() == value));
+            if !here.is_empty() {
+                holding.insert(*id);
+            }
+            values.extend(here);
+            values.extend(self.opened_originals(&scope, key.as_ref(), *id, findings).await?);
         }
         let forms = SecretForms::of(values);
-        let mut holding: BTreeSet<ArtifactId> = found.iter().map(|(id, _)| *id).collect();
         holding.extend(self.artifacts_holding(&scope, &forms, progress).await?);
-        let mut work = self.work_on(holding).await?;
-        let holding = std::mem::take(&mut work.whole);
+        let concerned = found.iter().map(|(id, _)| *id).chain(holding.iter().copied()).collect();
+        let mut work = PurgeWork { whole: Vec::new(), ..self.work_on(concerned).await? };
+        for (id, findings) in found.iter().filter(|(id, _)| !holding.contains(id)) {
+            self.reduce_original(key.as_ref(), *id, findings, &mut work).await?;
+        }
+        let holding: Vec<ArtifactId> = holding.into_iter().collect();
         let parts = self.only_parts(&holding, &work).await?;
         for id in holding {
             if parts.contains(&id) {
@@ -304,9 +319,14 @@ impl SecretForms {
         let mut forms: BTreeSet<Vec<u8>> = values;
         for value in forms.clone() {
             let Ok(text) = String::from_utf8(value) else { continue };
-            let plain = serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.clone());
-            let mut form = plain;
-            for _ in 0..3 {
+            let mut form = text;
+            forms.insert(form.clone().into_bytes());
+            for _ in 0..QUOTED {
+                let Ok(plain) = serde_json::from_str::<String>(&format!("\"{form}\"")) else { break };
+                forms.insert(plain.clone().into_bytes());
+                form = plain;
+            }
+            for _ in 0..=QUOTED {
                 forms.insert(form.clone().into_bytes());
                 let quoted = serde_json::to_string(&form).expect("texts have a JSON form");
                 quoted[1..quoted.len() - 1].clone_into(&mut form);

@@ -116,6 +116,37 @@ impl SealKey {
     }
 }
 
+/// What is left of a patch from which something was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReducedPatch {
+    /// It does not hold it.
+    Same,
+    /// It was there, and this is the patch without it.
+    Less(Vec<u8>),
+    /// Nothing else was in it.
+    Empty,
+}
+
+impl SealKey {
+    /// Takes out of a patch what was at some places of the artifact. Fails when the patch cannot be opened.
+    pub(crate) fn reduce(
+        &self,
+        artifact: &ArtifactId,
+        patch: &[u8],
+        places: &[u64],
+        entropy: &Entropy,
+    ) -> Option<ReducedPatch> {
+        let mut originals = self.unseal(artifact, patch)?;
+        let before = originals.len();
+        originals.retain(|original| !places.contains(&original.start));
+        Some(match originals.len() {
+            count if count == before => ReducedPatch::Same,
+            0 => ReducedPatch::Empty,
+            _ => ReducedPatch::Less(self.seal(artifact, &originals, entropy)),
+        })
+    }
+}
+
 impl OpenSealed for SealKey {
     fn open(&self, artifact: &ArtifactId, patch: &[u8]) -> Option<Vec<ByteReplacement>> {
         self.unseal(artifact, patch)

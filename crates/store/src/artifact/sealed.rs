@@ -2,7 +2,7 @@
 
 use contexture_core::ArtifactId;
 
-use super::{ARTIFACTS, require};
+use super::{ARTIFACTS, require, withheld};
 use crate::{
     Result,
     sql::{Param, RowReader, Tx},
@@ -26,11 +26,28 @@ pub enum SealedPatch {
     Destroyed,
 }
 
-/// Keeps what was taken out of an artifact that is stored. What is kept already stays.
+/// Keeps what was taken out of an artifact that is stored. What is kept already stays, and what was purged is not kept.
 pub async fn keep_original(tx: &mut Tx<'_>, id: &ArtifactId, patch: &[u8]) -> Result<()> {
     let artifact = require(tx, id).await?;
+    if withheld::is_withheld(tx, artifact).await? {
+        return Ok(());
+    }
     let sql = "INSERT INTO sealed_originals (artifact, patch) VALUES (?1, ?2) ON CONFLICT (artifact) DO NOTHING";
     tx.post(sql, &[artifact.into(), Param::Blob(patch)]).await
+}
+
+/// Puts a patch with less in it in the place of the one that is kept, or destroys it.
+pub async fn replace_original(tx: &mut Tx<'_>, id: &ArtifactId, patch: &SealedPatch) -> Result<()> {
+    let artifact = require(tx, id).await?;
+    match patch {
+        SealedPatch::Kept(patch) => {
+            let sql = "UPDATE sealed_originals SET patch = ?2 WHERE artifact = ?1 AND patch IS NOT NULL";
+            tx.post(sql, &[artifact.into(), Param::Blob(patch)]).await
+        }
+        SealedPatch::Destroyed => {
+            tx.post("UPDATE sealed_originals SET patch = NULL WHERE artifact = ?1", &[artifact.into()]).await
+        }
+    }
 }
 
 /// Returns what was taken out of an artifact, if anything was.

@@ -223,6 +223,15 @@ pub async fn withheld(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<Option<Withhel
     Ok(of_artifact(tx, key).await?.map(|row| row.content(*id, cause)))
 }
 
+/// Tells whether the content of an artifact is not here.
+pub(crate) async fn is_withheld(tx: &mut Tx<'_>, key: i64) -> Result<bool> {
+    let row = tx.one("SELECT encoding FROM artifacts WHERE key = ?1", &[key.into()]).await?;
+    Ok(match stored::<Encoding>(row.text(0)?)? {
+        Encoding::Raw | Encoding::Lz4 | Encoding::Parts => false,
+        Encoding::Withheld | Encoding::Absent => true,
+    })
+}
+
 async fn of_artifact(tx: &mut Tx<'_>, key: i64) -> Result<Option<Withheld>> {
     let sql = format!("SELECT {} FROM withheld WHERE artifact = ?1", Withheld::columns());
     tx.row_of(&sql, &[key.into()]).await
