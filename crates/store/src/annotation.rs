@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use contexture_core::{
     Actor, Annotation, Annotations, ChainDigest, CommitId, JournalKind, LabelKey, Mutation, Noted, SummaryText,
+    Timestamp,
 };
 use serde::Deserialize;
 
 use crate::{
     Error, Result,
-    commit::{CommitPlace, LineSegment, require},
+    commit::{self, CommitPlace, LineSegment, require},
     journal,
     space::{stored, time},
     sql::{RowReader, Tx},
@@ -92,20 +93,75 @@ pub async fn withhold(tx: &mut Tx<'_>, commit: &CommitId, instead: &SummaryText)
     let mut changed = 0;
     for AnnotationRow { seq, noted, .. } in between(tx, place.line, place.position, place.position).await? {
         let Some(annotation) = without_content(&noted.annotation, instead) else { continue };
-        let text = serde_json::to_string(&annotation)
-            .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
-        let sql = format!(
-            "UPDATE annotations SET annotation = ?4, withheld = {} WHERE line = ?1 AND position = ?2 AND seq = ?3",
-            withheld_text::digest_of("annotations", "seq")
-        );
-        let params = [place.line.into(), place.position.into(), seq.into(), text.as_str().into()];
-        tx.post(&sql, &params).await?;
+        rewrite(tx, place, seq, &annotation).await?;
         changed += 1;
     }
     if changed > 0 {
         journal::append(tx, Mutation::new(JournalKind::AnnotationWithheld, commit.to_string(), &changed)).await?;
     }
     Ok(changed)
+}
+
+/// A statement about a commit, where it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAnnotation {
+    /// The commit.
+    pub commit: CommitId,
+    /// What is said.
+    pub annotation: Annotation,
+    place: CommitPlace,
+    seq: i64,
+}
+
+impl StoredAnnotation {
+    /// Returns the same statement in other words.
+    #[must_use]
+    pub fn saying(&self, annotation: Annotation) -> Self {
+        Self { annotation, ..self.clone() }
+    }
+}
+
+/// Returns up to `limit` statements of the space after one of them that were made since an instant.
+pub async fn page(
+    tx: &mut Tx<'_>,
+    after: Option<&StoredAnnotation>,
+    since: Option<Timestamp>,
+    limit: u32,
+) -> Result<Vec<StoredAnnotation>> {
+    let (line, position, seq) =
+        after.map_or((i64::MIN, i64::MIN, i64::MIN), |after| (after.place.line, after.place.position, after.seq));
+    let columns = AnnotationRow::columns();
+    let sql = format!(
+        "SELECT {columns} FROM annotations WHERE space = ?1 AND (line, position, seq) > (?2, ?3, ?4) AND at >= ?5 \
+         ORDER BY line, position, seq LIMIT ?6"
+    );
+    let since = since.map_or(i64::MIN, Timestamp::as_micros);
+    let params = [tx.space.into(), line.into(), position.into(), seq.into(), since.into(), i64::from(limit).into()];
+    let rows: Vec<AnnotationRow> = tx.rows_of(&sql, &params).await?;
+    let mut page = Vec::with_capacity(rows.len());
+    for AnnotationRow { place, noted, seq, .. } in rows {
+        let commit = commit::at(tx, place).await?.id;
+        page.push(StoredAnnotation { commit, annotation: noted.annotation, place, seq });
+    }
+    Ok(page)
+}
+
+/// Has a statement say something else for good. The journal keeps the digest of what it said.
+pub async fn replace(tx: &mut Tx<'_>, stored: &StoredAnnotation) -> Result<()> {
+    let StoredAnnotation { commit, annotation, place, seq } = stored;
+    rewrite(tx, *place, *seq, annotation).await?;
+    journal::append(tx, Mutation::new(JournalKind::AnnotationWithheld, commit.to_string(), &1)).await?;
+    Ok(())
+}
+
+async fn rewrite(tx: &mut Tx<'_>, place: CommitPlace, seq: i64, annotation: &Annotation) -> Result<()> {
+    let text = serde_json::to_string(annotation)
+        .map_err(|error| Error::damaged(format!("an annotation has no JSON form: {error}")))?;
+    let sql = format!(
+        "UPDATE annotations SET annotation = ?4, withheld = {} WHERE line = ?1 AND position = ?2 AND seq = ?3",
+        withheld_text::digest_of("annotations", "seq")
+    );
+    tx.post(&sql, &[place.line.into(), place.position.into(), seq.into(), text.as_str().into()]).await
 }
 
 /// Labels that say where and by what a commit was made, not what was said in it.

@@ -183,6 +183,29 @@ fn what_was_stored_before_a_rule_was_known_is_masked_after_a_scan() {
 }
 
 #[test]
+fn what_was_said_about_commits_before_a_rule_was_known_is_masked_by_a_scan() {
+    let user = User::new();
+    let badge = "corp-7f3a9c2e51d84b60";
+    user.file("turn.txt", "one\n");
+    user.done(&["checkpoint", "--format", "text", "--head", "main", "--summary", badge, "turn.txt"]);
+    user.done(&["annotate", "main", "--label", &format!("badge=it is {badge}"), "--tag", "kept"]);
+    user.done(&["search", "badge"]);
+    user.file("rules.toml", "[[rule]]\nid = \"corp-badge\"\nprefix = \"corp-\"\nalphabet = \"hex\"\nlength = 16\n");
+    user.done(&["secrets", "rules", "rules.toml"]);
+    let scanned = user.done(&["secrets", "scan"]);
+    assert!(scanned.contains("Masked 2 statements about commits"), "{scanned}");
+    for command in [&["log", "main"][..], &["list"], &["show", "main"], &["show", "main", "--json"], &["search", "one"]]
+    {
+        let shown = user.run(command).to_string();
+        assert!(!shown.contains(badge), "{command:?}\n{shown}");
+    }
+    assert!(user.done(&["log", "main"]).contains("[secret:corp-badge:"));
+    user.done(&["fsck"]);
+    let again: Value = serde_json::from_str(&user.done(&["secrets", "scan", "--json"])).unwrap();
+    assert_eq!(again["masked_annotations"], 0, "{again}");
+}
+
+#[test]
 fn a_sealed_store_holds_no_secret_in_any_file() {
     let (user, canaries) = (User::new(), canaries());
     user.done(&["secrets", "seal"]);

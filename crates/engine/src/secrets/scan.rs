@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use contexture_core::{ArtifactId, Timestamp};
-use contexture_store::artifact::{self, ArtifactReader};
+use contexture_store::{
+    annotation::{self, StoredAnnotation},
+    artifact::{self, ArtifactReader},
+};
 use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +32,9 @@ pub struct ScannedSecrets {
     pub new_findings: u64,
     /// Artifacts that they are in.
     pub artifacts_with_new: u64,
+    /// Summaries, labels and losses that were masked.
+    #[serde(default)]
+    pub masked_annotations: u64,
     /// Artifacts that were left out, because their content is not here or damaged.
     pub unread: u64,
 }
@@ -65,11 +71,51 @@ impl Secrets<'_> {
                 progress(scanned.artifacts);
             }
         }
-        if scanned.new_findings > 0 {
+        scanned.masked_annotations = self.mask_stored_annotations(&guard, since).await?;
+        if scanned.new_findings + scanned.masked_annotations > 0 {
             // It is made of what was shown before.
             engine.discard_index().await?;
         }
         Ok(scanned)
+    }
+
+    /// Masks what was said about commits, as it would be masked now. Returns how many statements say something else.
+    async fn mask_stored_annotations(&self, guard: &Arc<SecretGuard>, since: Option<Timestamp>) -> Result<u64> {
+        let engine = self.engine;
+        let (mut masked, mut after): (u64, Option<StoredAnnotation>) = (0, None);
+        loop {
+            let listing = engine.store.read(engine.scope(), (after, since), |tx, (after, since)| {
+                annotation::page(tx, after.as_ref(), *since, PAGE).boxed()
+            });
+            let page = listing.await?;
+            after = page.last().cloned();
+            let is_last = page.len() < PAGE as usize;
+            let mut changed = Vec::new();
+            for stored in page {
+                let now = guard.mask_annotation(stored.annotation.clone())?;
+                if now != stored.annotation {
+                    changed.push(stored.saying(now));
+                }
+            }
+            masked += changed.len() as u64;
+            if !changed.is_empty() {
+                let taken = (Arc::clone(guard), changed);
+                let replacing = engine.store.write(engine.scope(), taken, |tx, (guard, changed)| {
+                    async move {
+                        guard.settle(tx).await?;
+                        for stored in changed {
+                            annotation::replace(tx, stored).await?;
+                        }
+                        Ok(())
+                    }
+                    .boxed()
+                });
+                engine.heeding_policy(replacing).await?;
+            }
+            if is_last {
+                return Ok(masked);
+            }
+        }
     }
 
     /// Looks through one artifact. Returns how many bytes it has, and how many findings are new.

@@ -25,6 +25,10 @@ pub(super) async fn run(engine: &Contexture, since: Option<When>, output: &mut O
         if scanned.new_findings == 1 { "was" } else { "were" },
         output::counted(scanned.artifacts_with_new, "artifact"),
     ))?;
+    if scanned.masked_annotations > 0 {
+        let masked = output::counted(scanned.masked_annotations, "statement");
+        output.line(format_args!("Masked {masked} about commits."))?;
+    }
     if scanned.unread > 0 {
         let unread = output::counted(scanned.unread, "artifact");
         output.status(format_args!("{unread} could not be read; `ctx fsck` says why."));
