@@ -77,5 +77,5 @@ pub use search::{
     FoundImport, SessionCandidate, SessionFindings, SessionOwner, SessionSearch, SkipReason, SkippedSession,
     WantedSessions,
 };
-pub use spool::{Drained, Spool};
+pub use spool::{Drained, Spool, SpooledPiece};
 pub use verify::{Depth, UnreadTail, Verified, unread_after};

@@ -3,6 +3,8 @@
 //! An entry is a file: a line of JSON that says what it is, then a stretch of a session. The stretch begins a little
 //! before what is new, so that it can be told whether it continues what the store holds.
 
+mod held;
+
 use std::{
     fs,
     io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _},
@@ -16,6 +18,7 @@ use contexture_store::{DurableFile, FileAccess, NameTaken, private};
 use serde::{Deserialize, Serialize};
 use tracing::{Instrument as _, debug_span};
 
+pub use self::held::SpooledPiece;
 use crate::{
     Capture, CaptureReason, Error, Result, SessionFile,
     input::{Piece, TAIL_BYTES},

@@ -1,5 +1,7 @@
 //! `ctx purge`: content goes for good.
 
+mod spooled;
+
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::Args;
@@ -81,7 +83,7 @@ impl Purge {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
         if self.finish {
-            return finish(&engine, None, output).await;
+            return finish(&engine, None, Vec::new(), output).await;
         }
         let target = self.target(&engine).await?;
         let plan = {
@@ -89,12 +91,18 @@ impl Purge {
             let mut advance = |Purging { done, total }| bar.advance("artifacts", done, total);
             engine.plan_purge(&target, &mut advance).await?
         };
+        let spooled = spooled::holding(&engine, invocation, &target, &plan, output).await?;
         if output.shape() == Shape::Text {
             show(&plan, output)?;
+            for path in spooled::paths(&spooled) {
+                let (strong, path) = (output.palette.strong, output::printable(&path));
+                output.line(format_args!("{strong}{:<10}{strong:#} {path} goes", "spool"))?;
+            }
         }
-        if self.consent.dry_run || plan.is_empty() {
+        if self.consent.dry_run || plan.is_empty() && spooled.is_empty() {
             if output.shape() == Shape::Json {
-                output.document(PurgeReport { plan, done: false, erasure: None })?;
+                let spooled = spooled::paths(&spooled);
+                output.document(PurgeReport { plan, spooled, done: false, erasure: None })?;
             } else {
                 output.status(if self.consent.dry_run { "Nothing was changed." } else { "There is nothing to purge." });
             }
@@ -104,12 +112,14 @@ impl Purge {
             output.status("Nothing was changed.");
             return Ok(());
         }
+        // First, so that nobody takes it in again.
+        spooled::remove(&spooled)?;
         let plan = {
             let bar = output.progress("Purging", None);
             let mut advance = |Purging { done, total }| bar.advance("artifacts", done, total);
             engine.purge(&target, &self.reason, &mut advance).await?
         };
-        finish(&engine, Some(plan), output).await
+        finish(&engine, Some(plan), spooled::paths(&spooled), output).await
     }
 
     /// Finds what is meant.
@@ -152,14 +162,19 @@ async fn session(engine: &Contexture, id: Option<&str>) -> Result<Option<PurgeTa
 }
 
 /// Overwrites what was purged and says how that went.
-async fn finish(engine: &Contexture, purged: Option<PurgePlan>, output: &mut Output) -> Result<()> {
+async fn finish(
+    engine: &Contexture,
+    purged: Option<PurgePlan>,
+    spooled: Vec<String>,
+    output: &mut Output,
+) -> Result<()> {
     let erasure = {
         let _bar = output.progress("Overwriting", None);
         engine.erase_purged().await?
     };
     if output.shape() == Shape::Json {
         let plan = purged.clone().unwrap_or_default();
-        output.document(PurgeReport { plan, done: true, erasure: Some(erasure) })?;
+        output.document(PurgeReport { plan, spooled, done: true, erasure: Some(erasure) })?;
     } else if let Some(plan) = &purged {
         output.status(format_args!("Purged {}.", taken(plan)));
         for PurgedFile { machine, path } in &plan.files {

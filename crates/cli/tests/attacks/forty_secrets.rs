@@ -421,3 +421,51 @@ fn a_copy_of_a_session_brings_no_purged_secret_back() {
     user.done(&["import", "copy.jsonl"]);
     assert_eq!(place_of(&user, &planted[0]), None, "a copy brings it back");
 }
+
+#[test]
+fn what_waits_in_the_spool_is_purged_too() {
+    let planted = planted();
+    let user = user_with(&planted, &[]);
+    let listed = listed(&user);
+    let file = user.path(".claude/projects/-").join(format!("{SESSION}.jsonl"));
+    let spool = || {
+        let event = json!({
+            "hook_event_name": "Stop", "session_id": SESSION, "transcript_path": file, "cwd": user.path("."),
+        });
+        // What stands where the store would be is no directory. The spool is of the store that is named.
+        let store = user.path("store");
+        fs::rename(&store, user.path("away")).unwrap();
+        fs::write(&store, "").unwrap();
+        assert_eq!(user.pipe(event.to_string(), &["hook", "claude-code"]).code, 0);
+        fs::remove_file(&store).unwrap();
+        fs::rename(user.path("away"), &store).unwrap();
+    };
+    for what in [["--secret", &listed[&planted[3].rule]].as_slice(), &[&format!("session/{SESSION}")]] {
+        let mut records = records(&planted);
+        records.add("user", &format!("this came late: {}", planted[3].text).into());
+        fs::write(&file, records.lines).unwrap();
+        spool();
+        let holds = || user.path(".local/state/contexture/spool").exists() && in_state(&user, &planted[3]);
+        assert!(holds(), "it waits in the spool");
+        let looked = user.done(&[&["purge", "--dry-run"], what].concat());
+        assert!(looked.contains("spool"), "{looked}");
+        user.done(&[&["purge", "--yes"], what].concat());
+        assert!(!holds(), "it waits in the spool after it was purged");
+    }
+}
+
+/// Tells whether a file of the state directory holds a secret.
+fn in_state(user: &User, planted: &Planted) -> bool {
+    let mut directories = vec![user.path(".local/state")];
+    while let Some(directory) = directories.pop() {
+        for file in fs::read_dir(&directory).into_iter().flatten() {
+            let file = file.unwrap().path();
+            if file.is_dir() {
+                directories.push(file);
+            } else if piece_in(&String::from_utf8_lossy(&fs::read(&file).unwrap()), planted).is_some() {
+                return true;
+            }
+        }
+    }
+    false
+}

@@ -11,6 +11,9 @@ pub struct PurgeReport {
     /// What, and whom it concerns.
     #[serde(flatten)]
     pub plan: PurgePlan,
+    /// The entries of this machine's spool that hold it, and go too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spooled: Vec<String>,
     /// Whether it is gone; false when it was only looked at.
     pub done: bool,
     /// Whether it is out of the files of the store too.
