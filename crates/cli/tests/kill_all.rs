@@ -1,6 +1,8 @@
 //! Programs of every kind that are killed at any moment: nothing that was acknowledged is lost, and a check finds nothing wrong.
 
 use std::{
+    cell::RefCell,
+    collections::HashSet,
     fs,
     io::{Read as _, Write as _},
     path::{Path, PathBuf},
@@ -26,6 +28,7 @@ const ACTIONS: &[Action] = &[
     Action { name: "import", weight: 2, start: import },
     Action { name: "run", weight: 2, start: run },
     Action { name: "gc", weight: 2, start: gc },
+    Action { name: "purge", weight: 1, start: purge },
 ];
 
 /// Something that a program does.
@@ -63,6 +66,9 @@ fn nothing_acknowledged_is_lost_whatever_is_killed() {
         child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
         let ended = child.wait().unwrap();
         assert!(ended.success() || ended.code().is_none(), "{} ended with {ended}", ACTIONS[chosen].name);
+        if let Some(artifact) = home.purging.take() {
+            home.purged.borrow_mut().push((artifact, ended.success()));
+        }
         if ended.code().is_none() {
             killed[chosen] += 1;
             lives[chosen] += lives[chosen] / 10;
@@ -91,15 +97,21 @@ fn nothing_acknowledged_is_lost_whatever_is_killed() {
 }
 
 /// A home with a store.
-struct Home(TempDir);
+struct Home {
+    directory: TempDir,
+    /// The artifact that is being purged.
+    purging: RefCell<Option<String>>,
+    /// Those that were, and whether that was acknowledged.
+    purged: RefCell<Vec<(String, bool)>>,
+}
 
 impl Home {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self { directory: tempfile::tempdir().unwrap(), purging: RefCell::default(), purged: RefCell::default() }
     }
 
     fn path(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 
     fn program(&self, arguments: &[&str]) -> Command {
@@ -127,11 +139,18 @@ impl Home {
         }
     }
 
-    /// Checks that the store is whole and has every commit that was acknowledged.
+    /// Checks that the store is whole, has every commit that was acknowledged, and has lost only what was to be purged.
     fn look(&self, acknowledged: &[String]) {
-        self.ctx(&["fsck"]).unwrap();
+        let report: Value = serde_json::from_str(&self.ctx(&["--json", "fsck"]).unwrap()).unwrap();
+        let withheld = report["checked"]["withheld"].as_u64().unwrap_or(0);
+        let purged = self.purged.borrow();
+        let meant: HashSet<&String> = purged.iter().map(|(artifact, _)| artifact).collect();
+        assert!(withheld <= meant.len() as u64, "{withheld} are purged, {} were meant", meant.len());
+        for (artifact, _) in purged.iter().filter(|(_, is_done)| *is_done) {
+            assert!(self.ctx(&["artifact", "get", artifact]).unwrap_err().contains("was purged"));
+        }
         let listed = self.ctx(&["--json", "list", "-n", "1000000"]).unwrap();
-        let there: std::collections::HashSet<String> = listed
+        let there: HashSet<String> = listed
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
             .collect();
@@ -147,10 +166,12 @@ impl Home {
         let path = place.join(format!("{id}.jsonl"));
         let mut file = fs::File::options().create(true).append(true).open(&path).unwrap();
         for number in 0..=numbers.below(6) {
-            let len = if numbers.below(10) == 0 { 600_000 } else { 200 };
+            // Which agent a session is of is told by its beginning.
+            let is_first = file.metadata().unwrap().len() == 0;
+            let len = if numbers.below(10) == 0 && !is_first { 600_000 } else { 200 };
             let message = json!({"role": "user", "content": noise(&format!("{round} {number}"), len)});
             let line = json!({
-                "type": "user", "uuid": format!("{round}-{number}"), "sessionId": id,
+                "type": "user", "uuid": format!("{round}-{number}"), "parentUuid": null, "sessionId": id,
                 "timestamp": "2026-01-02T03:04:05.000Z", "message": message,
             });
             writeln!(file, "{line}").unwrap();
@@ -204,4 +225,17 @@ fn gc(home: &Home, numbers: &mut Numbers, _: usize) -> Child {
     // Nobody else writes, so what is there was left.
     let grace = if numbers.below(2) == 0 { "0s" } else { "1h" };
     home.program(&["gc", "--grace", grace]).spawn().unwrap()
+}
+
+fn purge(home: &Home, numbers: &mut Numbers, _: usize) -> Child {
+    let listed = home.ctx(&["--json", "list", "-n", "1000000"]).unwrap();
+    let listed: Vec<&str> = listed.lines().collect();
+    if listed.is_empty() {
+        return home.program(&["list"]).spawn().unwrap();
+    }
+    let chosen: Value = serde_json::from_str(listed[numbers.below(listed.len())]).unwrap();
+    let artifact = chosen["artifact"].as_str().unwrap().to_owned();
+    let child = home.program(&["purge", &artifact, "--yes"]).spawn().unwrap();
+    home.purging.replace(Some(artifact));
+    child
 }
