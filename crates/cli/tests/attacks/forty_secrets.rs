@@ -121,7 +121,7 @@ fn records(planted: &[Planted]) -> Records {
     for (number, Planted { text, .. }) in planted.iter().enumerate() {
         let plain = format!("step {number}");
         // A first line is shortened where it is told what a turn is about, maybe in the middle of a secret.
-        let asked = if number % 6 == 0 { format!("{:185} {text} is it", plain) } else { plain };
+        let asked = if number % 6 == 0 { format!("{plain:185} {text} is it") } else { plain };
         records.add("user", &asked.into());
         match number % 6 {
             1 => records.add("assistant", &json!([{"type": "text", "text": format!("I use {text} now.")}])),
@@ -265,7 +265,7 @@ fn rows(database: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for table in tables {
         let mut statement = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             let is_lz4 =
@@ -370,7 +370,7 @@ fn the_original_of_a_purged_secret_is_gone_from_a_sealed_space() {
     user.done(&["import", "copy.jsonl"]);
     let exact = user.run(&["materialize", HEAD, "--reveal"]).stdout;
     assert!(planted[..3].iter().all(|one| piece_in(&exact, one).is_none()), "an import brings an original back");
-    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None);
+    assert_eq!(planted.iter().find_map(|one| place_of(&user, one)), None);
     user.done(&["fsck"]);
 
     // Who cannot open a patch can only destroy all of it.
@@ -403,10 +403,10 @@ fn a_purged_session_leaves_none_of_its_secrets_in_any_file() {
     let planted = planted();
     let user = user_with(&planted, &[]);
     user.done(&["purge", &format!("session/{SESSION}"), "--yes"]);
-    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None);
+    assert_eq!(planted.iter().find_map(|one| place_of(&user, one)), None);
     user.file("copy.jsonl", session(&planted));
     user.done(&["import", "copy.jsonl"]);
-    assert_eq!(planted.iter().filter_map(|one| place_of(&user, one)).next(), None, "a copy brings it back");
+    assert_eq!(planted.iter().find_map(|one| place_of(&user, one)), None, "a copy brings it back");
     user.done(&["fsck"]);
 }
 
