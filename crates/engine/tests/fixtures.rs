@@ -129,6 +129,8 @@ fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
          INSERT INTO old_heads SELECT space, name, commit_id, moved_at FROM heads WHERE commit_id IS NOT NULL; \
          DROP TABLE reflog; DROP TABLE heads; \
          ALTER TABLE old_reflog RENAME TO reflog; ALTER TABLE old_heads RENAME TO heads; \
+         ALTER TABLE injections DROP COLUMN withheld; \
+         ALTER TABLE missing DROP COLUMN withheld; ALTER TABLE events DROP COLUMN withheld; \
          DROP TABLE findings; DROP TABLE sealed_originals; DROP TABLE withheld; DROP TABLE secret_policies; \
          DROP TABLE secret_scans; ALTER TABLE annotations DROP COLUMN withheld; \
          DROP INDEX parts_by_part; DROP INDEX journal_of_stored; \
