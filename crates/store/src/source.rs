@@ -136,6 +136,14 @@ pub async fn of_artifact(tx: &mut Tx<'_>, artifact: &ArtifactId) -> Result<Vec<(
     rows.iter().map(|row| Ok((stored::<Machine>(row.text(0)?)?, row.text(1)?.to_owned()))).collect()
 }
 
+/// Returns the artifacts that the stretches of a file lie in.
+pub async fn artifacts(tx: &mut Tx<'_>, machine: &Machine, path: &str) -> Result<Vec<ArtifactId>> {
+    let sql = "SELECT DISTINCT a.digest FROM sources s JOIN segments g ON g.source = s.key \
+               JOIN artifacts a ON a.key = g.artifact WHERE s.space = ?1 AND s.machine = ?2 AND s.path = ?3";
+    let params = [tx.space.into(), machine.as_str().into(), path.into()];
+    tx.rows(sql, &params).await?.iter().map(|row| artifact_id(row.blob(0)?)).collect()
+}
+
 /// Remembers how far a file was taken in, and the stretches that came with it.
 ///
 /// The journal does not tell of it, so it may be done twice when a connection is lost, and the second time changes nothing.

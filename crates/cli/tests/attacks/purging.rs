@@ -265,3 +265,25 @@ fn who_reads_an_older_state_keeps_a_purge_from_being_finished() {
     assert!(!is_somewhere(&user));
     user.done(&["fsck"]);
 }
+
+#[test]
+fn a_session_that_was_written_to_be_resumed_keeps_nothing_of_what_is_purged() {
+    let user = User::new();
+    let home = user.path(".claude/projects/-");
+    fs::create_dir_all(&home).unwrap();
+    let turns: String = ["one fine day", &format!("the password is {CANARY} so there"), "three"]
+        .iter()
+        .enumerate()
+        .map(|(number, said)| turn(number, said))
+        .collect();
+    let id = "5ec4e700-0000-4000-8000-000000000000";
+    fs::write(home.join(format!("{id}.jsonl")), turns.replace("s-1", id)).unwrap();
+    user.done(&["import"]);
+    let session = format!("session/{id}");
+    user.done(&["resume", &session, "--print", "--cwd", "."]);
+    assert!(is_somewhere(&user));
+    let purged = user.run(&["purge", &session, "--yes"]);
+    assert_eq!(purged.code, 0, "{purged}");
+    assert!(!is_somewhere(&user), "{purged}");
+    assert_eq!(user.run(&["fsck"]).code, 0);
+}

@@ -53,6 +53,9 @@ impl Contexture {
             attached.remove(&used.artifact);
         }
         work.whole.extend(attached);
+        let places: BTreeSet<CommitPlace> = work.commits.iter().map(|used| used.place).collect();
+        let reading = self.store.read(self.scope(), places, |tx, places| copies(tx, places).boxed());
+        work.whole.extend(reading.await?);
         let whole: BTreeSet<ArtifactId> = work.whole.drain(..).collect();
         for id in whole {
             let located = self.store.read(self.scope(), id, |tx, id| artifact::locate(tx, id).boxed()).await;
@@ -145,6 +148,46 @@ impl Contexture {
         }
         Ok(found)
     }
+}
+
+/// Returns what files of sessions hold beside commits, of those sessions that go on from any of some commits: one that was
+/// written to be resumed repeats them.
+async fn copies(tx: &mut Tx<'_>, places: &BTreeSet<CommitPlace>) -> Result<BTreeSet<ArtifactId>, StoreError> {
+    let mut found = BTreeSet::new();
+    let mut after: Option<(String, String)> = None;
+    loop {
+        let from = after.as_ref().map(|(machine, path)| (machine.as_str(), path.as_str()));
+        let page = source::list(tx, from, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some((last.machine.to_string(), last.path.clone()));
+        for known in page {
+            if goes_on_from(tx, &known.state, places).await? {
+                found.extend(source::artifacts(tx, &known.machine, &known.path).await?);
+            }
+        }
+    }
+    // What commits hold is theirs, whether or not they are purged.
+    for used in commit::users(tx, &found).await? {
+        found.remove(&used.artifact);
+    }
+    Ok(found)
+}
+
+/// Tells whether any of some commits lead to those that the state of a source names.
+async fn goes_on_from(tx: &mut Tx<'_>, state: &str, places: &BTreeSet<CommitPlace>) -> Result<bool, StoreError> {
+    const LENGTH: usize = CommitId::PREFIX.len() + 2 * CommitId::LEN;
+    let named = state.match_indices(CommitId::PREFIX);
+    let named: BTreeSet<CommitId> = named.filter_map(|(at, _)| state.get(at..at + LENGTH)?.parse().ok()).collect();
+    for id in named {
+        let Some(place) = commit::find_place(tx, &id).await? else { continue };
+        for segment in commit::segments(tx, place).await? {
+            let at = |position| CommitPlace { line: segment.line, position };
+            if places.range(at(segment.first)..=at(segment.last)).next().is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Tells whether the document of an envelope has items of some commits.
