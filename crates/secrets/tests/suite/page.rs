@@ -42,6 +42,10 @@ All mistakes are reported at once, each with its line.
 Each rule of yours costs a pass over the content; those of the table share one.
 There is no allow list of paths, because what an agent read from a file does not say so.
 
+`ctx secrets scan` looks through what was stored before a rule was known.
+Content is marked, so that it is shown with placeholders; summaries, labels and losses are replaced by what they are with placeholders, and the journal keeps the digest of what they said.
+What a scan has replaced may be in the files of the database until `ctx purge --finish` has overwritten it.
+
 ## What is not found
 
 - Passwords that are words: `correct horse battery staple` is a text like any other. A value counts as random when a tokenizer finds few characters per token in it.
