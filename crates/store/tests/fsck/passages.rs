@@ -19,6 +19,7 @@ async fn indexed() -> Fixture {
         let start = Cursor { seq: 0, inside: 0, rules: search::RULES, passages: 0, bytes: 0 };
         async move {
             search::begin(tx).await?;
+            search::drop_some(tx, 1).await?;
             search::advance(tx, &start, (14, 0), add).await
         }
         .boxed()

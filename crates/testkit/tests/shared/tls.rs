@@ -50,9 +50,9 @@ async fn a_connection_is_as_secret_as_its_url_asks() {
 
     // Nobody whom the system trusts has signed that certificate.
     let stranger = try_open(&(url("sslmode=verify-full") + "strange")).await.err();
-    assert!(matches!(stranger, Some(Error::Store(StoreError::Unreachable { .. }))), "{stranger:?}");
+    assert!(matches!(stranger, Some(Error::Store(StoreError::Unproven { .. }))), "{stranger:?}");
     // And it is for another name than this.
     let renamed = (url(&format!("sslrootcert={certificate}")) + "renamed").replace("127.0.0.1", "localhost");
     let renamed = try_open(&renamed).await.err();
-    assert!(matches!(renamed, Some(Error::Store(StoreError::Unreachable { .. }))), "{renamed:?}");
+    assert!(matches!(renamed, Some(Error::Store(StoreError::Unproven { .. }))), "{renamed:?}");
 }
