@@ -23,7 +23,7 @@ impl Contexture {
         reading.await
     }
 
-    /// Records that content was handed out as it is, by a handle that is [`disclosing`](Contexture::disclosing) it.
+    /// Records that content was handed out as it is, by a handle that [`Contexture::exact`] gave.
     /// `subject` says which, as somebody would name it. Nothing happens where this handle masks.
     pub async fn record_reveal(&self, subject: impl Into<String>) -> Result<()> {
         if self.disclosure() == Disclosure::Masked {
