@@ -9,7 +9,7 @@ mod text;
 
 use std::{
     fmt,
-    io::{self, BufWriter, IsTerminal as _, Write},
+    io::{self, BufRead as _, BufWriter, IsTerminal as _, Read as _, Write},
     process::Child,
 };
 
@@ -25,11 +25,14 @@ pub(crate) use text::{about, bar, count, counted, first_line, printable, relativ
 use crate::{
     args::Globals,
     environment::Pager,
-    error::{Error, Result},
+    error::{Error, Result, Unprepared},
+    input::Input,
 };
 
 /// Longer lines than this are hard to read.
 const READABLE_COLUMNS: usize = 100;
+/// Most bytes of an answer that are read.
+const MAX_ANSWER_BYTES: u64 = 1024;
 /// Narrower than this no terminal is taken to be.
 const FEWEST_COLUMNS: usize = 40;
 
@@ -165,12 +168,24 @@ impl Output {
         }
     }
 
-    /// Asks a person something, on the line on which the answer is typed.
-    pub(crate) fn ask(&mut self, question: &'static str) -> Result<()> {
+    /// Asks a person something, on the line on which the answer is typed. Fails where nobody can be asked.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<String> {
+        if self.shape == Shape::Json || !io::stdin().is_terminal() {
+            return Err(Unprepared::Unconfirmed.into());
+        }
         self.flush()?;
         // Who cannot see the question will not say yes.
-        let _shown = self.status.write_all(question.as_bytes()).and_then(|()| self.status.flush());
-        Ok(())
+        let _shown = self.status.write_all(clean(question, Passing::LINE).as_bytes()).and_then(|()| self.status.flush());
+        let mut answer = String::new();
+        let reading = io::stdin().lock().take(MAX_ANSWER_BYTES).read_line(&mut answer);
+        reading.map_err(|source| Error::Read { input: Input::Stdin, source })?;
+        Ok(answer.trim().to_owned())
+    }
+
+    /// Asks a person a question whose answer is no unless they say yes.
+    pub(crate) fn confirms(&mut self, question: &str) -> Result<bool> {
+        let answer = self.ask(&format!("{question} [y/N] "))?;
+        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Shows a bar for work of a known or unknown size, where a person watches.

@@ -1,8 +1,7 @@
 //! `ctx init`: agents and git are told to call this program.
 
 use std::{
-    env, io,
-    io::{BufRead as _, IsTerminal as _},
+    env,
     path::{self, Path},
 };
 
@@ -205,13 +204,7 @@ impl Consent {
         if self.yes {
             return Ok(true);
         }
-        if output.shape() == Shape::Json || !io::stdin().is_terminal() {
-            return Err(Unprepared::Unconfirmed.into());
-        }
-        output.ask("Make these changes? [y/N] ")?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).map_err(|source| Error::Read { input: Input::Stdin, source })?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        output.confirms("Make these changes?")
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod spooled;
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-
 use clap::Args;
 use contexture::{
     Contexture, Erasure, Filter, HeadReach, PurgePlan, PurgeTarget, PurgedFile, Purging, Reference,
@@ -108,7 +106,7 @@ impl Purge {
             }
             return Ok(());
         }
-        if !self.consent.yes && !is_confirmed(output)? {
+        if !self.consent.yes && !output.confirms("Purge this for good?")? {
             output.status("Nothing was changed.");
             return Ok(());
         }
@@ -248,18 +246,4 @@ fn listed(ids: impl ExactSizeIterator<Item = String>) -> String {
         shown.push(format!("and {more} more"));
     }
     shown.join(", ")
-}
-
-/// Asks whether to go on.
-fn is_confirmed(output: &mut Output) -> Result<bool> {
-    if output.shape() == Shape::Json || !io::stdin().is_terminal() {
-        return Err(Unprepared::Unconfirmed.into());
-    }
-    output.flush()?;
-    anstream::eprint!("Purge this for good? [y/N] ");
-    // Who cannot see the question will not say yes.
-    let _shown = io::stderr().flush();
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|source| Error::Read { input: Input::Stdin, source })?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,9 +1,6 @@
 //! `ctx trust`: recipes of projects that may count.
 
-use std::{
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
-    path::{self, Path, PathBuf},
-};
+use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use contexture::wire::{TrustState, TrustedRecipe};
@@ -107,16 +104,7 @@ impl TrustConsent {
         if self.dry_run || self.yes {
             return Ok(self.yes);
         }
-        if output.shape() == Shape::Json || !io::stdin().is_terminal() {
-            return Err(Unprepared::Unconfirmed.into());
-        }
-        output.flush()?;
-        anstream::eprint!("Trust what is shown? [y/N] ");
-        // Who cannot see the question will not say yes.
-        let _shown = io::stderr().flush();
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).map_err(|source| Error::Read { input: Input::Stdin, source })?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        output.confirms("Trust what is shown?")
     }
 }
 
