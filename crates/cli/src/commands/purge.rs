@@ -10,8 +10,7 @@ use contexture::{
 };
 
 use crate::{
-    error::{Error, Result, Unprepared},
-    input::Input,
+    error::{Error, Result},
     invocation::Invocation,
     output::{self, Output, Shape},
 };

@@ -8,7 +8,7 @@ use contexture_assembly::recipe::{Recipe, RecipeTrust, SourceInput};
 
 use crate::{
     conversation,
-    error::{Error, Result, Unprepared},
+    error::{Error, Result},
     input::Input,
     invocation::Invocation,
     output::{self, Output, Shape},
