@@ -175,7 +175,8 @@ impl Output {
         }
         self.flush()?;
         // Who cannot see the question will not say yes.
-        let _shown = self.status.write_all(clean(question, Passing::LINE).as_bytes()).and_then(|()| self.status.flush());
+        let _shown =
+            self.status.write_all(clean(question, Passing::LINE).as_bytes()).and_then(|()| self.status.flush());
         let mut answer = String::new();
         let reading = io::stdin().lock().take(MAX_ANSWER_BYTES).read_line(&mut answer);
         reading.map_err(|source| Error::Read { input: Input::Stdin, source })?;
