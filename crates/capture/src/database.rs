@@ -8,10 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture::open_found;
 use contexture_core::GivenSessionId;
 use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 
-use crate::{Runtime, regular_file::open_regular};
+use crate::Runtime;
 
 /// Longest value that is read.
 const MAX_VALUE_BYTES: i32 = 32 * 1024 * 1024;
@@ -101,7 +102,7 @@ impl DatabaseEntry {
 /// Lists the sessions of a database, by id, and says whose it is; nothing when a file is no database of a runtime.
 pub fn sessions_in(path: &Path) -> Option<(Runtime, Vec<DatabaseSession>)> {
     let mut magic = [0; 16];
-    open_regular(path).and_then(|mut file| file.read_exact(&mut magic)).ok()?;
+    open_found(path).and_then(|mut file| file.read_exact(&mut magic)).ok()?;
     if magic != *b"SQLite format 3\0" {
         return None;
     }

@@ -7,9 +7,10 @@ use std::{
     sync::Arc,
 };
 
+use contexture::open_found;
 use contexture_core::{GivenSessionId, Timestamp};
 
-use crate::{DatabaseEntry, regular_file::open_regular};
+use crate::DatabaseEntry;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
 pub(crate) const TAIL_BYTES: usize = 64 * 1024;
@@ -65,7 +66,7 @@ impl SessionInput {
         if let Some(entry) = DatabaseEntry::at(path) {
             return Ok(Self::Held(Cursor::new(entry.export().map_err(io::Error::other)?)));
         }
-        let mut file = open_regular(path)?;
+        let mut file = open_found(path)?;
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
         file.seek(SeekFrom::Start(0))?;

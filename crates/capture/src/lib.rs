@@ -23,7 +23,6 @@ mod live;
 mod origin;
 mod reading;
 mod registry;
-mod regular_file;
 mod rescue;
 mod resume;
 mod run;
@@ -61,7 +60,6 @@ pub use origin::{
     LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, Untraced, why_commit, why_lines,
 };
 pub use registry::{LiveSession, OpenCall, Process, Registry};
-pub use regular_file::read_small as read_small_file;
 pub use rescue::RescuedSessions;
 pub use resume::{ResumePoint, ResumeRequest, ResumedSession};
 pub use run::{

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture::LogStart;
+use contexture::{LogStart, read_found};
 use contexture_core::{CommitId, GivenSessionId, Machine, RuntimeSessionId};
 use contexture_store::{
     commit::{self, Filter, StoredCommit},
@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Capture, Result,
     import::note_once,
-    regular_file::read_small,
     steps::{Parent, SPAWNED_BY, State, label},
 };
 
@@ -195,6 +194,6 @@ pub(crate) fn spawn_call(path: &Path) -> Option<String> {
     struct ChainMeta {
         tool_use_id: Option<String>,
     }
-    let bytes = read_small(&path.with_extension("meta.json")).ok()?;
+    let bytes = read_found(&path.with_extension("meta.json")).ok()?;
     serde_json::from_slice::<ChainMeta>(&bytes).ok()?.tool_use_id
 }

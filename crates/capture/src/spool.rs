@@ -12,6 +12,7 @@ use std::{
     sync::Arc,
 };
 
+use contexture::open_found;
 pub use contexture::wire::Drained;
 use contexture_core::Timestamp;
 use contexture_store::{DurableFile, FileAccess, NameTaken, private};
@@ -22,7 +23,6 @@ pub use self::held::SpooledPiece;
 use crate::{
     Capture, CaptureReason, Error, Result, SessionFile,
     input::{Piece, TAIL_BYTES},
-    regular_file::open_regular,
 };
 
 /// Most bytes of a session that an entry holds. Whatever comes after them is in the session's own file only.
@@ -68,7 +68,7 @@ impl Spool {
     ///
     /// Returns how far the session is kept now.
     pub fn add(&self, file: &SessionFile, reason: &CaptureReason, captured: u64, at: Timestamp) -> io::Result<u64> {
-        let mut session = open_regular(&file.path)?;
+        let mut session = open_found(&file.path)?;
         // A session that has shrunk is another one.
         let captured = if session.metadata()?.len() < captured { 0 } else { captured };
         let start = captured.saturating_sub(TAIL_BYTES as u64);
@@ -143,7 +143,7 @@ impl Spool {
 
 impl Entry {
     fn read(path: &Path) -> io::Result<Self> {
-        let mut file = BufReader::new(open_regular(path)?);
+        let mut file = BufReader::new(open_found(path)?);
         let mut line = Vec::new();
         file.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
         let damaged = |source| io::Error::new(io::ErrorKind::InvalidData, source);

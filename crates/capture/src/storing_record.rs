@@ -1,8 +1,6 @@
 //! A record on its way into the store, piece by piece.
 
-use std::io::{self, Read};
-
-use contexture::Contexture;
+use contexture::{Contexture, PieceReader};
 use contexture_core::{ArtifactId, Format};
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -21,7 +19,7 @@ impl StoringRecord {
     pub(crate) fn begin(engine: &Contexture, format: &Format) -> Self {
         let (pieces, waiting) = mpsc::channel(PIECES_WAITING);
         let (engine, format) = (engine.clone(), format.clone());
-        let reader = RecordReader { waiting, piece: io::Cursor::default() };
+        let reader = PieceReader::new(waiting);
         let storing = tokio::spawn(async move { engine.put_content(&format, reader).await });
         Self { pieces, storing }
     }
@@ -38,26 +36,5 @@ impl StoringRecord {
         drop(self.pieces);
         let stored = self.storing.await.map_err(|_| contexture_store::Error::Closed)?;
         Ok(stored?)
-    }
-}
-
-/// Reads what is added.
-struct RecordReader {
-    waiting: mpsc::Receiver<Vec<u8>>,
-    piece: io::Cursor<Vec<u8>>,
-}
-
-impl Read for RecordReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.piece.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            match self.waiting.blocking_recv() {
-                Some(piece) => self.piece = io::Cursor::new(piece),
-                None => return Ok(0),
-            }
-        }
     }
 }

@@ -1,9 +1,10 @@
-//! Files that somebody names: the one place where they are opened.
+//! Files of others: the one place where they are opened.
 //!
 //! What a stranger names is looked for in a [`ConfinedDirectory`] and never found outside of it. What a person names may
-//! lie anywhere. Either is opened without waiting and looked at once it is open, so nobody can change it in between; only
+//! lie anywhere, and so may what a program finds by itself. Each is opened without waiting and looked at once it is open, so nobody can change it in between; only
 //! a regular file is read, and so much of it at most.
 
+mod found;
 mod person;
 mod project;
 mod refusal;
@@ -19,6 +20,7 @@ use std::{
 
 use rustix::fs::{self as system, Dir, Mode, OFlags};
 
+pub use found::{open_found, read_found};
 pub use person::{open_named, read_named};
 pub use project::ProjectDirectory;
 pub use refusal::{FileKind, FileRefusal};

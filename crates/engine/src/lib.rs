@@ -48,7 +48,9 @@ pub use block_on::block_on;
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
 pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
 pub use compact::{Compaction, Snapshot};
-pub use confined::{ConfinedDirectory, FileKind, FileRefusal, ProjectDirectory, open_named, read_named};
+pub use confined::{
+    ConfinedDirectory, FileKind, FileRefusal, ProjectDirectory, open_found, open_named, read_found, read_named,
+};
 pub use contexture_assembly as assembly;
 pub use contexture_core as core;
 pub use contexture_formats as formats;
@@ -83,6 +85,7 @@ pub use handle::{Clock, Contexture, Options};
 pub use history::{LogStart, Walk};
 pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, Stretch, Tier, TranslationLoss};
 pub use native_prefix::WrittenSession;
+pub use piece_reader::PieceReader;
 pub use purge::{HeadReach, PurgePlan, PurgeTarget, PurgedFile, Purging};
 pub use reference::Reference;
 pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};

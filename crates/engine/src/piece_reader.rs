@@ -21,13 +21,14 @@ pub(crate) async fn read_start(mut reader: Box<dyn Read + Send>) -> Result<(Vec<
 }
 
 /// Reads what another task sends.
-pub(crate) struct PieceReader {
+pub struct PieceReader {
     waiting: mpsc::Receiver<Vec<u8>>,
     piece: io::Cursor<Vec<u8>>,
 }
 
 impl PieceReader {
-    pub(crate) fn new(waiting: mpsc::Receiver<Vec<u8>>) -> Self {
+    /// Reads the pieces in the order in which they are sent, to the end of the channel. Only a thread that may block reads.
+    pub fn new(waiting: mpsc::Receiver<Vec<u8>>) -> Self {
         Self { waiting, piece: io::Cursor::default() }
     }
 }

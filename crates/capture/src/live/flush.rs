@@ -7,9 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use contexture::open_found;
 use memchr::memmem::Finder;
-
-use crate::regular_file::open_regular;
 
 /// Bytes before what is new in which the text may be too, because another hook has captured it.
 const LOOK_BACK: u64 = 256 * 1024;
@@ -41,7 +40,7 @@ pub(super) fn wait_for(path: &Path, text: &str, after: u64, limit: Duration) -> 
 
 /// Looks at what was added to a file, and remembers how far it looked.
 fn holds(path: &Path, needle: &Finder<'_>, from: &mut u64) -> io::Result<bool> {
-    let mut file = open_regular(path)?;
+    let mut file = open_found(path)?;
     let mut bytes = Vec::new();
     while file.metadata()?.len() > *from {
         file.seek(SeekFrom::Start(*from))?;

@@ -12,15 +12,12 @@ use std::{
 
 use contexture::{
     core::{GivenSessionId, Timestamp},
-    private,
+    open_found, private,
 };
 
 pub use self::record::{Deadline, KeptSession, Recorded};
 use super::{Trouble, TroubleLog, flush, process::is_alive};
-use crate::{
-    CaptureConfig, CaptureReason, Dialect, Error, LiveSession, Registry, Result, SessionFile, Spool,
-    regular_file::open_regular,
-};
+use crate::{CaptureConfig, CaptureReason, Dialect, Error, LiveSession, Registry, Result, SessionFile, Spool};
 
 /// Longest first line that is looked at.
 const MAX_FIRST_LINE: u64 = 4 * 1024 * 1024;
@@ -195,8 +192,8 @@ impl Recorder {
 /// Names the format of what a program has printed: whoever listed it may have been killed before the first line came.
 fn tell_dialect(file: &mut SessionFile) {
     let mut line = Vec::new();
-    let read = open_regular(&file.path)
-        .and_then(|file| BufReader::new(file.take(MAX_FIRST_LINE)).read_until(b'\n', &mut line));
+    let read =
+        open_found(&file.path).and_then(|file| BufReader::new(file.take(MAX_FIRST_LINE)).read_until(b'\n', &mut line));
     if let Some(dialect) = read.ok().and_then(|_| Dialect::of_first_line(&line)) {
         file.format = dialect.format();
         dialect.runtime().as_str().clone_into(&mut file.settings.runtime);

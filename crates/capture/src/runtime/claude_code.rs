@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture::read_found;
 use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,7 +22,6 @@ use super::{
 use crate::{
     detect::{FormatSigns, has_texts},
     discover::is_lines,
-    regular_file::read_small,
 };
 
 /// How long it keeps sessions when its settings do not say.
@@ -136,7 +136,7 @@ fn file_name(name: &SessionName<'_>) -> String {
 }
 
 fn retention_micros(home: &Path) -> Option<i64> {
-    let text = read_small(&home.join("settings.json")).unwrap_or_default();
+    let text = read_found(&home.join("settings.json")).unwrap_or_default();
     // It deletes nothing while it cannot read its settings, but they may be repaired.
     let settings: Settings = serde_json::from_slice(&text).unwrap_or_default();
     settings.cleanup_period_days.unwrap_or(USUAL_DAYS).checked_mul(DAY_MICROS)

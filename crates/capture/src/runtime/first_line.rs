@@ -5,9 +5,8 @@ use std::{
     path::Path,
 };
 
+use contexture::open_found;
 use serde::de::DeserializeOwned;
-
-use crate::regular_file::open_regular;
 
 /// Longest first line that is looked at.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -15,6 +14,6 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Reads the first line of a session. One that cannot be read says nothing.
 pub(super) fn first_line<T: DeserializeOwned + Default>(path: &Path) -> T {
     let mut line = Vec::new();
-    let read = open_regular(path).and_then(|file| BufReader::new(file.take(MAX_BYTES)).read_until(b'\n', &mut line));
+    let read = open_found(path).and_then(|file| BufReader::new(file.take(MAX_BYTES)).read_until(b'\n', &mut line));
     read.ok().and_then(|_| serde_json::from_slice(&line).ok()).unwrap_or_default()
 }

@@ -7,8 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture::open_found;
+
 use super::{KEPT, MAX_HEADER_BYTES, MAX_PIECE_BYTES, Spool, SpoolHeader, listed};
-use crate::regular_file::open_regular;
 
 /// An entry of the spool, whether it waits or was kept aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl SpooledPiece {
     /// Returns all that it holds.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        open_regular(&self.path)?.take(MAX_HEADER_BYTES + MAX_PIECE_BYTES).read_to_end(&mut bytes)?;
+        open_found(&self.path)?.take(MAX_HEADER_BYTES + MAX_PIECE_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -53,6 +54,6 @@ impl SpooledPiece {
 
 fn session_of(path: &Path) -> Option<PathBuf> {
     let mut line = Vec::new();
-    BufReader::new(open_regular(path).ok()?).take(MAX_HEADER_BYTES).read_until(b'\n', &mut line).ok()?;
+    BufReader::new(open_found(path).ok()?).take(MAX_HEADER_BYTES).read_until(b'\n', &mut line).ok()?;
     Some(serde_json::from_slice::<SpoolHeader>(&line).ok()?.file.path)
 }

@@ -134,7 +134,7 @@ impl ChangeStep {
 /// Reads a text; nothing, if there is no such file.
 pub(super) fn read(path: &Path) -> Result<Option<String>> {
     let text = |bytes| String::from_utf8(bytes).map_err(io::Error::other);
-    match contexture_capture::read_small_file(path).and_then(text) {
+    match contexture::read_found(path).and_then(text) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::Read { input: Input::File(path.to_owned()), source }),

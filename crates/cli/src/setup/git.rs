@@ -93,7 +93,7 @@ fn aside(place: &Path) -> PathBuf {
 }
 
 fn there(place: &Path) -> Result<There> {
-    match contexture_capture::read_small_file(place) {
+    match contexture::read_found(place) {
         // A hook of others may be a program, so it need not be text.
         Ok(bytes) => Ok(match String::from_utf8(bytes) {
             Ok(text) if text.lines().nth(1) == Some(MARKER) => There::Ours(text),

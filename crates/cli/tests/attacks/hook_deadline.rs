@@ -92,7 +92,7 @@ fn a_pipe_or_a_device_is_no_transcript_and_keeps_nobody_waiting() {
         user.stop_about(&transcript);
     }
     assert_eq!((user.commits(), user.spooled()), (0, 0));
-    assert!(user.log_of_troubles().contains("no regular file"), "{}", user.log_of_troubles());
+    assert!(user.log_of_troubles().contains("it is a named pipe"), "{}", user.log_of_troubles());
 }
 
 #[test]

@@ -66,6 +66,15 @@ impl From<Errno> for FileRefusal {
     }
 }
 
+impl From<FileRefusal> for io::Error {
+    fn from(refusal: FileRefusal) -> Self {
+        match refusal {
+            FileRefusal::Unreadable(error) => error,
+            other => Self::other(other),
+        }
+    }
+}
+
 impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -138,6 +138,22 @@ fn a_person_may_name_anything_that_is_regular_and_bounded() {
 }
 
 #[test]
+fn what_is_found_is_read_only_if_it_is_regular_and_of_a_usual_size() {
+    let around = Around::new();
+    let path = around.path("in/settings.json");
+    fs::write(&path, "{}").unwrap();
+    assert_eq!(read_found(&path).unwrap(), b"{}");
+    fs::File::options().write(true).open(&path).unwrap().set_len(5 << 20).unwrap();
+    assert_eq!(read_found(&path).unwrap_err().to_string(), "it has more than 4 MiB");
+    let fifo = around.path("in/fifo");
+    system::mknodat(system::CWD, &fifo, system::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let said = |path: &Path| open_found(path).unwrap_err().to_string();
+    let said = [said(&fifo), said(&around.path("in")), said(Path::new("/dev/zero"))];
+    assert_eq!(said, ["it is a named pipe", "it is a directory", "it is a device"]);
+    assert_eq!(open_found(&around.path("in/absent")).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+}
+
+#[test]
 fn a_directory_is_listed_as_far_as_it_may() {
     let around = Around::new();
     let mut names = around.inside.names(Path::new(""), 2).unwrap();

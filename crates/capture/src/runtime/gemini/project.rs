@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use contexture::read_found;
 use serde_json::Value;
-
-use crate::regular_file::read_small;
 
 /// The file in such a place that names the directory.
 pub(super) const MARKER: &str = ".project_root";
@@ -12,7 +11,7 @@ pub(super) const MARKER: &str = ".project_root";
 /// Returns where it keeps what belongs to a directory: where it says, or a place of that name that is free.
 pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
     let places = home.join("tmp");
-    let registry = read_small(&home.join("projects.json")).unwrap_or_default();
+    let registry = read_found(&home.join("projects.json")).unwrap_or_default();
     let registry: Value = serde_json::from_slice(&registry).unwrap_or_default();
     if let Some(slug) = registry["projects"][directory].as_str() {
         return places.join(slug);
@@ -22,7 +21,7 @@ pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "project" } else { slug };
     let taken = |slug: &str| registry["projects"].as_object().is_some_and(|all| all.values().any(|name| name == slug));
-    let is_own = |place: &Path| match read_small(&place.join(MARKER)) {
+    let is_own = |place: &Path| match read_found(&place.join(MARKER)) {
         Ok(root) => root.trim_ascii() == directory.as_bytes(),
         Err(_) => !place.exists(),
     };

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use contexture::read_found;
 use serde::Deserialize;
 
 use super::super::descriptor::DAY_MICROS;
-use crate::regular_file::read_small;
 
 /// How long it keeps sessions when its settings do not say.
 const USUAL_DAYS: i64 = 30;
@@ -32,7 +32,7 @@ struct SessionRetention {
 
 /// Returns how long it keeps a session after its last line; nothing when it deletes none.
 pub(super) fn micros(home: &Path) -> Option<i64> {
-    let text = read_small(&home.join("settings.json")).unwrap_or_default();
+    let text = read_found(&home.join("settings.json")).unwrap_or_default();
     let settings: RetentionSettings = serde_json::from_slice(&text).unwrap_or_default();
     let SessionRetention { enabled, max_age } = settings.general.session_retention;
     if enabled == Some(false) {
