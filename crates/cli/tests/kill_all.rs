@@ -15,9 +15,11 @@ use contexture_testkit::{Numbers, noise};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How many programs are started, unless `CTX_KILL_ROUNDS` says otherwise: few enough for every day.
-const ROUNDS: usize = 120;
-/// How often all is looked at on the way.
+/// How many programs are killed, unless `CTX_KILLS` says otherwise: few enough for every day.
+const KILLS: usize = 60;
+/// How many are killed in one home: a purge writes the store anew, so more would take longer and longer.
+const KILLS_OF_A_HOME: usize = 250;
+/// How often all of a home is looked at.
 const LOOKS: usize = 4;
 
 /// What is killed. A command that changes the store has a row.
@@ -41,48 +43,76 @@ struct Action {
 
 #[test]
 fn nothing_acknowledged_is_lost_whatever_is_killed() {
-    let rounds = std::env::var("CTX_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
-    let home = Home::new();
+    let wanted = std::env::var("CTX_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     let mut numbers = Numbers(0x0dead);
+    let mut tally = Tally::default();
+    while tally.killed() < wanted {
+        let home = Home::new();
+        kill_some(&home, &mut numbers, KILLS_OF_A_HOME.min(wanted - tally.killed()), &mut tally);
+    }
+    let killed = ACTIONS.iter().zip(&tally.killed_of).map(|(action, killed)| format!("{} {killed}", action.name));
+    let killed = killed.collect::<Vec<_>>().join(", ");
+    println!("{} of {} programs were killed: {killed}", tally.killed(), tally.started);
+    println!("{} ids were acknowledged in {} homes, and all are there", tally.acknowledged, tally.homes);
+}
+
+/// What was done to all homes.
+struct Tally {
+    homes: usize,
+    started: usize,
+    acknowledged: usize,
+    killed_of: [usize; ACTIONS.len()],
+    /// Microseconds, by action: about as long as it takes on this machine, so that it is killed anywhere in its life.
+    lives: [usize; ACTIONS.len()],
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let (killed_of, lives) = ([0; ACTIONS.len()], [40_000; ACTIONS.len()]);
+        Self { homes: 0, started: 0, acknowledged: 0, killed_of, lives }
+    }
+}
+
+impl Tally {
+    fn killed(&self) -> usize {
+        self.killed_of.iter().sum()
+    }
+}
+
+/// Starts programs in a home until so many of them were killed, and looks at all that is there.
+fn kill_some(home: &Home, numbers: &mut Numbers, kills: usize, tally: &mut Tally) {
     let mut acknowledged: Vec<String> = Vec::new();
-    let mut killed = vec![0usize; ACTIONS.len()];
-    // Microseconds, by action: about as long as it takes on this machine, so that it is killed anywhere in its life.
-    let mut lives = vec![10_000usize; ACTIONS.len()];
-    for round in 0..rounds {
-        let mut ticket = numbers.below(ACTIONS.iter().map(|action| action.weight).sum());
-        let chosen = ACTIONS.iter().position(|action| {
-            let is_chosen = ticket < action.weight;
-            ticket = ticket.saturating_sub(action.weight);
-            is_chosen
-        });
-        let chosen = chosen.unwrap();
-        let mut child = (ACTIONS[chosen].start)(&home, &mut numbers, round);
-        if numbers.below(4) > 0 {
-            thread::sleep(Duration::from_micros(numbers.below(lives[chosen]) as u64));
+    let mut killed = 0;
+    while killed < kills {
+        let round = tally.started;
+        tally.started += 1;
+        let chosen = choose(numbers);
+        let action = &ACTIONS[chosen];
+        let mut child = (action.start)(home, numbers, round);
+        if numbers.below(8) > 0 {
+            thread::sleep(Duration::from_micros(numbers.below(tally.lives[chosen]) as u64));
             // It may be done already.
             _ = child.kill();
         }
         let mut printed = String::new();
         child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
         let ended = child.wait().unwrap();
-        assert!(ended.success() || ended.code().is_none(), "{} ended with {ended}", ACTIONS[chosen].name);
+        assert!(ended.success() || ended.code().is_none(), "{} ended with {ended}", action.name);
         if let Some(artifact) = home.purging.take() {
             home.purged.borrow_mut().push((artifact, ended.success()));
         }
-        if ended.code().is_none() {
-            killed[chosen] += 1;
-            lives[chosen] += lives[chosen] / 10;
-        } else {
-            lives[chosen] -= lives[chosen] / 20;
-        }
         // An id that is printed whole is acknowledged, whether its program was killed then or not.
-        acknowledged.extend(
-            printed
-                .split_inclusive('\n')
-                .filter(|line| line.starts_with("ctx-") && line.ends_with('\n'))
-                .map(|line| line.trim().to_owned()),
-        );
-        if (round + 1) % rounds.div_ceil(LOOKS) == 0 {
+        let whole = printed.split_inclusive('\n').filter(|line| line.starts_with("ctx-") && line.ends_with('\n'));
+        acknowledged.extend(whole.map(|line| line.trim().to_owned()));
+        let life = &mut tally.lives[chosen];
+        if ended.code().is_some() {
+            *life -= *life / 16;
+            continue;
+        }
+        *life += *life / 16;
+        tally.killed_of[chosen] += 1;
+        killed += 1;
+        if killed % kills.div_ceil(LOOKS) == 0 {
             home.look(&acknowledged);
         }
     }
@@ -91,9 +121,19 @@ fn nothing_acknowledged_is_lost_whatever_is_killed() {
     home.look(&acknowledged);
     let report: Value = serde_json::from_str(&home.ctx(&["--json", "fsck"]).unwrap()).unwrap();
     assert_eq!(report["unreferenced"]["artifacts"], json!(0));
-    let killed: Vec<String> =
-        ACTIONS.iter().zip(&killed).map(|(action, killed)| format!("{} {killed}", action.name)).collect();
-    println!("{rounds} programs, {} ids acknowledged; killed: {}", acknowledged.len(), killed.join(", "));
+    tally.acknowledged += acknowledged.len();
+    tally.homes += 1;
+}
+
+/// Chooses what is done, each by its weight.
+fn choose(numbers: &mut Numbers) -> usize {
+    let mut ticket = numbers.below(ACTIONS.iter().map(|action| action.weight).sum());
+    let chosen = ACTIONS.iter().position(|action| {
+        let is_chosen = ticket < action.weight;
+        ticket = ticket.saturating_sub(action.weight);
+        is_chosen
+    });
+    chosen.unwrap()
 }
 
 /// A home with a store.
