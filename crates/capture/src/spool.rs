@@ -85,7 +85,7 @@ impl Spool {
         Ok(start + copied)
     }
 
-    /// Tells whether there is room for some bytes more.
+    /// Tells whether there is room for an entry of some bytes more.
     fn check_room(&self, bytes: u64) -> io::Result<()> {
         let files = self.directory.read_dir()?.flatten();
         let (mut held, mut count) = (bytes, 0);
@@ -93,7 +93,7 @@ impl Spool {
             held += file.len();
             count += 1;
         }
-        if held > MAX_SPOOL_BYTES || count > MAX_ENTRIES {
+        if held > MAX_SPOOL_BYTES || count >= MAX_ENTRIES {
             let mebibytes = MAX_SPOOL_BYTES >> 20;
             let limits = format!("the spool is full ({mebibytes} MiB or {MAX_ENTRIES} entries)");
             return Err(io::Error::other(format!("{limits}; what is new is in the session's own file only")));

@@ -73,6 +73,18 @@ fn a_grace_that_is_too_short_for_others_is_named() {
 }
 
 #[test]
+fn a_longer_grace_keeps_what_is_younger() {
+    let user = User::new();
+    kill_in_the_middle(&user, "one");
+    let left = unreferenced(&user);
+    // Two days have passed.
+    assert!(later(&user, &["gc", "--grace", "7d"]).contains("may be too young to judge"));
+    assert_eq!(unreferenced(&user), left);
+    later(&user, &["gc", "--grace", "1d"]);
+    assert_eq!(unreferenced(&user), 0);
+}
+
+#[test]
 fn the_room_goes_back_to_the_disk_when_somebody_says_so() {
     let user = User::with_history();
     kill_in_the_middle(&user, "one");

@@ -184,6 +184,32 @@ fn a_store_that_somebody_writes_to_without_end_keeps_no_agent_waiting_and_nothin
 }
 
 #[test]
+fn a_spool_that_is_full_takes_no_more_and_nothing_is_lost() {
+    let user = User::new();
+    user.turns(0..1);
+    user.stop_about(&user.path("session.jsonl"));
+    let database = rusqlite::Connection::open(user.path("store").join("contexture.db")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    user.turns(1..2);
+    user.stop_about(&user.path("session.jsonl"));
+    let held = user.spooled();
+    assert!(held > 0);
+    let spool = fs::read_dir(user.path(".local/state/contexture/spool")).unwrap().next().unwrap().unwrap().path();
+    // It takes no room on the disk, but counts.
+    File::create(spool.join("other")).unwrap().set_len(512 << 20).unwrap();
+    user.turns(2..3);
+    user.stop_about(&user.path("session.jsonl"));
+    assert!(user.log_of_troubles().contains("the spool is full"), "{}", user.log_of_troubles());
+    assert_eq!(user.spooled(), held + (512 << 20));
+    fs::remove_file(spool.join("other")).unwrap();
+    database.execute_batch("ROLLBACK").unwrap();
+    user.turns(3..4);
+    user.stop_about(&user.path("session.jsonl"));
+    user.done(&["import", "--runtime", "claude-code", user.path("session.jsonl").to_str().unwrap()]);
+    assert_eq!(user.done(&["materialize", &format!("session/{SESSION}")]), user.read("session.jsonl").trim_end());
+}
+
+#[test]
 fn a_crowd_of_hooks_ends_in_time_and_every_line_is_there_once() {
     const CROWD: usize = 48;
     let user = User::new();

@@ -19,6 +19,7 @@ mod modes;
 mod passwords;
 mod purging;
 mod redaction;
+mod seal_keys;
 mod terminal;
 
 pub(crate) use sqlite_place::Place;

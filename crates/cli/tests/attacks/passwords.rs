@@ -436,6 +436,22 @@ fn a_configuration_file_names_the_store_and_is_the_users_alone() {
 }
 
 #[test]
+fn a_configuration_file_of_somebody_else_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only the superuser can give a file to somebody else");
+        return;
+    }
+    let agents = Agents::new();
+    agents.configure("postgres://ada:hunter2hunter2@db.example/work");
+    let file = agents.user.path(".config/contexture/config.toml");
+    std::os::unix::fs::chown(&file, Some(12_345), None).unwrap();
+    let refused = agents.run(&["log"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains("config.toml") && refused.stderr.contains("belongs to somebody else"), "{refused}");
+    assert_unshown(&refused, "hunter2hunter2", "a configuration of somebody else");
+}
+
+#[test]
 fn a_configuration_file_that_is_wrong_is_refused_without_a_word_of_it() {
     let agents = Agents::new();
     for content in [

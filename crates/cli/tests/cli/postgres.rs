@@ -354,6 +354,27 @@ fn the_rights_that_are_named_are_enough() {
 }
 
 #[test]
+fn who_does_not_own_the_tables_is_told_who_finishes_a_purge() {
+    let user = User::with_history();
+    let url = user.url_as(&user.make_stranger(), None);
+    let checked: Value =
+        serde_json::from_str(&user.run(&["store", "check", &url, "--json"]).stdout).unwrap_or_default();
+    assert_eq!(checked, Value::Null, "it has no rights yet");
+    let (server, schema) = (user.place.backend.server(), user.place.backend.schema());
+    let role = format!("stranger_of_{schema}");
+    server.psql(&format!(
+        "GRANT USAGE ON SCHEMA {schema} TO {role}; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}"
+    ));
+    let purged = user.run(&["--store", &url, "purge", "main~1", "--yes"]);
+    assert_eq!(purged.code, 1, "{purged}");
+    assert!(purged.stderr.contains("ctx purge --finish"), "{purged}");
+    assert!(user.done(&["show", "main~1"]).contains("purged"));
+    assert_eq!(user.run(&["purge", "--finish"]).code, 0);
+    assert_eq!(user.run(&["fsck"]).code, 0);
+}
+
+#[test]
 fn what_says_of_no_store_where_it_is_is_refused() {
     let user = User::new();
     assert_snapshot!(user.run_at("mysql://ada:s3cret@host/work", &["log"]), @r#"

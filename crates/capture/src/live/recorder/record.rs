@@ -232,7 +232,7 @@ impl Recorder {
         match self.spool.add(file, reason, captured, now) {
             Ok(kept) => Ok(Some(kept)),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !file.path.exists() => Ok(None),
-            Err(error) => Err(Error::State(error)),
+            Err(source) => Err(Error::Io { attempt: "write down what the store did not take", source }),
         }
     }
 
