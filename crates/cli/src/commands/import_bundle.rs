@@ -12,8 +12,11 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  ctx import-bundle main.bundle
-  ctx --store ./copy import-bundle - < main.bundle";
+  ctx import-bundle chains.bundle
+  ctx --store ./copy import-bundle - < chains.bundle";
+
+/// Most heads that are named of those that fared alike.
+const MAX_NAMED: usize = 5;
 
 /// Takes in a file that `ctx export` wrote
 ///
@@ -70,19 +73,22 @@ impl ImportBundle {
                 "{artifacts} came without the original content, masked where there is a form to show."
             ));
         }
-        if !moved_heads.is_empty() {
-            output.status(format_args!("Heads made or moved: {}", names(&moved_heads)));
-        }
-        if !kept_heads.is_empty() {
-            output.status(format_args!(
-                "Heads left where they are, because they went another way: {}",
-                names(&kept_heads)
-            ));
-        }
+        tell_heads("made or moved", &moved_heads, output);
+        tell_heads("left where they are, because they went another way", &kept_heads, output);
         Ok(())
     }
 }
 
-fn names(heads: &[HeadName]) -> String {
-    heads.iter().map(HeadName::as_str).collect::<Vec<_>>().join(", ")
+/// Tells what became of heads: how many they are, the first of them, and where the rest is.
+fn tell_heads(fate: &str, heads: &[HeadName], output: &mut Output) {
+    if heads.is_empty() {
+        return;
+    }
+    output.status(format_args!("{} {fate}:", output::counted(heads.len() as u64, "head")));
+    for head in heads.iter().take(MAX_NAMED) {
+        output.status(format_args!("  {head}"));
+    }
+    if let Some(more) = heads.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        output.status(format_args!("  and {} more: `ctx head list` shows all", output::count(more as u64)));
+    }
 }

@@ -82,7 +82,9 @@ fn the_walk_shows_real_commands_and_can_be_kept() {
         Exported 6 commits, 6 artifacts (7.7 kB), 8 annotations and 2 heads to chains.bundle.
       $ ctx --store copy import-bundle chains.bundle
         Took in 6 of 6 commits and 8 annotations.
-        Heads made or moved: main, review
+        2 heads made or moved:
+          main
+          review
       $ ctx --store copy resolve ada@laptop
         ctx-a67f265368dbbff10add6ffc214acbae
       $ ctx --store copy materialize main -o again.jsonl

@@ -16,7 +16,9 @@ fn a_bundle_carries_chains_to_another_store_with_their_ids() {
     assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle"]), @"
     [stderr]
     Took in 6 of 6 commits and 5 annotations.
-    Heads made or moved: main, review
+    2 heads made or moved:
+      main
+      review
     ");
     assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle", "--json"]), @r#"{"schema":"contexture/1","commits":6,"new_commits":0,"new_annotations":0,"envelopes":0,"new_envelopes":0,"moved_heads":[],"kept_heads":[]}"#);
     assert_eq!(user.done(&["--store", "copy", "log", "--graph"]), user.done(&["log", "--graph"]));
@@ -30,7 +32,8 @@ fn a_bundle_passes_through_a_pipe() {
     assert_snapshot!(user.pipe(bundle.stdout, &["--store", "copy", "import-bundle", "-"]), @"
     [stderr]
     Took in 3 of 3 commits and 3 annotations.
-    Heads made or moved: review
+    1 head made or moved:
+      review
     ");
 }
 
@@ -42,7 +45,28 @@ fn a_head_that_went_another_way_stays() {
     assert_snapshot!(user.run(&["import-bundle", "main.bundle"]), @"
     [stderr]
     Took in 0 of 6 commits and 0 annotations.
-    Heads left where they are, because they went another way: main
+    1 head left where they are, because they went another way:
+      main
+    ");
+}
+
+#[test]
+fn many_heads_are_counted_and_the_first_named() {
+    let user = User::with_history();
+    for number in 10..18 {
+        user.done(&["fork", "main", "--head", &format!("try/{number}")]);
+    }
+    user.done(&["export", "--all", "-o", "all.bundle"]);
+    assert_snapshot!(user.run(&["--store", "copy", "import-bundle", "all.bundle"]), @"
+    [stderr]
+    Took in 6 of 6 commits and 5 annotations.
+    10 heads made or moved:
+      main
+      review
+      try/10
+      try/11
+      try/12
+      and 5 more: `ctx head list` shows all
     ");
 }
 
