@@ -1,8 +1,10 @@
 //! The grammar of the command line.
 
+mod groups;
+
 use std::ffi::OsString;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use contexture::core::SpaceName;
 
 use crate::{
@@ -24,23 +26,19 @@ use crate::{
 const ABOUT: &str = "\
 Version control for what LLM agents know.
 
-An agent's transcript becomes a chain of commits: check in each turn, fork it, compact it, and get back the exact \
-conversation of any commit, on any machine.";
+What your agents say and do becomes chains of commits, a turn each: see it, lead a line of code back to the \
+conversation that wrote it, go on from any turn in any agent, and get back the exact bytes, on any machine.";
 
 macro_rules! first_steps {
     () => {
         "\
 First steps:
-  ctx demo
-      shows all of it at work in a throw-away store
   ctx init
-      has every turn of your agents kept from now on
-  ctx checkpoint --format claude-code-v1 --head main turn.jsonl
-      makes a commit of a transcript and points the head `main` to it
+      has every turn of your agents kept from now on, and takes in their earlier sessions
   ctx log --graph
-      shows the commits
-  ctx materialize main > conversation.jsonl
-      gives the conversation back"
+      shows what they did, once there is something
+  ctx demo
+      shows all of it at work in a throw-away store"
     };
 }
 
@@ -176,6 +174,15 @@ pub(crate) enum Command {
     Schema(Schema),
     Completions(Completions),
     Man(Man),
+}
+
+impl Args {
+    /// Reads the command line of this process.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut grammar = groups::grammar();
+        let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    }
 }
 
 impl Command {

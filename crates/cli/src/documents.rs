@@ -93,6 +93,11 @@ fn what_the_program_does_not_know_is_a_problem() {
     assert!(understood("ctx show", true).is_err());
 }
 
+/// Returns what is wrong with the commands of a text.
+pub(crate) fn problems(text: &str) -> Vec<String> {
+    mentions(text).iter().filter_map(|mention| understood(mention).err()).collect()
+}
+
 /// Returns the command lines of a document.
 fn mentions(document: &str) -> Vec<Mention> {
     let mut found = Vec::new();

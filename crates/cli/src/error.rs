@@ -7,16 +7,18 @@ mod hint;
 mod page;
 #[cfg(test)]
 mod samples;
+mod suggestion;
 mod unprepared;
 
 use std::{
+    env,
     io::{self, Write as _},
     path::PathBuf,
     process::{ExitCode, ExitStatus},
 };
 
 use anstream::{AutoStream, ColorChoice};
-use clap::error::{ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use contexture::{
     Coded as _, Erasure, Error as EngineError, ErrorCode, FileRefusal, Location, LocationError, QueryError,
     SealKeyError, StoreError,
@@ -28,6 +30,7 @@ use contexture_assembly::{check::Level, packs, recipe};
 use contexture_capture::{Error as CaptureError, Untraced};
 
 use crate::{
+    args::Color,
     input::Input,
     output::{self, Palette, Passing, Shape},
     recipes,
@@ -321,6 +324,11 @@ fn exposure(mode: u32, is_own: bool) -> String {
 /// Answers a command line that was not understood, or one that asks for help.
 pub(crate) fn refuse(mut refusal: clap::Error, shape: Shape) -> ExitCode {
     let helps = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (refusal.kind(), refusal.get(ContextKind::InvalidSubcommand))
+    {
+        return no_command(word, shape);
+    }
     let reason = clean_arguments(&mut refusal);
     // The text of the value's own parser is the one part that the error does not let go of.
     let clean_reason = |text: String| match &reason {
@@ -346,6 +354,23 @@ pub(crate) fn refuse(mut refusal: clap::Error, shape: Shape) -> ExitCode {
         io::stderr().write_all(output::without_passwords(&text).as_bytes())
     };
     if helps { Exit::Done.into() } else { Exit::Usage.into() }
+}
+
+/// Answers a command that there is not with the one that was probably meant.
+fn no_command(word: &str, shape: Shape) -> ExitCode {
+    let (typed, hint) = suggestion::of(word, env::args_os());
+    let typed = output::without_passwords(&typed);
+    let message = format!("there is no command `{}`", output::clean(&typed, Passing::LINE));
+    // Nobody is left to tell when the stream is closed.
+    let _printed = if shape == Shape::Json {
+        let error = FailureBody { code: ErrorCode::Usage, message, causes: Vec::new(), hint: Some(hint) };
+        let document = serde_json::to_string(&Versioned::new(FailureDocument { error }));
+        writeln!(io::stderr(), "{}", document.expect("texts have a JSON form"))
+    } else {
+        let Palette { error, hint: mark, .. } = Palette::for_stream(Color::Auto, &io::stderr());
+        writeln!(io::stderr(), "{error}error:{error:#} {message}\n  {mark}hint:{mark:#} {hint}")
+    };
+    Exit::Usage.into()
 }
 
 /// Makes each argument that an error repeats one harmless line. Returns why a value was refused, which stays as it is.

@@ -35,8 +35,6 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser as _;
-
 use crate::{
     args::{Args, Globals},
     commands::hook::Hook,
@@ -51,7 +49,7 @@ fn main() -> ExitCode {
         hook.run(&invocation(globals));
         return Exit::Done.into();
     }
-    let args = match Args::try_parse() {
+    let args = match Args::read() {
         Ok(args) => args,
         Err(refusal) => {
             let json = env::args_os().any(|argument| argument == "--json");

@@ -12,14 +12,38 @@ fn a_typing_error_is_answered_with_what_was_meant() {
     assert_snapshot!(user.run(&["materialise", "main"]), @"
     [exit 2]
     [stderr]
-    error: unrecognized subcommand 'materialise'
-
-      tip: a similar subcommand exists: 'materialize'
-
-    Usage: ctx [OPTIONS] <COMMAND>
-
-    For more information, try '--help'.
+    error: there is no command `ctx materialise`
+      hint: did you mean `ctx materialize`? `ctx --help` lists the commands
     ");
+    assert_snapshot!(user.run(&["lgo"]), @"
+    [exit 2]
+    [stderr]
+    error: there is no command `ctx lgo`
+      hint: did you mean `ctx log`? `ctx --help` lists the commands
+    ");
+    assert_snapshot!(user.run(&["recipe", "lst"]), @"
+    [exit 2]
+    [stderr]
+    error: there is no command `ctx recipe lst`
+      hint: did you mean `ctx recipe list`? `ctx recipe --help` lists the commands
+    ");
+    assert_snapshot!(user.run(&["branch", "--list"]), @"
+    [exit 2]
+    [stderr]
+    error: there is no command `ctx branch`
+      hint: `ctx head list` lists the heads, `ctx fork ID --head NAME` starts a branch
+    ");
+    assert_snapshot!(user.run(&["x\u{1b}[2Jy\nz"]), @"
+    [exit 2]
+    [stderr]
+    error: there is no command `ctx x�[2Jy�z`
+      hint: `ctx --help` lists the commands
+    ");
+    assert_snapshot!(user.run(&["status", "--json"]), @r#"
+    [exit 2]
+    [stderr]
+    {"schema":"contexture/1","error":{"code":"usage","message":"there is no command `ctx status`","causes":[],"hint":"`ctx doctor` says whether all is captured, `ctx log` what was done last"}}
+    "#);
     assert_snapshot!(user.run(&["log", "--grpah"]), @"
     [exit 2]
     [stderr]

@@ -72,72 +72,75 @@ fn help_lists_the_commands() {
     assert_snapshot!(help().0, @"
     Version control for what LLM agents know.
 
-    An agent's transcript becomes a chain of commits: check in each turn, fork it, compact it, and get
-    back the exact conversation of any commit, on any machine.
+    What your agents say and do becomes chains of commits, a turn each: see it, lead a line of code back
+    to the conversation that wrote it, go on from any turn in any agent, and get back the exact bytes,
+    on any machine.
 
     Usage: ctx [OPTIONS] <COMMAND>
 
-    Commands:
+    See what agents did:
+      log            Shows history, newest first
+      show           Shows a commit: every field, what was said about it, and what points to it
+      cat            Shows a conversation to be read
+      search         Finds where something was said
+      list           Lists commits that pass a filter, newest first by the time they carry
+      blame          Shows which context made the lines of a file
+      why-commit     Shows which context made a git commit
       demo           Walks through the important commands in a throw-away store
+
+    Resume from any point:
+      resume         Goes on with a conversation in an agent
+      fork           Starts a branch: a new head at a commit
+      compact        Records a summary that replaces a history from here on
+      snapshot       Stores the whole conversation of a commit in one new commit
+
+    Capture what agents do:
       init           Has every turn of your agents kept from now on
       import         Takes in the sessions that agents have kept
       run            Runs an agent and captures what it says
       watch          Takes in sessions as agents write them
       doctor         Proves that all that agents have said is in the store, or says what to do
       current        Prints the commit that is the caller's understanding now
-      hook           Takes in what has just happened in an agent's session
-      checkpoint     Checks in content as a commit and prints its id
-      materialize    Writes the conversation of a commit
-      resume         Goes on with a conversation in an agent
-      cat            Shows a conversation to be read
-      log            Shows history, newest first
-      show           Shows a commit: every field, what was said about it, and what points to it
-      children       Lists the commits whose parent is the given one, in the order they were made
-      list           Lists commits that pass a filter, newest first by the time they carry
-      search         Finds where something was said
-      resolve        Prints the last commit that a principal had made at a time
-      blame          Shows which context made the lines of a file
-      why-commit     Shows which context made a git commit
+
+    Assemble what a model is given:
       assemble       Assembles a context under a budget, and keeps an envelope that proves it
       recipe         Lists, checks and shows recipes: declared ways to build a context
       trust          Trusts the recipes of a project, so that they count by their names
       envelope       Shows, explains and replays what was assembled
       missing        Lists and settles what assemblies could not find or fit
       check          Checks records of the Agent Context standard and says which level they reach
-      annotate       Adds a summary, tags or labels to a commit
-      fork           Starts a branch: a new head at a commit
-      compact        Records a summary that replaces a history from here on
-      snapshot       Stores the whole conversation of a commit in one new commit
+
+    Store: name, move, protect and check what is kept:
       head           Lists, points, deletes heads and shows where they were
-      artifact       Stores, writes and measures artifacts: immutable bytes named by their BLAKE3
-      journal        Shows every change of the space in order
-      secrets        Lists what was found secret, says where it was, and sets what becomes of it
+      annotate       Adds a summary, tags or labels to a commit
       export         Writes commits with all that leads to them as one self-verifying file
       import-bundle  Takes in a file that `ctx export` wrote
-      fsck           Checks everything in the space and says what is damaged
-      gc             Removes what nothing refers to
+      secrets        Lists what was found secret, says where it was, and sets what becomes of it
       purge          Removes content for good: a turn, a head, a session, an artifact or one secret
+      gc             Removes what nothing refers to
+      fsck           Checks everything in the space and says what is damaged
       stats          Shows how much the space holds and what storing it costs
       store          Tells about the store itself
       spaces         Lists the spaces of the store: tenants that see nothing of each other
+
+    Plumbing, for scripts and agents:
+      checkpoint     Checks in content as a commit and prints its id
+      materialize    Writes the conversation of a commit
+      resolve        Prints the last commit that a principal had made at a time
+      children       Lists the commits whose parent is the given one, in the order they were made
+      artifact       Stores, writes and measures artifacts: immutable bytes named by their BLAKE3
+      journal        Shows every change of the space in order
+      hook           Takes in what has just happened in an agent's session
       formats        Lists the formats that are known by name, and how their parts are joined
       schema         Prints the JSON schemas of what commands print with --json
       completions    Prints the completion script of a shell
       man            Prints the manual page, or writes the pages of all commands to a directory
-      help           Print this message or the help of the given subcommand(s)
     ");
 }
 
 #[test]
 fn help_is_a_short_manual() {
     assert_snapshot!(help().1, @"
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
-
-    Global options:
           --store <URL>
               Where the store is: a directory or postgres://USER@HOST/DATABASE [env: CTX_STORE]
               [default: the user's data directory]
@@ -156,17 +159,19 @@ fn help_is_a_short_manual() {
       -q, --quiet
               Leaves out what is not data: status lines and progress
 
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
     First steps:
+      ctx init
+          has every turn of your agents kept from now on, and takes in their earlier sessions
+      ctx log --graph
+          shows what they did, once there is something
       ctx demo
           shows all of it at work in a throw-away store
-      ctx init
-          has every turn of your agents kept from now on
-      ctx checkpoint --format claude-code-v1 --head main turn.jsonl
-          makes a commit of a transcript and points the head `main` to it
-      ctx log --graph
-          shows the commits
-      ctx materialize main > conversation.jsonl
-          gives the conversation back
 
     Naming things:
       A commit is named by its id, by the first digits of its id (4 at least), or by a head.
