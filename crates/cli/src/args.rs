@@ -195,7 +195,7 @@ impl Command {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         match self {
             Self::Demo(command) => command.run(invocation, output).await,
-            Self::Init(command) => command.run(invocation, output),
+            Self::Init(command) => command.run(invocation, output).await,
             Self::Import(command) => command.run(invocation, output).await,
             Self::Run(command) => Box::pin(command.run(invocation, output)).await,
             Self::Watch(command) => command.run(invocation, output).await,

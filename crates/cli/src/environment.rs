@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -60,6 +60,8 @@ pub(crate) struct Environment {
     pub(crate) state_directory: Option<PathBuf>,
     /// `XDG_RUNTIME_DIR/contexture`.
     pub(crate) runtime_directory: Option<PathBuf>,
+    /// `HOME`.
+    pub(crate) home: Option<PathBuf>,
     /// `USER` or what stands for it.
     pub(crate) user: Option<OsString>,
     /// What PostgreSQL's own programs are told.
@@ -114,12 +116,22 @@ impl Environment {
                 .map(PathBuf::from)
                 .filter(|path| path.is_absolute())
                 .map(|runtime| runtime.join("contexture")),
+            homes: Homes::find(variable, user_home.as_deref(), data_home.as_deref()),
+            home: user_home,
             user: variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME")),
             postgres: PostgresVariables::find(variable),
-            homes: Homes::find(variable, user_home.as_deref(), data_home.as_deref()),
             programs: variable("PATH"),
             pager: env::var_os("PAGER"),
             less: variable("LESS"),
+        }
+    }
+
+    /// Returns a path as a person writes it: from the home, if it lies in there.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let home = self.home.as_deref().filter(|home| home.components().count() > 1);
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) => Path::new("~").join(rest).display().to_string(),
+            None => path.display().to_string(),
         }
     }
 

@@ -168,9 +168,14 @@ impl Output {
         }
     }
 
+    /// Tells whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.shape == Shape::Text && io::stdin().is_terminal()
+    }
+
     /// Asks a person something, on the line on which the answer is typed. Fails where nobody can be asked.
     pub(crate) fn ask(&mut self, question: &str) -> Result<String> {
-        if self.shape == Shape::Json || !io::stdin().is_terminal() {
+        if !self.can_ask() {
             return Err(Unprepared::Unconfirmed.into());
         }
         self.flush()?;

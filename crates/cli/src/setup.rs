@@ -153,28 +153,38 @@ impl HookPlace {
         Unprepared::Settings { path: self.path.clone(), runtime: self.runtime, source }.into()
     }
 
+    /// Returns the events that a runtime is to tell of.
+    pub(crate) fn events(&self) -> Vec<&'static str> {
+        match &self.hooks.registration {
+            HookRegistration::Extension(extension) => extension.events.to_vec(),
+            HookRegistration::Settings(events) => events.iter().map(|event| event.name).collect(),
+        }
+    }
+
+    /// Tells whether the runtime is told by a program of ours, instead of by entries of its settings.
+    pub(crate) fn is_extension(&self) -> bool {
+        matches!(self.hooks.registration, HookRegistration::Extension(_))
+    }
+
     /// Says what becomes of the runtime's events; nothing, if no hook of ours is there.
-    fn state(&self, program: &Program) -> Option<State> {
+    pub(crate) fn state(&self, program: &Program) -> Option<State> {
         // Settings that cannot be read hold nothing that the runtime could read.
         let text = change::read(&self.path).ok().flatten()?;
-        let (wanted, present): (Vec<_>, Vec<_>) = match &self.hooks.registration {
+        let present: Vec<_> = match &self.hooks.registration {
             HookRegistration::Extension(extension) => {
                 let command = (extension.is_ours)(&text).then(|| (extension.command)(&text)).flatten()?;
                 let called = program::called_for(self.runtime, &command)?;
                 let present = extension.events.iter().filter(|event| (extension.tells_of)(&text, event));
-                let present = present.map(|event| (event.to_string(), called.clone()));
-                (extension.events.to_vec(), present.collect())
+                present.map(|event| (event.to_string(), called.clone())).collect()
             }
-            HookRegistration::Settings(events) => {
-                (events.iter().map(|event| event.name).collect(), hooks::present(&text, self.runtime).ok()?)
-            }
+            HookRegistration::Settings(_) => hooks::present(&text, self.runtime).ok()?,
         };
         present.first()?;
         if let Some((_, other)) = present.iter().find(|(_, path)| *path != program.path) {
             return Some(State::OtherProgram { path: other.clone() });
         }
         let is_missing = |event: &&'static str| present.iter().all(|(name, _)| name != event);
-        let missing: Vec<_> = wanted.into_iter().filter(is_missing).collect();
+        let missing: Vec<_> = self.events().into_iter().filter(is_missing).collect();
         Some(if missing.is_empty() { State::Complete } else { State::Partial { missing } })
     }
 }

@@ -1,4 +1,8 @@
-//! `ctx init`: agents and git are told to call this program.
+//! `ctx init`: agents and git are told to call this program, and what agents have kept is taken in.
+
+mod earlier;
+mod ending;
+mod summary;
 
 use std::{
     env,
@@ -9,22 +13,24 @@ use clap::Args;
 use contexture::{Location, wire::SetUpPlace};
 use contexture_capture::Runtime;
 
+use self::{earlier::EarlierSessions, summary::SetupSummary};
 use crate::{
     configuration,
     error::{Error, Result, Unprepared},
     input::Input,
     invocation::Invocation,
-    output::{Output, Shape},
-    setup::{self, ChangePlan, ChangeStep, ChangeTarget, HookPlace, Installed, Program, SetupScope, State, git},
+    output::{self, Output, Shape},
+    setup::{self, ChangePlan, ChangeStep, HookPlace, Program, SetupScope, git},
     values,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   ctx init
-      shows what it would change for the agents of this machine, asks, and changes it
-  ctx init --runtime codex --dry-run
-      only shows it, for one agent
+      says what it would change for the agents of this machine, asks, changes it,
+      and offers to take in the sessions that are there
+  ctx init --runtime codex --dry-run --diff
+      only shows it, line by line, for one agent
   ctx init --project --yes
       for this project only, without asking
   ctx init --git
@@ -36,9 +42,9 @@ Examples:
 
 /// Has every turn of your agents kept from now on
 ///
-/// Adds hooks to the settings of Claude Code, Codex, Gemini CLI and pi, through which they tell `ctx hook` what they do.
-/// Shows each change before it is made. What is in the settings stays there, and `--remove` takes out no more than
-/// what was added.
+/// Adds hooks to the settings of Claude Code, Codex, Gemini CLI and pi, through which they tell `ctx hook` what they do,
+/// and takes in the sessions that they have kept. Says what it would change and asks before it does. What is in the
+/// settings stays there, and `--remove` takes out no more than what was added.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Init {
@@ -54,6 +60,12 @@ pub(crate) struct Init {
     /// Takes out what was added, also from the git repository around this directory
     #[arg(long)]
     remove: bool,
+    /// Leaves the sessions that agents have kept so far where they are
+    #[arg(long)]
+    no_import: bool,
+    /// Shows each change line by line
+    #[arg(long)]
+    diff: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -64,84 +76,93 @@ struct Consent {
     /// Shows the changes and makes none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Makes the changes without asking
+    /// Makes the changes and takes in earlier sessions without asking
     #[arg(short, long)]
     yes: bool,
 }
 
+/// What is to be done to all settings.
+struct SetupPlan {
+    changes: Vec<ChangePlan>,
+    /// A line for each agent, and one for git.
+    summaries: Vec<SetupSummary>,
+}
+
 impl Init {
-    pub(crate) fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let here = env::current_dir().map_err(unreadable)?;
         let project = Invocation::git().project_around(here.clone());
         let program = program(invocation, self.remove)?;
-        let plans = self.plans(invocation, &program, &here, &project, output)?;
-        let is_idle = plans.iter().all(|plan| plan.steps.is_empty());
-        if output.shape() == Shape::Text {
-            let steps = plans.iter().flat_map(|plan| &plan.steps);
-            let lines: Vec<_> = steps.flat_map(|step| step.shown(&output.palette)).collect();
-            lines.iter().try_for_each(|line| output.line(line))?;
-        }
-        if !is_idle && !self.consent.dry_run && !self.consent.is_given(output)? {
+        let plan = self.plan(invocation, &program, &here, &project, output)?;
+        self.show(&plan, output)?;
+        if !plan.is_idle() && !self.consent.dry_run && !self.consent.is_given(&plan, output)? {
             output.status("Nothing was changed.");
             return Ok(());
         }
-        for plan in &plans {
-            if !self.consent.dry_run {
-                plan.steps.iter().try_for_each(ChangeStep::make)?;
-            }
-            if output.shape() == Shape::Json {
-                let ChangePlan { target, place, .. } = plan;
-                output.document(SetUpPlace {
-                    target: target.as_str().to_owned(),
-                    path: place.clone(),
-                    effect: plan.effect(),
-                    done: !self.consent.dry_run,
-                })?;
-            }
-        }
-        if is_idle {
+        self.make(&plan, output)?;
+        if plan.is_idle() {
             output.status("Nothing to change.");
         }
-        if !self.consent.dry_run {
-            let installed = setup::installed(&invocation.environment.homes, &project, &program);
-            self.report(&plans, &installed, output);
-            if !self.remove && !installed.is_empty() {
-                let place = invocation.location()?;
-                output.status(format_args!(
-                    "Secrets in them are kept masked, in the store at {place}: `ctx secrets list`."
-                ));
+        let installed = setup::installed(&invocation.environment.homes, &project, &program);
+        if self.remove {
+            if !self.consent.dry_run {
+                ending::tell_rest(&installed, invocation, output);
             }
+            return Ok(());
         }
-        Ok(())
+        if !self.consent.dry_run {
+            ending::tell_state(&installed, invocation, output);
+        }
+        self.offer_sessions(invocation, output).await?;
+        if self.consent.dry_run {
+            return Ok(());
+        }
+        self.offer_git(&here, &program, output)?;
+        if installed.is_empty() {
+            return Ok(());
+        }
+        ending::tell_commands(self.has_sessions(invocation).await?, invocation, output)
     }
 
-    fn plans(
+    fn plan(
         &self,
         invocation: &Invocation,
         program: &Program,
         here: &Path,
         project: &Path,
         output: &mut Output,
-    ) -> Result<Vec<ChangePlan>> {
-        let mut plans = Vec::new();
+    ) -> Result<SetupPlan> {
+        let mut plan = SetupPlan { changes: Vec::new(), summaries: Vec::new() };
+        let shown = |path: &Path| invocation.environment.shown(path);
         for place in self.places(invocation, project)? {
+            let path = shown(&place.path);
             if self.remove {
-                plans.push(place.unregister()?);
+                let change = place.unregister()?;
+                plan.summaries.push(SetupSummary::of_removal(&place, &change, &path));
+                plan.changes.push(change);
                 continue;
             }
-            let plan = place.register(program);
-            if matches!(plan, Err(Error::Unprepared(Unprepared::Settings { .. }))) && output.shape() == Shape::Text {
-                output.line(place.by_hand(program).trim_end())?;
+            let change = place.register(program);
+            let by_hand = matches!(change, Err(Error::Unprepared(Unprepared::Settings { .. }))) && self.diff;
+            if by_hand && output.shape() == Shape::Text {
+                output.lines(place.by_hand(program).trim_end())?;
             }
-            plans.push(plan?);
+            let change = change?;
+            let before = place.state(program);
+            plan.summaries.push(SetupSummary::of_registration(&place, before.as_ref(), &change, &path));
+            plan.changes.push(change);
         }
-        if self.remove && (self.git || self.runtimes.is_empty()) {
-            plans.extend(git::unregister(here)?);
+        let git = if self.remove && (self.git || self.runtimes.is_empty()) {
+            git::unregister(here)?
         } else if self.git {
-            plans.extend(git::register(here, program)?);
-        }
-        Ok(plans)
+            git::register(here, program)?
+        } else {
+            Vec::new()
+        };
+        plan.summaries.extend(SetupSummary::of_git(&git, self.remove, shown));
+        plan.changes.extend(git);
+        Ok(plan)
     }
 
     /// Returns the settings to change.
@@ -160,51 +181,122 @@ impl Init {
         if places.is_empty() && !self.git && !self.remove { Err(Unprepared::NoAgents.into()) } else { Ok(places) }
     }
 
-    /// Tells what the settings say now, as they are read.
-    fn report(&self, plans: &[ChangePlan], installed: &[Installed], output: &mut Output) {
-        if self.remove {
-            for plan in plans.iter().filter(|plan| !plan.steps.is_empty()) {
-                output.status(format_args!("{}: hooks taken out of {}.", plan.target.title(), plan.place.display()));
+    fn show(&self, plan: &SetupPlan, output: &mut Output) -> Result<()> {
+        if output.shape() == Shape::Json {
+            return Ok(());
+        }
+        if self.diff {
+            plan.show_changes(output)?;
+        }
+        let lines: Vec<_> = plan.summaries.iter().map(|summary| summary.line(&output.palette)).collect();
+        lines.iter().try_for_each(|line| output.line(line))
+    }
+
+    fn make(&self, plan: &SetupPlan, output: &mut Output) -> Result<()> {
+        for change in &plan.changes {
+            if !self.consent.dry_run {
+                change.steps.iter().try_for_each(ChangeStep::make)?;
+            }
+            if output.shape() == Shape::Json {
+                output.document(SetUpPlace {
+                    target: change.target.as_str().to_owned(),
+                    path: change.place.clone(),
+                    effect: change.effect(),
+                    done: !self.consent.dry_run,
+                })?;
             }
         }
-        for Installed { place, state } in installed {
-            let (title, path) = (place.runtime.title(), place.path.display());
-            output.status(match state {
-                State::Complete => format!("{title}: hooks in {path}."),
-                State::Partial { missing } => {
-                    format!("{title}: hooks in {path}, but none for {}.", missing.join(", "))
-                }
-                State::OtherProgram { path: other } => format!("{title}: hooks in {path} for {}.", other.display()),
-            });
-            if self.remove {
-                let project = if place.scope == SetupScope::Project { " --project" } else { "" };
-                let runtime = place.runtime.as_str();
-                output.status(format_args!("  `ctx init --remove{project} --runtime {runtime}` takes them out."));
-            } else if let Some(caution) = place.caution() {
-                output.status(format_args!("  {caution}"));
-            }
+        Ok(())
+    }
+
+    /// Takes in what agents have kept until now, if that is wanted.
+    async fn offer_sessions(&self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        // Those of a project are not told apart from others.
+        if self.project || self.no_import {
+            return Ok(());
         }
-        if self.remove {
-            return;
-        }
-        for plan in plans.iter().filter(|plan| plan.target == ChangeTarget::Git) {
-            output.status(format_args!("git: calls {}.", plan.place.display()));
-        }
-        if !installed.is_empty() {
+        // Hooks keep what they hear until the store can be used, so it need not be there yet.
+        let Ok(earlier) = EarlierSessions::find(invocation, &self.runtimes, output).await else {
             output.status(
-                "Every turn of your agents is now a commit: `ctx log --graph` shows them, `ctx doctor` proves it.",
+                "The store cannot be used yet: `ctx store check` says why, and `ctx import` takes in earlier sessions.",
             );
+            return Ok(());
+        };
+        if !earlier.are_any() {
+            return Ok(());
         }
+        let (found, them) = (earlier.tell(), earlier.pronoun());
+        if self.consent.yes {
+            output.status(format_args!("{found}."));
+            return earlier.take_in(invocation, output).await;
+        }
+        let is_asked = !self.consent.dry_run && output.can_ask();
+        if is_asked && output.confirms(&format!("{found}: take {them} in?"))? {
+            return earlier.take_in(invocation, output).await;
+        }
+        output.status(format_args!("{found}: `ctx import` takes {them} in."));
+        Ok(())
+    }
+
+    /// Offers the hooks of git in a repository that has none of ours.
+    fn offer_git(&self, here: &Path, program: &Program, output: &mut Output) -> Result<()> {
+        if self.git {
+            return Ok(());
+        }
+        // Outside of repositories, and where hooks cannot be, there is nothing to offer.
+        let Ok(changes) = git::register(here, program) else { return Ok(()) };
+        if changes.iter().all(|change| change.steps.is_empty()) {
+            return Ok(());
+        }
+        let offer = "git commits of this repository can name the conversation that made them";
+        if self.consent.yes || !output.can_ask() {
+            output.status(format_args!("{offer}: `ctx init --git`."));
+            return Ok(());
+        }
+        if output.confirms(&format!("{offer}: add {}?", output::counted(changes.len() as u64, "hook")))? {
+            changes.iter().flat_map(|change| &change.steps).try_for_each(ChangeStep::make)?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether there is anything to look at.
+    async fn has_sessions(&self, invocation: &Invocation) -> Result<bool> {
+        match invocation.location()? {
+            Location::Directory(directory) if directory.exists() => {
+                Ok(invocation.open().await?.journal_tip().await? > 0)
+            }
+            // A server may be away; what was set up is set up all the same.
+            Location::Directory(_) | Location::Postgres(_) => Ok(false),
+        }
+    }
+}
+
+impl SetupPlan {
+    fn is_idle(&self) -> bool {
+        self.changes.iter().all(|change| change.steps.is_empty())
+    }
+
+    /// Shows each change line by line.
+    fn show_changes(&self, output: &mut Output) -> Result<()> {
+        let steps = self.changes.iter().flat_map(|change| &change.steps);
+        let lines: Vec<_> = steps.flat_map(|step| step.shown(&output.palette)).collect();
+        lines.iter().try_for_each(|line| output.line(line))
     }
 }
 
 impl Consent {
     /// Asks whether to go on, unless that was said already.
-    fn is_given(&self, output: &mut Output) -> Result<bool> {
+    fn is_given(&self, plan: &SetupPlan, output: &mut Output) -> Result<bool> {
         if self.yes {
             return Ok(true);
         }
-        output.confirms("Make these changes?")
+        loop {
+            match &*output.ask("Make these changes? [y/N, d shows them] ")?.to_lowercase() {
+                "y" | "yes" => return Ok(true),
+                "d" | "diff" => plan.show_changes(output)?,
+                _ => return Ok(false),
+            }
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Unprepared {
             Self::NoAgents => &format!("name one: {}", any_of("ctx init --runtime", Runtime::hooked())),
             Self::NoSettings { .. } => "set HOME, or use `--project`",
             Self::Settings { runtime, .. } => &format!(
-                "change it by hand, in entries with the command `ctx hook {}`; `--runtime` names other agents",
+                "`ctx init --runtime {} --dry-run --diff` prints what to write there by hand; `--runtime` names other agents",
                 runtime.as_str()
             ),
             Self::NotOurs { .. } => "give that file another name",

@@ -69,14 +69,6 @@ impl ChangeTarget {
             Self::Git => "git",
         }
     }
-
-    /// Returns what people call it.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Runtime(runtime) => runtime.title(),
-            Self::Git => "git",
-        }
-    }
 }
 
 impl ChangeStep {

@@ -41,7 +41,7 @@ fn written_before(file: &Path, seconds: u64) {
 
 /// Has every client that is here ask for its hook, since half an hour.
 fn install_hooks(user: &User) {
-    user.done(&["init", "--yes"]);
+    user.done(&["init", "--yes", "--no-import"]);
     for file in
         [".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".pi/agent/extensions/contexture.js"]
     {

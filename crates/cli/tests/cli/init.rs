@@ -44,9 +44,10 @@ fn steady(user: &User, ran: &Ran) -> String {
 fn hooks_are_shown_and_added_to_what_is_there() {
     let user = with_agents(&[".claude"]);
     user.file(".claude/settings.json", SETTINGS);
-    let dry = user.run(&["init", "--dry-run"]);
+    assert_snapshot!(steady(&user, &user.run(&["init", "--dry-run"])), @"Claude Code  10 hooks into ~/.claude/settings.json");
+    let shown = user.run(&["init", "--dry-run", "--diff"]);
     assert_eq!(user.read(".claude/settings.json"), SETTINGS);
-    assert_snapshot!(steady(&user, &dry).lines().take(32).collect::<Vec<_>>().join("\n"), @r#"
+    assert_snapshot!(steady(&user, &shown).lines().take(32).collect::<Vec<_>>().join("\n"), @r#"
     --- HOME/.claude/settings.json
     +++ HOME/.claude/settings.json
     @@ -1,6 +1,108 @@
@@ -80,16 +81,123 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     +        "PreToolUse": [
     +            {
     "#);
-    let ran = user.run(&["init", "--yes"]);
-    assert_eq!((ran.code, ran.stdout), (0, dry.stdout));
+    assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
+    Claude Code  10 hooks into ~/.claude/settings.json
+    [stderr]
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx demo     shows what there will be, in a throw-away store
+      ctx log      what your agents did, once they have
+      ctx doctor   proves that all of it is kept
+    ");
     assert!(user.read(".claude/settings.json").starts_with(SETTINGS.split_once("}]}]").unwrap().0));
     assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
+    Claude Code  10 hooks in ~/.claude/settings.json, unchanged
     [stderr]
     Nothing to change.
-    Claude Code: hooks in HOME/.claude/settings.json.
-    Every turn of your agents is now a commit: `ctx log --graph` shows them, `ctx doctor` proves it.
-    Secrets in them are kept masked, in the store at store: `ctx secrets list`.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx demo     shows what there will be, in a throw-away store
+      ctx log      what your agents did, once they have
+      ctx doctor   proves that all of it is kept
     ");
+}
+
+#[test]
+fn running_it_again_says_what_changed() {
+    let user = with_agents(&[".claude", ".codex", ".pi/agent"]);
+    let settings = |path: &str, change: &dyn Fn(String) -> String| user.file(path, change(user.read(path)));
+    assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
+    Claude Code  10 hooks into ~/.claude/settings.json (new)
+    Codex        9 hooks into ~/.codex/hooks.json (new)
+    pi           an extension for 9 events into ~/.pi/agent/extensions/contexture.js (new)
+    [stderr]
+    Left for you to do:
+      Codex runs no hook that you have not reviewed: start `codex` once and trust them.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx demo     shows what there will be, in a throw-away store
+      ctx log      what your agents did, once they have
+      ctx doctor   proves that all of it is kept
+    ");
+    settings(".claude/settings.json", &|text| text.replace(env!("CARGO_BIN_EXE_ctx"), "/old/ctx"));
+    settings(".codex/hooks.json", &|text| text.replace("\"Stop\"", "\"Never\""));
+    assert_snapshot!(steady(&user, &user.run(&["init", "--dry-run"])), @"
+    Claude Code  10 hooks in ~/.claude/settings.json, until now for /old/ctx
+    Codex        1 hook into ~/.codex/hooks.json, missing so far: Stop
+    pi           an extension for 9 events in ~/.pi/agent/extensions/contexture.js, unchanged
+    ");
+    assert_eq!(user.run(&["init", "--yes"]).code, 0);
+    assert_snapshot!(steady(&user, &user.run(&["--space", "team", "init", "--dry-run"])), @"
+    Claude Code  10 hooks in ~/.claude/settings.json, brought up to date
+    Codex        9 hooks in ~/.codex/hooks.json, brought up to date
+    pi           an extension for 9 events in ~/.pi/agent/extensions/contexture.js, brought up to date
+    ");
+}
+
+#[test]
+fn earlier_sessions_are_found_and_taken_in() {
+    let user = with_agents(&[".claude/projects/p"]);
+    let turn = |uuid: &str, text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"parentUuid\":null,\"sessionId\":\"{uuid}\",\"cwd\":\"/w\",\
+             \"timestamp\":\"2026-11-15T19:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    user.file(".claude/projects/p/8d3f.jsonl", turn("8d3f", "Find the race."));
+    user.file(".claude/projects/p/9e4a.jsonl", turn("9e4a", "Mend it."));
+    assert_snapshot!(steady(&user, &user.run(&["init", "--dry-run"])), @"
+    Claude Code  10 hooks into ~/.claude/settings.json (new)
+    [stderr]
+    Found 2 earlier sessions, 334 bytes: `ctx import` takes them in.
+    ");
+    assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
+    Claude Code  10 hooks into ~/.claude/settings.json (new)
+    [stderr]
+    Found 2 earlier sessions, 334 bytes.
+    Took in 2 sessions as 2 commits.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx log      what your agents did, newest first
+      ctx doctor   proves that all of it is kept
+      ctx stats    how much there is, and what it takes
+    ");
+    assert_eq!(user.done(&["log", "--all", "--oneline"]).lines().count(), 2);
+    // What is there is not found again, and what a session has grown by is.
+    assert_snapshot!(steady(&user, &user.run(&["init"])), @"
+    Claude Code  10 hooks in ~/.claude/settings.json, unchanged
+    [stderr]
+    Nothing to change.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx log      what your agents did, newest first
+      ctx doctor   proves that all of it is kept
+      ctx stats    how much there is, and what it takes
+    ");
+    let grown = user.read(".claude/projects/p/9e4a.jsonl") + &turn("9e4b", "And test it.");
+    user.file(".claude/projects/p/9e4a.jsonl", grown);
+    assert_snapshot!(steady(&user, &user.run(&["init"])), @"
+    Claude Code  10 hooks in ~/.claude/settings.json, unchanged
+    [stderr]
+    Nothing to change.
+    Found 1 earlier session, 332 bytes: `ctx import` takes it in.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx log      what your agents did, newest first
+      ctx doctor   proves that all of it is kept
+      ctx stats    how much there is, and what it takes
+    ");
+    let ran = user.run(&["--json", "init", "--yes"]);
+    assert!(ran.stdout.contains("\"runtimes\":{\"claude-code\":{\"files\":2,"), "{ran}");
+    // What it ends with works.
+    let ran = user.run(&["init"]).stderr;
+    let commands = ran.lines().filter_map(|line| line.strip_prefix("  ctx ")).collect::<Vec<_>>();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let words: Vec<_> =
+            command.split("  ").next().unwrap().split(' ').map(|word| word.trim_matches('\'')).collect();
+        assert_eq!(user.run(&words).code, 0, "{words:?}");
+    }
 }
 
 #[test]
@@ -104,11 +212,6 @@ fn what_was_added_is_removed_and_nothing_else() {
     {"schema":"contexture/1","target":"codex","path":"HOME/.codex/hooks.json","effect":"removed","done":true}
     {"schema":"contexture/1","target":"gemini","path":"HOME/.gemini/settings.json","effect":"removed","done":true}
     {"schema":"contexture/1","target":"pi","path":"HOME/.pi/agent/extensions/contexture.js","effect":"removed","done":true}
-    [stderr]
-    Claude Code: hooks taken out of HOME/.claude/settings.json.
-    Codex: hooks taken out of HOME/.codex/hooks.json.
-    Gemini CLI: hooks taken out of HOME/.gemini/settings.json.
-    pi: hooks taken out of HOME/.pi/agent/extensions/contexture.js.
     "#);
     assert_eq!(user.read(".claude/settings.json"), SETTINGS);
     let left = |home: &str| fs::read_dir(user.path(home)).unwrap().count();
@@ -146,12 +249,17 @@ fn a_project_has_settings_of_its_own() {
         let arguments = [&["init", "--project", "--yes"], flags].concat();
         user.ran(user.command(&arguments).current_dir(user.path("project")).output())
     };
-    assert_snapshot!(steady(&user, &init(&["--runtime", "gemini", "--runtime", "pi"])).split_once("[stderr]\n").unwrap().1, @"
-    Gemini CLI: hooks in HOME/project/.gemini/settings.json.
-    pi: hooks in HOME/project/.pi/extensions/contexture.js.
+    assert_snapshot!(steady(&user, &init(&["--runtime", "gemini", "--runtime", "pi"])), @"
+    Gemini CLI   5 hooks into ~/project/.gemini/settings.json (new)
+    pi           an extension for 9 events into ~/project/.pi/extensions/contexture.js (new)
+    [stderr]
+    Left for you to do:
       pi loads what is in a project only if you trust the project.
-    Every turn of your agents is now a commit: `ctx log --graph` shows them, `ctx doctor` proves it.
-    Secrets in them are kept masked, in the store at store: `ctx secrets list`.
+    Every turn of your agents is now kept, with secrets masked, in store.
+    Try:
+      ctx demo     shows what there will be, in a throw-away store
+      ctx log      what your agents did, once they have
+      ctx doctor   proves that all of it is kept
     ");
     assert!(user.path("project/.gemini/settings.json").exists());
     init(&["--remove"]);
@@ -185,12 +293,13 @@ fn what_cannot_be_done_is_reported_and_nothing_is_changed() {
     let commented = "{\n  // why\n  \"a\": 1\n}\n";
     user.file(".gemini/settings.json", commented);
     let ran = user.run(&["init", "--yes"]);
-    assert!(ran.stdout.contains("BeforeAgent"), "{ran}");
+    assert_eq!(ran.stdout, "");
+    assert!(user.run(&["init", "--dry-run", "--diff"]).stdout.contains("BeforeAgent"));
     assert_snapshot!(steady(&user, &ran).split_once("[stderr]\n").unwrap().1, @"
     error: cannot change the hooks in HOME/.gemini/settings.json
       because: it is not plain JSON
       because: key must be a string at line 2 column 3
-      hint: change it by hand, in entries with the command `ctx hook gemini`; `--runtime` names other agents
+      hint: `ctx init --runtime gemini --dry-run --diff` prints what to write there by hand; `--runtime` names other agents
     ");
     assert_eq!(user.read(".gemini/settings.json"), commented);
     assert_eq!(user.run(&["init", "--remove", "--yes"]).code, 0);
@@ -213,40 +322,11 @@ fn git_runs_the_hook_that_was_there_and_then_ours() {
     let hook = "#!/bin/sh\necho \"before $#\" >> log\nexit \"$(cat verdict)\"\n";
     user.file(".git/hooks/prepare-commit-msg", hook);
     fs::set_permissions(user.path(".git/hooks/prepare-commit-msg"), fs::Permissions::from_mode(0o755)).unwrap();
-    assert_snapshot!(steady(&user, &user.run(&["init", "--git", "--yes"])), @r#"
-    rename from HOME/.git/hooks/prepare-commit-msg
-    rename to HOME/.git/hooks/prepare-commit-msg.before-ctx
-    --- /dev/null
-    +++ HOME/.git/hooks/prepare-commit-msg
-    @@ -0,0 +1,8 @@
-    +#!/bin/sh
-    +# Written by `ctx init --git`; `ctx init --remove` takes it away and puts back what was here.
-    +before="$(dirname "$0")/prepare-commit-msg.before-ctx"
-    +if [ -x "$before" ]; then
-    +    "$before" "$@" || exit
-    +fi
-    +# What goes wrong here is no reason to stop a commit.
-    +/bin/ctx git-hook prepare-commit-msg "$@" >&2 || :
-    --- /dev/null
-    +++ HOME/.git/hooks/post-commit
-    @@ -0,0 +1,8 @@
-    +#!/bin/sh
-    +# Written by `ctx init --git`; `ctx init --remove` takes it away and puts back what was here.
-    +before="$(dirname "$0")/post-commit.before-ctx"
-    +if [ -x "$before" ]; then
-    +    "$before" "$@" || exit
-    +fi
-    +# What goes wrong here is no reason to stop a commit.
-    +/bin/ctx git-hook post-commit >&2 || :
-    [stderr]
-    git: calls HOME/.git/hooks/prepare-commit-msg.
-    git: calls HOME/.git/hooks/post-commit.
-    "#);
+    assert_snapshot!(steady(&user, &user.run(&["init", "--git", "--yes"])), @"git          2 hooks into ~/.git/hooks, which call those that are there");
     assert_snapshot!(steady(&user, &user.run(&["init", "--git", "--yes"])), @"
+    git          2 hooks in ~/.git/hooks, unchanged
     [stderr]
     Nothing to change.
-    git: calls HOME/.git/hooks/prepare-commit-msg.
-    git: calls HOME/.git/hooks/post-commit.
     ");
 
     let commit = || git(&user, &["commit", "--quiet", "--allow-empty", "--message=One"]).status.success();

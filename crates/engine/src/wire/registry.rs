@@ -114,7 +114,7 @@ kinds! {
     "grown-session", super::GrownSession, "A session that has grown while it was watched.", ["watch"];
     "head", crate::Head, "A head and where it points.", ["head list"];
     "head-move", crate::HeadMove, "A move of a head, as it is kept.", ["head log"];
-    "import-closing", super::ImportClosing, "What became of all files.", ["import"];
+    "import-closing", super::ImportClosing, "What became of all files.", ["import", "init"];
     "imported-file", super::ImportedFile, "What became of a session file.", ["import"];
     "injection", crate::Injected, "An injection that was recorded.", ["envelope inject"];
     "journal-record", crate::core::JournalRecord, "A change of a space.", ["journal"];
