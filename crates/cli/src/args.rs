@@ -4,19 +4,19 @@ mod groups;
 
 use std::ffi::OsString;
 
-use clap::{Args as ClapArgs, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use contexture::core::SpaceName;
 
 use crate::{
     commands::{
         annotate::Annotate, artifact::Artifact, assemble::Assemble, blame::Blame, cat::Cat, check::Check,
-        checkpoint::Checkpoint, children::Children, compact::Compact, completions::Completions, current::Current,
-        demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork, formats::Formats, fsck::Fsck,
-        gc::Gc, git_hook::GitHook, head::Head, hook::Hook, import::Import, import_bundle::ImportBundle, init::Init,
-        journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing, purge::Purge,
-        recipe::Recipe, resolve::Resolve, resume::Resume, run::Run, schema::Schema, search::Search, secrets::Secrets,
-        show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store, trust::Trust, watch::Watch,
-        why_commit::WhyCommit,
+        checkpoint::Checkpoint, children::Children, compact::Compact, complete::Complete, completions::Completions,
+        current::Current, demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork, formats::Formats,
+        fsck::Fsck, gc::Gc, git_hook::GitHook, head::Head, hook::Hook, import::Import, import_bundle::ImportBundle,
+        init::Init, journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing,
+        purge::Purge, recipe::Recipe, resolve::Resolve, resume::Resume, run::Run, schema::Schema, search::Search,
+        secrets::Secrets, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store, trust::Trust,
+        watch::Watch, why_commit::WhyCommit,
     },
     error::Result,
     invocation::Invocation,
@@ -173,6 +173,8 @@ pub(crate) enum Command {
     Formats(Formats),
     Schema(Schema),
     Completions(Completions),
+    #[command(hide = true)]
+    Complete(Complete),
     Man(Man),
 }
 
@@ -183,6 +185,13 @@ impl Args {
         let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
     }
+}
+
+/// Returns the grammar with all that a command inherits.
+pub(crate) fn whole_grammar() -> clap::Command {
+    let mut grammar = Args::command();
+    grammar.build();
+    grammar
 }
 
 impl Command {
@@ -247,6 +256,7 @@ impl Command {
             Self::Formats(_) => Formats::run(output),
             Self::Schema(command) => command.run(output),
             Self::Completions(command) => command.run(output),
+            Self::Complete(command) => command.run(invocation, output).await,
             Self::Man(command) => command.run(output),
         }
     }

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod children;
 pub(crate) mod compact;
+pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod current;
 pub(crate) mod demo;

@@ -124,6 +124,11 @@ impl Invocation {
         self.open_as(None).await
     }
 
+    /// Opens the store for one caller who does one thing.
+    pub(crate) async fn open_alone(&self) -> Result<Contexture> {
+        Ok(Contexture::open_alone(self.options(None)?).await?)
+    }
+
     /// Opens the store to show secrets as they are, or masked.
     pub(crate) async fn open_disclosing(&self, reveals: bool) -> Result<Contexture> {
         let engine = self.open().await?;

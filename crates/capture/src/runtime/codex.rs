@@ -30,7 +30,7 @@ use crate::{
 const TIMEOUT: u32 = 10;
 /// It waits no longer for the hook of its end, and complains of more.
 const END_TIMEOUT: u32 = 3;
-const TRUST: Option<&str> = Some("Codex runs no hook that you have not reviewed: start `codex` once and trust them.");
+const TRUST: Option<&str> = Some("Start `codex` once and trust the hooks: until then Codex runs none of them.");
 
 impl Runtime {
     /// OpenAI's Codex.

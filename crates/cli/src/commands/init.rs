@@ -248,12 +248,12 @@ impl Init {
         if changes.iter().all(|change| change.steps.is_empty()) {
             return Ok(());
         }
-        let offer = "git commits of this repository can name the conversation that made them";
         if self.consent.yes || !output.can_ask() {
-            output.status(format_args!("{offer}: `ctx init --git`."));
+            output.status("`ctx init --git` has git commits made here name the conversation behind them.");
             return Ok(());
         }
-        if output.confirms(&format!("{offer}: add {}?", output::counted(changes.len() as u64, "hook")))? {
+        let hooks = output::counted(changes.len() as u64, "git hook");
+        if output.confirms(&format!("Add {hooks}, so that commits name the conversation behind them?"))? {
             changes.iter().flat_map(|change| &change.steps).try_for_each(ChangeStep::make)?;
         }
         Ok(())

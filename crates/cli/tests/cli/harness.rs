@@ -75,9 +75,15 @@ impl User {
 
     /// Prepares the program without a terminal and with nothing of the real environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ctx"));
+        let mut command = self.other_program(env!("CARGO_BIN_EXE_ctx"));
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// Prepares another program in the same way.
+    pub(crate) fn other_program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.directory.path())
             .env_clear()
             .env("HOME", self.directory.path())

@@ -12,6 +12,7 @@ mod cat;
 mod check;
 mod checkpoint;
 mod compact;
+mod completions;
 mod damage;
 mod demo;
 mod doctor;

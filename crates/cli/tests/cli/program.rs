@@ -31,10 +31,11 @@ fn formats_are_listed() {
 #[test]
 fn every_shell_gets_its_completions() {
     let user = User::new();
-    for (shell, sign) in [("bash", "complete -F _ctx"), ("zsh", "#compdef ctx"), ("fish", "complete -c ctx")] {
+    for (shell, sign) in [("bash", "complete -o"), ("zsh", "#compdef ctx"), ("fish", "complete --command ctx")] {
         let script = user.done(&["completions", shell]);
-        assert!(script.contains(sign) && script.contains("materialize"), "{shell}");
+        assert!(script.contains(sign) && script.contains("ctx complete --"), "{shell}");
     }
+    assert!(user.done(&["completions", "elvish"]).contains("materialize"));
     assert_snapshot!(user.run(&["completions", "tcsh"]), @"
     [exit 2]
     [stderr]

@@ -64,7 +64,7 @@ pub(super) fn tell_rest(installed: &[Installed], invocation: &Invocation, output
 pub(super) fn tell_commands(has_sessions: bool, invocation: &Invocation, output: &mut Output) -> Result<()> {
     let place = invocation.location()?.to_string();
     let place = invocation.environment.shown(place.as_ref());
-    output.status(format_args!("Every turn of your agents is now kept, with secrets masked, in {place}."));
+    output.status(format_args!("Every turn is kept from now on, secrets masked, in {place}."));
     output.status("Try:");
     let commands = if has_sessions { WITH_SESSIONS } else { WITHOUT_SESSIONS };
     for (command, does) in commands {
