@@ -45,7 +45,9 @@ impl Complete {
         let candidates = match line.expected {
             Expected::One(candidates) => candidates,
             Expected::Name(kind) => {
-                let globals = Globals { store: line.store, space: line.space, ..invocation.globals.clone() };
+                let given = invocation.globals.clone();
+                let (store, space) = (line.store.or(given.store.clone()), line.space.or(given.space.clone()));
+                let globals = Globals { store, space, ..given };
                 let place = Invocation { globals, ..invocation.clone() };
                 // Nobody has asked for a message here.
                 known_names::find(&place, kind, &line.current).await.unwrap_or_default()

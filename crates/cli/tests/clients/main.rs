@@ -1,6 +1,8 @@
 //! What only the real agents can prove: they run as their users run them, with a model that says what a script says.
 
+mod first_five_minutes;
 mod live;
+mod recording;
 mod resume;
 mod run;
 mod stage;
