@@ -130,10 +130,12 @@ pub enum Shortening {
 pub enum Omission {
     /// It has no text.
     Empty,
-    /// Neither of its texts fits into the tokens that were left.
+    /// Neither of its texts fits into what was left.
     Budget {
+        /// What it would have taken. In a run that is it with all that is newer.
+        needed: Size,
         /// What was left when it was considered.
-        left: TokenCount,
+        left: Size,
     },
     /// The limit of characters left no room for it.
     MaxChars,
@@ -308,7 +310,10 @@ fn decide<'c>(candidate: &'c Candidate, left: &Size, shorten: Option<&dyn Shorte
             }
             (None, Some(full), _) if required => CandidateOutcome::whole(Variant::Full, full),
             (None, None, Some(compact)) if required => CandidateOutcome::whole(Variant::Compact, compact),
-            (None, ..) => CandidateOutcome::Omitted(Omission::Budget { left: left.tokens }),
+            (None, full, compact) => {
+                let needed = full.as_ref().or(compact.as_ref()).map(Measured::size).unwrap_or_default();
+                CandidateOutcome::Omitted(Omission::Budget { needed, left: *left })
+            }
         },
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     candidate::{Priority, RunPart, Variant},
     digest::Digest,
     item::{Item, ItemOrigin, Redaction},
+    pipeline::PipelineVersion,
     recipe::{BudgetLimits, Recipe, RecipeProvenance, Stability, TargetSpec},
     render::TranscriptSession,
     standard::{Audience, ContextKind, ContextScope, ItemId, OmissionReason, OverflowStrategy, Severity},
@@ -29,6 +30,9 @@ pub struct Inputs {
     /// What a run has before its first item that was not even read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<UnreadTurns>,
+    /// The rules to assemble by.
+    #[serde(default, skip_serializing_if = "PipelineVersion::is_first")]
+    pub pipeline: PipelineVersion,
 }
 
 /// Turns that were not read, because newer ones fill the budget.
@@ -202,8 +206,9 @@ pub struct WindowReport {
     pub lasting_bytes: u64,
     /// Their tokens.
     pub lasting_tokens: u64,
-    /// How many tokens can be added to the history before they do not.
-    pub holds_for_tokens: u64,
+    /// How many tokens can be added to the history before they do not; absent where nothing limits that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds_for_tokens: Option<u64>,
     /// The turns that were left out, the unread ones included.
     pub turns_left_out: u64,
 }
@@ -285,6 +290,10 @@ pub struct Envelope {
     pub commit: Option<CommitId>,
     /// What tokens were counted by.
     pub counter: CounterRef,
+    /// The rules that it was assembled by.
+    #[serde(default, skip_serializing_if = "PipelineVersion::is_first")]
+    #[schemars(with = "u32")]
+    pub pipeline: PipelineVersion,
     /// The frozen inputs.
     pub inputs: ArtifactId,
     /// What was there.

@@ -8,6 +8,7 @@ mod prepared;
 mod remembered;
 mod surface;
 mod trim;
+mod version;
 mod window;
 
 use std::{cell::RefCell, collections::HashMap};
@@ -28,6 +29,7 @@ use crate::{
 
 pub use prepared::{FULL, PreparedItems};
 pub use remembered::RememberedItems;
+pub use version::{PipelineVersion, UnknownPipeline};
 
 use prepared::ItemTexts;
 use surface::Surface;
@@ -150,7 +152,7 @@ fn assemble(
 
     let window = Window::of(inputs, &renderer, counts, &items, &selection, &trimmed.borrow());
     let Rendered { bytes, losses } = renderer.whole(&window.pieces);
-    let total = window.total();
+    let total = window.total(inputs.pipeline);
     let chars: CharCount = selection.chars();
     if chars > room.chars {
         return Err(Rejected::TooLong { target, chars: chars.get(), max: room.chars.get() });
@@ -163,7 +165,7 @@ fn assemble(
         total,
         over_budget_tokens,
         segments: account::segments(inputs, &selection, &window),
-        decisions: account::decisions(&surface, &selection),
+        decisions: account::decisions(inputs.pipeline, &surface, &selection),
         rendering: Whole { digest: Digest::of(&bytes), bytes: bytes.len() as u64 },
         window: window.report(inputs, &selection),
         losses: losses

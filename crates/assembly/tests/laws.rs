@@ -102,10 +102,10 @@ proptest! {
                 CandidateOutcome::Omitted(Omission::Empty) => {
                     prop_assert!(candidate.full.is_none() && candidate.compact.is_none());
                 }
-                CandidateOutcome::Omitted(Omission::Budget { left }) => {
+                CandidateOutcome::Omitted(Omission::Budget { needed, left }) => {
                     prop_assert!(!is_required);
                     let mut texts = candidate.full.iter().chain(&candidate.compact);
-                    prop_assert!(texts.all(|text| text.tokens() > *left));
+                    prop_assert!(texts.all(|text| text.tokens() > left.tokens) && needed.tokens > left.tokens);
                 }
                 CandidateOutcome::Omitted(Omission::MaxChars) => prop_assert!(selection.guard.is_applied()),
                 CandidateOutcome::Omitted(Omission::Summarized | Omission::Needless) => prop_assert!(false, "there is no run"),

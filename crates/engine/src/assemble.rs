@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use contexture_assembly::{
     Digest, TokenCount, TokenCounter, TokenCounts, counter,
     envelope::{Envelope, Gap, Inputs},
-    pipeline::{self, PreparedItems},
+    pipeline::{self, PipelineVersion, PreparedItems},
     recipe::{Recipe, RecipeProvenance, SourceKind, TargetSpec},
     render::TranscriptSession,
 };
@@ -163,6 +163,7 @@ impl Contexture {
             session,
             items: Vec::new(),
             unread: None,
+            pipeline: PipelineVersion::NEWEST,
         };
         let mut gathering = Gathering {
             engine: self,

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf};
 
 use contexture::{
-    Assemble, AssembledContext, Contexture, GivenItems, TriggerMessage,
+    Assemble, AssembledContext, Contexture, EnvelopeFilter, GivenItems, TriggerMessage,
     assembly::{
         Digest, Priority,
         envelope::Envelope,
+        pipeline::PipelineVersion,
         recipe::{Recipe, RecipeProvenance, Syntax, TargetSpec},
     },
 };
@@ -258,20 +259,41 @@ fn a_handle_that_assembled_before_assembles_what_a_fresh_one_does() {
     assert_eq!(block_on(assembled_along(60, false)), block_on(assembled_along(60, true)));
 }
 
+/// Envelopes that the program made before its pipeline had a second version, with every rendering, limits of every kind,
+/// what is required and does not fit, and a chain with a compaction.
+const OF_THE_FIRST_PIPELINE: &[u8] = include_bytes!("fixtures/assembly-1/envelopes.bundle");
+
+#[test]
+fn envelopes_of_the_first_pipeline_are_made_again_byte_for_byte() {
+    block_on(async {
+        let harness = Harness::<SqliteBackend>::new().await;
+        let store = harness.open().await;
+        store.import_bundle(std::io::Cursor::new(OF_THE_FIRST_PIPELINE)).await.unwrap();
+        let envelopes = store.envelopes().list(&EnvelopeFilter::default(), None, 100).await.unwrap();
+        assert_eq!(envelopes.len(), 7);
+        for envelope in envelopes {
+            let document = store.envelope_document(envelope.id).await.unwrap();
+            assert_eq!(document.pipeline, PipelineVersion::First);
+            let replayed = store.replay_envelope(envelope.id).await.unwrap();
+            assert!(replayed.is_equal(), "{}", document.stream);
+        }
+    });
+}
+
 /// Of each assembly: the frozen inputs, the envelope, its renderings, its events.
 const RECORDED: &str = "
-art-2788a0448f56 4fcfaedf1773ad6c art-d6113784df6c art-0679d156afd0
-art-a6752b43bcff f4805985c72a0dfa art-5223b1fcfa24 art-551d8f9ffa12
-art-2788a0448f56 d93c09e0ae619556 art-d6113784df6c art-0679d156afd0
-art-a6752b43bcff f4805985c72a0dfa art-5223b1fcfa24 art-551d8f9ffa12
-art-b088ada022f0 67cabc8bfd224115 art-186191fe8ceb art-67e2ec671718
-art-c827e53d4c45 ab7e952505e6ee90 art-aedfe8e8290a art-168a406023b9
-art-a07f319f11d3 13c5b7fdc3b192b3 art-6a9dc2dfe5a7 art-38c755bfaeed
-art-9da83a5911e2 71fd10e03f37df24 art-33958d682beb art-21cfe5643346
-art-985833e2e0de f075b44ec2a2df95 art-1e8a875a5df9 art-b895e36279a2
-art-fffa23ea1493 407fe5b30934d847 art-c03e4a05ec1a art-73c224a9d96a
-art-ba0ade6bb390 d055fd34672ac44c art-50228f32d934 art-49b70af25414
-art-f6c71e2a6232 3952b44a5964e2e6 art-507a0faa105f art-0fd4a159ef4a
-art-a0b824ba41e5 3adf9b0523657e4e art-0925d2094687 art-e734479fa9ae
-art-6bd60d77fa88 81e1444f2e30b603 art-1b642e8809b8 art-84ae6ec6f198
+art-6274b49cd029 6a0b6054b670a836 art-d6113784df6c art-cfe1d29b79d3
+art-8324818f1864 a1dedf9294dc0e91 art-5223b1fcfa24 art-13e43842e2fb
+art-6274b49cd029 c4f8b5856bd65754 art-d6113784df6c art-cfe1d29b79d3
+art-8324818f1864 a1dedf9294dc0e91 art-5223b1fcfa24 art-13e43842e2fb
+art-36c663316768 2d674e829a71aeef art-186191fe8ceb art-9084eb53ea22
+art-262fc1a5af98 5379dfc1f359c39a art-aedfe8e8290a art-06466c773537
+art-e22321c5c405 998bc2cb340defe7 art-6a9dc2dfe5a7 art-cd6c87ca822c
+art-3e0a14fc24a1 622c47c1c66b3528 art-33958d682beb art-57a05eb38d0f
+art-539497b99fbb fc61c76a29c583b6 art-1e8a875a5df9 art-b895e36279a2
+art-cf3a457b27bd 87ff167dce6bd67e art-c03e4a05ec1a art-73c224a9d96a
+art-55a0300528d1 01ac53e5fcd1b6d2 art-50228f32d934 art-299f03c6eb50
+art-e775ed433e29 aa4ca1a689c435b9 art-507a0faa105f art-6afad14ebe6b
+art-26e776478e44 71b17d66e51f413d art-0925d2094687 art-c4d12f2d8a94
+art-515eb3ca17e7 d9514976027c6db7 art-1b642e8809b8 art-a39702f94b45
 ";

@@ -71,7 +71,9 @@ pub(super) fn decide(
         let candidate = decisions[index].candidate;
         decisions[index].outcome = match &candidate.full {
             Some(full) if position >= cut => CandidateOutcome::whole(Variant::Full, full),
-            Some(_) => CandidateOutcome::Omitted(Omission::Budget { left: for_steps.tokens }),
+            Some(_) => {
+                CandidateOutcome::Omitted(Omission::Budget { needed: steps.suffixes[position], left: for_steps })
+            }
             None => CandidateOutcome::Omitted(Omission::Empty),
         };
         ledger.take(&decisions[index]);
@@ -108,6 +110,7 @@ fn summarize(
     ledger: &mut Ledger<'_>,
 ) {
     let mut summarized = BTreeSet::new();
+    let mut is_closed = false;
     for &(index, turn) in summaries.iter().rev() {
         let candidate = decisions[index].candidate;
         decisions[index].outcome = match &candidate.full {
@@ -118,11 +121,13 @@ fn summarize(
                 summarized.insert(turn);
                 CandidateOutcome::whole(Variant::Full, full)
             }
-            Some(_) => {
-                let left = room.tokens;
+            Some(full) => {
+                let needed = if is_closed { Size::default() } else { full.size() };
+                let left = room;
+                is_closed = true;
                 // Those that follow are older: with them there would be a hole.
                 room = Size::default();
-                CandidateOutcome::Omitted(Omission::Budget { left })
+                CandidateOutcome::Omitted(Omission::Budget { needed, left })
             }
         };
         ledger.take(&decisions[index]);

@@ -9,6 +9,8 @@ use crate::{
     budget::{CandidateOutcome, Decision, Inclusion, Omission, Selection},
     candidate::{Candidate, CandidateId, Priority, RunPart},
     envelope::{Fate, Gap, GapKind, Inputs, ItemDecision, ItemTotals, SegmentOutcome},
+    measure::Size,
+    pipeline::PipelineVersion,
     recipe::{SegmentSpec, TargetSpec},
     standard::{ItemId, OmissionReason, Severity},
 };
@@ -16,7 +18,7 @@ use crate::{
 pub(super) fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Window<'_>) -> Vec<SegmentOutcome> {
     let outcome = |(index, segment): (usize, &SegmentSpec)| {
         let inside = window.blocks.iter().filter(|block| block.segment == segment.name);
-        let total = window::total(inside);
+        let total = window::counted(inputs.pipeline, inside);
         let mut omitted = ItemTotals::default();
         for Decision { candidate, outcome } in selection.decisions.iter().filter(|d| d.candidate.segment == index) {
             let is_needless = matches!(outcome, CandidateOutcome::Omitted(Omission::Needless | Omission::Empty));
@@ -39,15 +41,19 @@ pub(super) fn segments(inputs: &Inputs, selection: &Selection<'_>, window: &Wind
     inputs.recipe.segments.iter().enumerate().map(outcome).collect()
 }
 
-pub(super) fn decisions(surface: &Surface<'_>, selection: &Selection<'_>) -> Vec<ItemDecision> {
+pub(super) fn decisions(
+    pipeline: PipelineVersion,
+    surface: &Surface<'_>,
+    selection: &Selection<'_>,
+) -> Vec<ItemDecision> {
     let decided = selection.decisions.iter().map(|Decision { candidate, outcome }| {
         let item = ItemId::new(candidate.id.as_str()).expect("the id of a candidate is not empty");
-        ItemDecision { item, fate: fate(candidate, outcome) }
+        ItemDecision { item, fate: fate(pipeline, candidate, outcome) }
     });
     decided.chain(surface.hidden.iter().cloned()).collect()
 }
 
-fn fate(candidate: &Candidate, outcome: &CandidateOutcome<'_>) -> Fate {
+fn fate(pipeline: PipelineVersion, candidate: &Candidate, outcome: &CandidateOutcome<'_>) -> Fate {
     let tokens = candidate.full.as_ref().map_or(0, |full| full.tokens().get());
     let omitted = |reason, note: String| Fate::Omitted { reason, note, tokens };
     match outcome {
@@ -57,12 +63,14 @@ fn fate(candidate: &Candidate, outcome: &CandidateOutcome<'_>) -> Fate {
             tokens: text.tokens().get(),
             bytes: text.size().bytes,
         },
-        CandidateOutcome::Omitted(Omission::Budget { left }) => {
+        CandidateOutcome::Omitted(Omission::Budget { needed, left }) => {
             let is_step = matches!(candidate.part, RunPart::Step(_));
-            let note = if is_step {
-                format!("older than what fits: the conversation had room for {left} tokens")
-            } else {
-                format!("has {tokens} tokens; {left} were left")
+            let note = match (pipeline, is_step) {
+                (PipelineVersion::First, true) => {
+                    format!("older than what fits: the conversation had room for {} tokens", left.tokens)
+                }
+                (PipelineVersion::First, false) => format!("has {tokens} tokens; {} were left", left.tokens),
+                (_, is_step) => exceeded(needed, left, is_step),
             };
             omitted(OmissionReason::BudgetLimit, note)
         }
@@ -76,6 +84,30 @@ fn fate(candidate: &Candidate, outcome: &CandidateOutcome<'_>) -> Fate {
             omitted(OmissionReason::Duplicate, "the turn that it sums up is in".to_owned())
         }
         CandidateOutcome::Omitted(Omission::Empty) => omitted(OmissionReason::Custom, "it says nothing".to_owned()),
+    }
+}
+
+/// Says which limit something exceeds. What has no limit is not exceeded, so no number is named that nobody set.
+fn exceeded(needed: &Size, left: &Size, is_step: bool) -> String {
+    let limits = [
+        ("token", needed.tokens.get(), left.tokens.get()),
+        ("item", needed.items, left.items),
+        ("byte", needed.bytes, left.bytes),
+        ("character", needed.chars.get(), left.chars.get()),
+    ];
+    let counted = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    match (limits.into_iter().find(|(_, needed, left)| needed > left), is_step) {
+        (Some((noun, _, left)), true) => {
+            format!("older than what fits: the conversation had room for {}", counted(left, noun))
+        }
+        (Some(("item", ..)), false) => "the limit of items left no room".to_owned(),
+        (Some((noun, needed, left)), false) => {
+            format!("has {}; {left} {} left", counted(needed, noun), if left == 1 { "was" } else { "were" })
+        }
+        (None, true) => {
+            "older than where the conversation is cut, which is a place that stays for many turns".to_owned()
+        }
+        (None, false) => "older than what was left out before it".to_owned(),
     }
 }
 

@@ -9,10 +9,14 @@ use crate::{
     envelope::{Block, Inputs, ItemTotals, WindowReport},
     item::{Item, ItemContent, Voice},
     measure::TokenCount,
+    pipeline::PipelineVersion,
     recipe::{SegmentSpec, Stability},
     render::{Renderer, WindowPiece},
     shared_text::SharedText,
 };
+
+/// Recipes have smaller limits, so this much is left only of what has none.
+const NO_LIMIT: u64 = 1 << 53;
 
 /// What is in, in its order.
 pub(super) struct Window<'w> {
@@ -81,8 +85,8 @@ impl<'w> Window<'w> {
         self.pieces.push(WindowPiece { item, content, stability: segment.stability });
     }
 
-    pub(super) fn total(&self) -> ItemTotals {
-        total(self.blocks.iter())
+    pub(super) fn total(&self, pipeline: PipelineVersion) -> ItemTotals {
+        counted(pipeline, self.blocks.iter())
     }
 
     pub(super) fn report(&self, inputs: &Inputs, selection: &Selection<'_>) -> WindowReport {
@@ -103,17 +107,22 @@ impl<'w> Window<'w> {
         let lasting = if is_cut && !keeps_reserve { Stability::Stable } else { Stability::Append };
         let end = self.pieces.partition_point(|piece| piece.stability <= lasting);
         let sum = total(self.blocks[..end].iter());
+        let holds_for = selection.runs.values().map(|run| run.holds_for.get()).min().unwrap_or(u64::MAX);
         WindowReport {
             lasting_blocks: end as u64,
             lasting_bytes: sum.bytes,
             lasting_tokens: sum.tokens,
-            holds_for_tokens: selection.runs.values().map(|run| run.holds_for.get()).min().unwrap_or(u64::MAX),
+            holds_for_tokens: match (inputs.pipeline, holds_for) {
+                (PipelineVersion::First, holds_for) => Some(holds_for),
+                // What is left of no limit is no number.
+                (_, holds_for) => (holds_for < NO_LIMIT).then_some(holds_for),
+            },
             turns_left_out: self.turns_left_out,
         }
     }
 }
 
-pub(super) fn total<'b>(blocks: impl Iterator<Item = &'b Block>) -> ItemTotals {
+fn total<'b>(blocks: impl Iterator<Item = &'b Block>) -> ItemTotals {
     let mut total = ItemTotals::default();
     for block in blocks {
         total.tokens += block.tokens;
@@ -121,6 +130,13 @@ pub(super) fn total<'b>(blocks: impl Iterator<Item = &'b Block>) -> ItemTotals {
         total.items += 1;
     }
     total
+}
+
+/// Sums up blocks. A mark takes room and is no item.
+pub(super) fn counted<'b>(pipeline: PipelineVersion, blocks: impl Iterator<Item = &'b Block> + Clone) -> ItemTotals {
+    let marks = if pipeline.is_first() { 0 } else { blocks.clone().filter(|block| block.item.is_none()).count() };
+    let total = total(blocks);
+    ItemTotals { items: total.items - marks as u64, ..total }
 }
 
 /// Counts the turns of a run of which something was left out.

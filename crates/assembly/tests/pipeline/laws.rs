@@ -4,7 +4,8 @@ use contexture_assembly::{
     Chars4, Item, ItemContent, Priority, RunPart, TokenCounts,
     envelope::{Fate, Inputs},
     pipeline::{self, AssembledTarget, PreparedItems},
-    recipe::Rendering,
+    recipe::{BudgetLimits, OVERFLOW_STRATEGIES, Rendering},
+    standard::OverflowStrategy,
 };
 use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
 use contexture_testkit::requests::{assert_anthropic, assert_openai_chat, assert_openai_responses};
@@ -21,6 +22,18 @@ fn turns() -> impl Strategy<Value = Turns> {
 
 fn rendering() -> impl Strategy<Value = Rendering> {
     proptest::sample::select(Rendering::ALL)
+}
+
+/// Limits of every kind, set or not.
+fn limits() -> impl Strategy<Value = BudgetLimits> {
+    let limit = |max: u64| proptest::option::of(0..max);
+    (limit(900), limit(3000), limit(12), limit(3000)).prop_map(|(max_tokens, max_bytes, max_items, max_chars)| {
+        BudgetLimits { max_tokens, max_bytes, max_items, max_chars, ..BudgetLimits::default() }
+    })
+}
+
+fn overflow() -> impl Strategy<Value = OverflowStrategy> {
+    proptest::sample::select(&OVERFLOW_STRATEGIES[..])
 }
 
 fn items(turns: &Turns, summaries: bool) -> Vec<Item> {
@@ -170,6 +183,26 @@ proptest! {
     }
 
     #[test]
+    fn no_number_is_told_that_nobody_set(
+        turns in turns(), summaries: bool, rendering in rendering(), limits in limits(), overflow in overflow(),
+    ) {
+        let mut inputs = sampled(&turns, summaries, rendering, 0);
+        inputs.recipe.budget.limits = limits;
+        inputs.recipe.budget.overflow = overflow;
+        inputs.items.push(item("note", sample::TAIL, 0, Priority::Low, text(&"word ".repeat(60))));
+        let said = match sample::assembled(&inputs) {
+            Ok(assembled) => {
+                let AssembledTarget { outcome, bytes, gaps, .. } = &assembled[0];
+                serde_json::to_string(&(outcome, gaps)).unwrap() + &String::from_utf8_lossy(bytes)
+            }
+            Err(rejected) => rejected.to_string(),
+        };
+        let words = said.split(|c: char| !c.is_ascii_alphanumeric());
+        let numbers: Vec<u128> = words.filter_map(|word| word.parse().ok()).filter(|number| *number > 1 << 40).collect();
+        prop_assert!(numbers.is_empty(), "{numbers:?}");
+    }
+
+    #[test]
     fn a_replay_is_equal(turns in turns(), summaries: bool, rendering in rendering(), max in 0u64..1500) {
         let inputs = sampled(&turns, summaries, rendering, max);
         let stored: Inputs = serde_json::from_slice(&serde_json::to_vec(&inputs).unwrap()).unwrap();
@@ -206,7 +239,7 @@ proptest! {
         // A turn.
         let more = turn(turns.len() as u64, added.0, added.1);
         let cost: u64 = more.iter().map(|item| tokens(item, rendering)).sum();
-        if cost <= one(&before).outcome.window.holds_for_tokens {
+        if one(&before).outcome.window.holds_for_tokens.is_none_or(|holds| cost <= holds) {
             let mut longer = before.clone();
             longer.items.extend(more);
             prop_assert!(all(&one(&longer)).starts_with(&lasting), "a turn");

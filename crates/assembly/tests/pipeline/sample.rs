@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contexture_assembly::{
     Chars4, Digest, Hold, Item, ItemContent, ItemOrigin, Priority, PromptPlace, RunPart, TokenCounts, Voice,
     envelope::Inputs,
-    pipeline::{self, AssembledTarget, Rejected},
+    pipeline::{self, AssembledTarget, PipelineVersion, Rejected},
     recipe::{
         BudgetLimits, BudgetSpec, Recipe, Rendering, SegmentSpec, SourceInput, SourceSpec, Stability, TargetSpec,
     },
@@ -67,7 +67,7 @@ pub(crate) fn inputs(recipe: Recipe, items: Vec<Item>) -> Inputs {
         model: None,
         now: Timestamp::from_micros(1_000_000).unwrap(),
     };
-    Inputs { recipe, stream: "main".into(), session, items, unread: None }
+    Inputs { recipe, stream: "main".into(), session, items, unread: None, pipeline: PipelineVersion::NEWEST }
 }
 
 pub(crate) fn assembled(inputs: &Inputs) -> Result<Vec<AssembledTarget>, Rejected> {

@@ -102,9 +102,9 @@ pub(super) fn of_assembly(document: &Envelope, id: EnvelopeId, source: String) -
     for target in &document.targets {
         let outcome = &target.outcome;
         let of = |record: &str| format!("{id}/{record}/{}", outcome.target);
-        let selected = outcome.total.items;
-        let decided = outcome.decisions.len() as u64;
-        let selection = EventData::Selection { selected, omitted: decided - selected.min(decided) };
+        let is_in = |decision: &&ItemDecision| matches!(decision.fate, Fate::Included { .. });
+        let selected = outcome.decisions.iter().filter(is_in).count() as u64;
+        let selection = EventData::Selection { selected, omitted: outcome.decisions.len() as u64 - selected };
         events.push(draft.event(EventKind::SelectionCompleted, &of("selection"), &selection)?);
         let budget = EventData::Budget {
             max_tokens: outcome.limits.max_tokens,

@@ -93,6 +93,7 @@ impl Contexture {
             head: request.head.clone(),
             commit: request.commit,
             counter: CounterRef { name: tokens.name().to_owned(), version: tokens.version() },
+            pipeline: inputs.pipeline,
             inputs: *artifacts[0].id(),
             items: inputs.items.iter().map(|item| ItemRecord::of(item, &inputs)).collect(),
             unread: inputs.unread.clone(),

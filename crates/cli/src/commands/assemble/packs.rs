@@ -106,8 +106,8 @@ fn omitted(candidate: &Candidate, omission: Omission, limits: Limits) -> String 
     };
     match omission {
         Omission::Empty => "has no text".to_owned(),
-        Omission::Budget { left } => {
-            format!("needs {}; {} left", needs(|text| text.tokens().get(), "token"), output::count(left.get()))
+        Omission::Budget { left, .. } => {
+            format!("needs {}; {} left", needs(|text| text.tokens().get(), "token"), output::count(left.tokens.get()))
         }
         Omission::Summarized => "a summary stands for it".to_owned(),
         Omission::Needless => "what it sums up is in".to_owned(),
