@@ -58,6 +58,8 @@ pub struct RunRule {
     pub mark: Size,
     /// Whether what is left out for certain, because it was not even read, lies before the first candidate.
     pub is_cut: bool,
+    /// Whether the mark goes where there is no room for it.
+    pub mark_may_go: bool,
 }
 
 /// Makes shorter texts of candidates.
@@ -249,6 +251,11 @@ impl Selection<'_> {
     /// Sums up the tokens of what is included.
     pub fn tokens(&self) -> TokenCount {
         self.inclusions().map(|(_, inclusion)| inclusion.text.tokens()).sum()
+    }
+
+    /// Sums up all lengths of what is included.
+    pub fn size(&self) -> Size {
+        self.inclusions().fold(Size::default(), |sum, (_, inclusion)| sum + inclusion.text.size())
     }
 
     /// Sums up the characters of what is included.

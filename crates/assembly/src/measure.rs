@@ -88,6 +88,18 @@ impl Size {
             && other.items <= self.items
     }
 
+    /// Returns the first length that is more than there is room for, by its noun, with how much it is and how much it may
+    /// be.
+    pub(crate) fn exceeding(&self, room: &Self) -> Option<(&'static str, u64, u64)> {
+        let lengths = [
+            ("token", self.tokens.get(), room.tokens.get()),
+            ("item", self.items, room.items),
+            ("byte", self.bytes, room.bytes),
+            ("character", self.chars.get(), room.chars.get()),
+        ];
+        lengths.into_iter().find(|(_, length, room)| length > room)
+    }
+
     /// Returns a part of the room; items are not shared.
     #[must_use]
     pub fn share(&self, parts: u64) -> Self {

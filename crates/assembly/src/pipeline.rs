@@ -21,7 +21,7 @@ use crate::{
     envelope::{Gap, Inputs, RenderingLoss, TargetOutcome, Whole},
     item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
-    recipe::{SegmentSpec, SourceInput, TargetSpec},
+    recipe::{RequiredOverflow, SegmentSpec, SourceInput, TargetSpec},
     render::{Fragment, Rendered, Renderer},
     shared_text::SharedText,
     standard::OverflowStrategy,
@@ -63,6 +63,24 @@ pub enum Rejected {
         count: usize,
         /// The first of them.
         first: String,
+        /// Its tokens.
+        tokens: u64,
+    },
+    /// What is required does not fit, and the recipe does not include it all the same.
+    #[error(
+        "what is required has {needed} {noun}s for {target}, and there is room for {room}; the largest item is {largest} with {tokens} tokens"
+    )]
+    Required {
+        /// For whom.
+        target: TargetSpec,
+        /// What is counted.
+        noun: &'static str,
+        /// How much there is.
+        needed: u64,
+        /// How much there may be.
+        room: u64,
+        /// The item with most tokens.
+        largest: String,
         /// Its tokens.
         tokens: u64,
     },
@@ -135,6 +153,7 @@ fn assemble(
             run: is_run(segment).then(|| RunRule {
                 mark: Size { items: 0, ..mark },
                 is_cut: inputs.unread.as_ref().is_some_and(|unread| unread.segment == index),
+                mark_may_go: inputs.pipeline != PipelineVersion::First,
             }),
         })
         .collect();
@@ -149,6 +168,9 @@ fn assemble(
     let budget = budget::Budget { room, max_chars: Size::MAX.chars, segments: &rules };
     let selection = budget::select_in(counts.counter(), &budget, &candidates);
     rejected(inputs, target, &selection)?;
+    if inputs.pipeline != PipelineVersion::First && inputs.recipe.budget.required == RequiredOverflow::Reject {
+        required_fits(target, &selection, &room)?;
+    }
 
     let window = Window::of(inputs, &renderer, counts, &items, &selection, &trimmed.borrow());
     let Rendered { bytes, losses } = renderer.whole(&window.pieces);
@@ -220,6 +242,19 @@ fn measured(
         None => counts.counter().count(&text),
     };
     Measured::with_lengths(text, tokens, chars)
+}
+
+/// Refuses an assembly that exceeds its budget, which only required items can.
+fn required_fits(target: TargetSpec, selection: &Selection<'_>, room: &Size) -> Result<(), Rejected> {
+    let size = selection.size();
+    let Some((noun, needed, room)) = size.exceeding(room) else { return Ok(()) };
+    let inside = selection.decisions.iter().filter_map(|decision| {
+        let inclusion = decision.outcome.inclusion().filter(|_| decision.candidate.priority == Priority::Required)?;
+        Some((inclusion.text.tokens().get(), &decision.candidate.id))
+    });
+    let (tokens, largest) =
+        inside.max_by_key(|(tokens, _)| *tokens).map_or((0, String::new()), |(tokens, id)| (tokens, id.to_string()));
+    Err(Rejected::Required { target, noun, needed, room, largest, tokens })
 }
 
 /// Refuses an assembly in which something does not fit that must.

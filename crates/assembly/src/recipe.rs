@@ -89,6 +89,18 @@ pub struct BudgetSpec {
     pub targets: BTreeMap<Audience, BudgetLimits>,
     /// What happens to what does not fit, where a segment does not say.
     pub overflow: OverflowStrategy,
+    /// What happens to what is required and does not fit, where the overflow does not cut it.
+    pub required: RequiredOverflow,
+}
+
+vocabulary! {
+    /// What happens to what is required and does not fit.
+    RequiredOverflow {
+        /// Nothing is assembled.
+        Reject = "reject",
+        /// It is in all the same, and the budget is exceeded.
+        Include = "include",
+    }
 }
 
 /// Limits; those that are absent do not hold.
@@ -283,6 +295,12 @@ impl BudgetLimits {
 }
 
 impl BudgetSpec {
+    /// Returns a budget that nothing exceeds.
+    pub(crate) fn without_limits(overflow: OverflowStrategy) -> Self {
+        let (limits, targets) = (BudgetLimits::default(), BTreeMap::new());
+        Self { limits, targets, overflow, required: RequiredOverflow::Reject }
+    }
+
     /// Returns the limits that hold for a target.
     pub fn limits_for(&self, target: Audience) -> BudgetLimits {
         self.targets.get(&target).map_or(self.limits, |own| own.or(self.limits))

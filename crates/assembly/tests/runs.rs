@@ -43,7 +43,7 @@ fn candidates(turns: &Turns, summaries: bool, tail: u64) -> Vec<Candidate> {
 fn selected(all: &[Candidate], max: u64, reserve: u64) -> Selection<'_> {
     let mark = Size { tokens: TokenCount::new(3), chars: CharCount::new(12), bytes: 12, items: 0 };
     let segments = [
-        SegmentRule { run: Some(RunRule { mark, is_cut: false }), ..SegmentRule::default() },
+        SegmentRule { run: Some(RunRule { mark, is_cut: false, mark_may_go: false }), ..SegmentRule::default() },
         SegmentRule { reserve: TokenCount::new(reserve), ..SegmentRule::default() },
     ];
     let room = Size { tokens: TokenCount::new(max), ..Size::MAX };

@@ -282,12 +282,12 @@ fn envelopes_of_the_first_pipeline_are_made_again_byte_for_byte() {
 
 /// Of each assembly: the frozen inputs, the envelope, its renderings, its events.
 const RECORDED: &str = "
-art-6274b49cd029 6a0b6054b670a836 art-d6113784df6c art-cfe1d29b79d3
-art-8324818f1864 a1dedf9294dc0e91 art-5223b1fcfa24 art-13e43842e2fb
-art-6274b49cd029 c4f8b5856bd65754 art-d6113784df6c art-cfe1d29b79d3
-art-8324818f1864 a1dedf9294dc0e91 art-5223b1fcfa24 art-13e43842e2fb
-art-36c663316768 2d674e829a71aeef art-186191fe8ceb art-9084eb53ea22
-art-262fc1a5af98 5379dfc1f359c39a art-aedfe8e8290a art-06466c773537
+art-6274b49cd029 7c05a170b0b63607 art-d6113784df6c art-cfe1d29b79d3
+art-8324818f1864 542a32dd2b62feaa art-5223b1fcfa24 art-13e43842e2fb
+art-6274b49cd029 94388a1a7da73157 art-d6113784df6c art-cfe1d29b79d3
+art-8324818f1864 542a32dd2b62feaa art-5223b1fcfa24 art-13e43842e2fb
+art-36c663316768 0c1febfc6ef6eaf9 art-186191fe8ceb art-9084eb53ea22
+art-262fc1a5af98 04e9bbad9a2420c9 art-aedfe8e8290a art-06466c773537
 art-e22321c5c405 998bc2cb340defe7 art-6a9dc2dfe5a7 art-cd6c87ca822c
 art-3e0a14fc24a1 622c47c1c66b3528 art-33958d682beb art-57a05eb38d0f
 art-539497b99fbb fc61c76a29c583b6 art-1e8a875a5df9 art-b895e36279a2

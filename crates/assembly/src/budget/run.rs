@@ -22,8 +22,10 @@ const SUMMARIES: u64 = 10;
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// Whether its oldest end was left out, and a mark says so.
+    /// Whether its oldest end was left out.
     pub is_cut: bool,
+    /// Whether a mark says so.
+    pub has_mark: bool,
     /// The room that it had.
     pub room: TokenCount,
     /// How many tokens can be added at its newest end before anything else in it changes.
@@ -63,6 +65,7 @@ pub(super) fn decide(
     let cut = if fits_whole { 0 } else { steps.cut(&for_steps) };
     let mut outcome = RunOutcome {
         is_cut: !fits_whole,
+        has_mark: !fits_whole && (!rule.mark_may_go || room.holds(&rule.mark)),
         room: room.tokens,
         holds_for: if fits_whole { room.without(&steps.suffixes[0]).tokens } else { steps.holds_for(cut, &for_steps) },
     };
@@ -91,7 +94,7 @@ pub(super) fn decide(
             kept_from = cut - 1;
         }
     }
-    if outcome.is_cut {
+    if outcome.has_mark {
         ledger.used = ledger.used + rule.mark;
         ledger.in_segments[segment] = ledger.in_segments[segment] + rule.mark.tokens;
     }

@@ -89,14 +89,8 @@ fn fate(pipeline: PipelineVersion, candidate: &Candidate, outcome: &CandidateOut
 
 /// Says which limit something exceeds. What has no limit is not exceeded, so no number is named that nobody set.
 fn exceeded(needed: &Size, left: &Size, is_step: bool) -> String {
-    let limits = [
-        ("token", needed.tokens.get(), left.tokens.get()),
-        ("item", needed.items, left.items),
-        ("byte", needed.bytes, left.bytes),
-        ("character", needed.chars.get(), left.chars.get()),
-    ];
     let counted = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-    match (limits.into_iter().find(|(_, needed, left)| needed > left), is_step) {
+    match (needed.exceeding(left), is_step) {
         (Some((noun, _, left)), true) => {
             format!("older than what fits: the conversation had room for {}", counted(left, noun))
         }
@@ -107,7 +101,7 @@ fn exceeded(needed: &Size, left: &Size, is_step: bool) -> String {
         (None, true) => {
             "older than where the conversation is cut, which is a place that stays for many turns".to_owned()
         }
-        (None, false) => "older than what was left out before it".to_owned(),
+        (None, false) => "a newer summary did not fit, and without that one there would be a hole".to_owned(),
     }
 }
 

@@ -39,13 +39,15 @@ impl<'w> Window<'w> {
         let mut window = Self { pieces: Vec::new(), blocks: Vec::new(), fragments: Vec::new(), turns_left_out: 0 };
         let mut at = 0;
         for (index, segment) in inputs.recipe.segments.iter().enumerate() {
-            if selection.runs.get(&index).is_some_and(|run| run.is_cut) {
+            if let Some(run) = selection.runs.get(&index).filter(|run| run.is_cut) {
                 let turns = turns_left_out(inputs, index, selection);
                 window.turns_left_out += turns;
-                let mark = left_out_mark(turns);
-                let fragment = renderer.fragment(None, &mark);
-                let tokens = counts.counter().count(&fragment.text);
-                window.push(segment, None, Cow::Owned(mark), &fragment.text.into(), tokens);
+                if run.has_mark {
+                    let mark = left_out_mark(turns);
+                    let fragment = renderer.fragment(None, &mark);
+                    let tokens = counts.counter().count(&fragment.text);
+                    window.push(segment, None, Cow::Owned(mark), &fragment.text.into(), tokens);
+                }
             }
             while let Some(Decision { candidate, outcome }) =
                 selection.decisions.get(at).filter(|decision| decision.candidate.segment == index)

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, Rendering, Rule, SegmentSpec, SourceSpec, Stability,
-    TargetSpec, rules, source, strategy,
+    BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, Rendering, RequiredOverflow, Rule, SegmentSpec, SourceSpec,
+    Stability, TargetSpec, rules, source, strategy,
 };
 use crate::{
     counter,
@@ -112,9 +112,9 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
     let counter = reader.optional(&mut fields, "counter", counter_name);
     let targets = targets(reader, &mut fields);
     let overflow = reader.optional(&mut fields, "overflow", overflow).unwrap_or(OverflowStrategy::SummarizeOldest);
-    let (limits, targets_limits) = match fields.take("budget") {
-        Some(value) => budget(reader, value),
-        None => (BudgetLimits::default(), BTreeMap::new()),
+    let budget = match fields.take("budget") {
+        Some(value) => budget(reader, value, overflow),
+        None => BudgetSpec::without_limits(overflow),
     };
     let segments = segments(reader, &mut fields);
     reader.nothing_else(&fields);
@@ -124,7 +124,7 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
         scope,
         counter: counter.unwrap_or("chars4").to_owned(),
         targets,
-        budget: BudgetSpec { limits, targets: targets_limits, overflow },
+        budget,
         segments,
     })
 }
@@ -158,10 +158,11 @@ fn targets(reader: &mut Reader, fields: &mut Fields) -> Vec<TargetSpec> {
     targets.unwrap_or_else(|| vec![TargetSpec { audience: Audience::Model, rendering: Rendering::Prompt }])
 }
 
-fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Audience, BudgetLimits>) {
+fn budget(reader: &mut Reader, value: Value, overflow: OverflowStrategy) -> BudgetSpec {
     let Some(mut fields) = reader.object("budget", value) else {
-        return Default::default();
+        return BudgetSpec::without_limits(overflow);
     };
+    let required = reader.optional(&mut fields, "required", word).unwrap_or(RequiredOverflow::Reject);
     let limits = limits(reader, &mut fields);
     let mut targets = BTreeMap::new();
     if let Some(value) = fields.take("targets")
@@ -180,7 +181,7 @@ fn budget(reader: &mut Reader, value: Value) -> (BudgetLimits, BTreeMap<Audience
         reader.nothing_else(&own);
     }
     reader.nothing_else(&fields);
-    (limits, targets)
+    BudgetSpec { limits, targets, overflow, required }
 }
 
 fn limits(reader: &mut Reader, fields: &mut Fields) -> BudgetLimits {

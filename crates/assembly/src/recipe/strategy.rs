@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    BudgetLimits, BudgetSpec, Recipe, Rendering, Rule, SegmentSpec, SourceInput, SourceSpec, Stability, TargetSpec,
-    read,
+    BudgetLimits, BudgetSpec, Recipe, Rendering, RequiredOverflow, Rule, SegmentSpec, SourceInput, SourceSpec,
+    Stability, TargetSpec, read,
     topic::{self, Spelling},
 };
 use crate::{
@@ -66,7 +66,12 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
         scope: ContextScope::Turn,
         counter: Chars4.name().to_owned(),
         targets: vec![TargetSpec { audience: Audience::Model, rendering: Rendering::Prompt }],
-        budget: BudgetSpec { limits, targets: [].into(), overflow: OverflowStrategy::SummarizeLowPriority },
+        budget: BudgetSpec {
+            limits,
+            targets: [].into(),
+            overflow: OverflowStrategy::SummarizeLowPriority,
+            required: RequiredOverflow::Include,
+        },
         segments,
     })
 }

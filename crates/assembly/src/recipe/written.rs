@@ -6,7 +6,7 @@ use contexture_core::{ArtifactId, canonical};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::{BudgetLimits, Recipe, SegmentSpec, TargetSpec};
+use super::{BudgetLimits, Recipe, RequiredOverflow, SegmentSpec, TargetSpec};
 use crate::standard::{Audience, ContextScope, OverflowStrategy};
 
 /// A recipe with its fields as people write them; those that say nothing are left out.
@@ -30,6 +30,13 @@ struct WrittenBudget<'r> {
     limits: BudgetLimits,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     targets: &'r BTreeMap<Audience, BudgetLimits>,
+    #[serde(skip_serializing_if = "is_usual")]
+    required: RequiredOverflow,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_usual(required: &RequiredOverflow) -> bool {
+    *required == RequiredOverflow::Reject
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -66,7 +73,7 @@ impl Serialize for Recipe {
                 several => Targets::Several(several),
             },
             overflow: budget.overflow,
-            budget: WrittenBudget { limits: budget.limits, targets: &budget.targets },
+            budget: WrittenBudget { limits: budget.limits, targets: &budget.targets, required: budget.required },
             segments,
         }
         .serialize(serializer)
@@ -85,6 +92,6 @@ impl JsonSchema for Recipe {
 
 impl WrittenBudget<'_> {
     fn is_empty(&self) -> bool {
-        self.limits == BudgetLimits::default() && self.targets.is_empty()
+        self.limits == BudgetLimits::default() && self.targets.is_empty() && is_usual(&self.required)
     }
 }

@@ -4,7 +4,7 @@ use contexture_assembly::{
     Item, ItemContent, Priority, Voice,
     envelope::{Fate, GapKind},
     pipeline::Rejected,
-    recipe::{BudgetLimits, Rendering, TargetSpec},
+    recipe::{BudgetLimits, Rendering, RequiredOverflow, TargetSpec},
     standard::{Audience, OmissionReason, OverflowStrategy},
 };
 use contexture_testkit::requests::assert_anthropic;
@@ -50,6 +50,21 @@ fn what_is_required_and_too_large_is_rejected_or_cut() {
         assembled(&inputs(recipe, long()))
     };
     let rejected = under(OverflowStrategy::Reject).unwrap_err();
+    let required = |required, limits: BudgetLimits| {
+        let mut recipe = recipe(vec![target(Rendering::Prompt)], None);
+        recipe.budget.required = required;
+        recipe.budget.limits = limits;
+        assembled(&inputs(recipe, long())).map_err(|rejected| rejected.to_string())
+    };
+    let tokens = BudgetLimits { max_tokens: Some(200), ..BudgetLimits::default() };
+    let refusal = required(RequiredOverflow::Reject, tokens).unwrap_err();
+    let size = "what is required has 641 tokens for model:prompt, and there is room for 200; the largest item is long with 639";
+    assert!(refusal.starts_with(size), "{refusal}");
+    let bytes = BudgetLimits { max_bytes: Some(200), ..BudgetLimits::default() };
+    assert!(required(RequiredOverflow::Reject, bytes).unwrap_err().contains("there is room for 200"));
+    let items = BudgetLimits { max_items: Some(1), ..BudgetLimits::default() };
+    assert!(required(RequiredOverflow::Reject, items).unwrap_err().contains("has 2 items"));
+    assert!(required(RequiredOverflow::Include, tokens).unwrap()[0].outcome.over_budget_tokens > 0);
     assert!(matches!(&rejected, Rejected::Overflow { first, .. } if first == "long"), "{rejected}");
     for overflow in [OverflowStrategy::TruncateTail, OverflowStrategy::TruncateMiddle] {
         let cut = under(overflow).unwrap().remove(0);

@@ -7,7 +7,8 @@ use contexture_assembly::{
     envelope::Inputs,
     pipeline::{self, AssembledTarget, PipelineVersion, Rejected},
     recipe::{
-        BudgetLimits, BudgetSpec, Recipe, Rendering, SegmentSpec, SourceInput, SourceSpec, Stability, TargetSpec,
+        BudgetLimits, BudgetSpec, Recipe, Rendering, RequiredOverflow, SegmentSpec, SourceInput, SourceSpec, Stability,
+        TargetSpec,
     },
     render::TranscriptSession,
     standard::{Audience, ContextKind, ContextScope, ItemId, OverflowStrategy},
@@ -50,6 +51,7 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
             limits: BudgetLimits { max_tokens, ..BudgetLimits::default() },
             targets: BTreeMap::new(),
             overflow: OverflowStrategy::SummarizeOldest,
+            required: RequiredOverflow::Include,
         },
         segments: vec![
             segment("head", Stability::Stable, 0, SourceInput::System { text: Some("You help.".into()), file: None }),

@@ -1,7 +1,9 @@
 //! The examples of the documentation are good recipes, and no word is left out of its tables.
 
 use contexture_assembly::{
-    recipe::{OVERFLOW_STRATEGIES, Recipe, Rendering, SourceKind, Stability, Syntax, TopicEnd, built_in},
+    recipe::{
+        OVERFLOW_STRATEGIES, Recipe, Rendering, RequiredOverflow, SourceKind, Stability, Syntax, TopicEnd, built_in,
+    },
     standard::{Audience, ContextScope},
 };
 
@@ -30,6 +32,7 @@ fn every_word_is_documented() {
         .chain(ContextScope::ALL.iter().map(|scope| scope.as_str()))
         .chain(Stability::ALL.iter().map(|stability| stability.as_str()))
         .chain(TopicEnd::ALL.iter().map(|end| end.as_str()))
+        .chain(RequiredOverflow::ALL.iter().map(|required| required.as_str()))
         .chain(OVERFLOW_STRATEGIES.iter().map(|strategy| strategy.as_str()))
         .chain(built_in().map(|built_in| built_in.name));
     let undocumented: Vec<_> = words.filter(|word| !DOCS.contains(&format!("`{word}`"))).collect();

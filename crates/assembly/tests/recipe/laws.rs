@@ -3,8 +3,8 @@
 use contexture_assembly::{
     Priority, counters,
     recipe::{
-        BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, RecipeRefusal, Rendering, SegmentSpec, Since,
-        SourceInput, SourceSpec, Stability, Syntax, TargetSpec, TopicEnd, TopicMark,
+        BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, RecipeRefusal, Rendering, RequiredOverflow, SegmentSpec,
+        Since, SourceInput, SourceSpec, Stability, Syntax, TargetSpec, TopicEnd, TopicMark,
     },
     standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
 };
@@ -176,10 +176,11 @@ prop_compose! {
         limits in limits(),
         own in collection::btree_map(one_of(Audience::ALL), limits(), 0..3),
         overflow in sample::select(&OVERFLOW_STRATEGIES[..]),
+        required in one_of(RequiredOverflow::ALL),
         segments in good_segments().prop_filter("no messages twice", |segments| !repeats_messages(segments)),
     ) -> Recipe {
         let targets = targets.into_iter().map(|(audience, rendering)| TargetSpec { audience, rendering }).collect();
-        let budget = BudgetSpec { limits, targets: own, overflow };
+        let budget = BudgetSpec { limits, targets: own, overflow, required };
         Recipe { name, description, scope, counter: counter.to_owned(), targets, budget, segments }
     }
 }

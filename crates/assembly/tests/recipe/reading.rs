@@ -3,8 +3,8 @@
 use contexture_assembly::{
     Priority,
     recipe::{
-        BudgetLimits, BudgetSpec, Recipe, Rendering, SegmentSpec, SourceInput, SourceKind, SourceSpec, Stability,
-        Syntax, TargetSpec, built_in,
+        BudgetLimits, BudgetSpec, Recipe, Rendering, RequiredOverflow, SegmentSpec, SourceInput, SourceKind,
+        SourceSpec, Stability, Syntax, TargetSpec, built_in,
     },
     standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
 };
@@ -22,6 +22,7 @@ overflow = "reject"
 [budget]
 max_tokens = 100_000
 reserved_tokens = 8_000
+required = "include"
 [budget.targets.reviewer]
 max_tokens = 4_000
 reserved_tokens = 0
@@ -66,6 +67,7 @@ fn full() -> Recipe {
             limits: limits(100_000, 8_000),
             targets: [(Audience::Reviewer, limits(4_000, 0))].into(),
             overflow: OverflowStrategy::Reject,
+            required: RequiredOverflow::Include,
         },
         segments: vec![
             SegmentSpec {
@@ -173,6 +175,7 @@ fn limits_of_a_target_take_the_place_of_the_others_one_by_one() {
         limits: BudgetLimits { max_tokens: Some(100), max_items: Some(7), ..BudgetLimits::default() },
         targets: [(Audience::Tool, BudgetLimits { max_tokens: Some(10), ..BudgetLimits::default() })].into(),
         overflow: OverflowStrategy::Reject,
+        required: RequiredOverflow::Reject,
     };
     assert_eq!(budget.limits_for(Audience::Model), budget.limits);
     let expected = BudgetLimits { max_tokens: Some(10), max_items: Some(7), ..BudgetLimits::default() };

@@ -175,7 +175,8 @@ fn after_operation(error: &EngineError) -> Option<String> {
             &format!("`ctx envelope show {} --all` lists all there was", envelope.short())
         }
         EngineError::Rejected(_) => {
-            "raise the budget with `--max-tokens N`, or let the recipe cut with `overflow = \"truncate_tail\"`"
+            "raise the budget with `--max-tokens N`, let the recipe cut with `overflow = \"truncate_tail\"`, or let it take \
+             what is required all the same with `required = \"include\"` in its `[budget]`"
         }
         EngineError::NotNative { .. } => "`--tier mapped` allows a translation, and no `--tier` the best there is",
         EngineError::Unwritable { .. } => &format!("name one of them: `--format {}`", Runtime::CLAUDE_CODE.format()),

@@ -114,7 +114,7 @@ fn people_see_how_the_budget_was_spent() {
 
     model:anthropic
     [███████████████████████·······] 476 of 600 tokens by chars4 (100 kept for the answer)
-    12 items in 1.9 kB, blake3:65359edf73d821958439574d98651c184ecac544729ea716ff5f7c2fbddded7a
+    11 items in 1.9 kB, blake3:65359edf73d821958439574d98651c184ecac544729ea716ff5f7c2fbddded7a
       system   [······························]        10  stable
       history  [████████████████████··········]       418  append, 14 items out, 4 turns left out
       now      [██····························]        48  volatile, 60 reserved
@@ -133,7 +133,7 @@ fn people_see_how_the_budget_was_spent() {
       trigger                                      15  required  full
 
     Out
-      ctx-7a74c458f4#summary                       42  budget_limit: has 42 tokens; 0 were left
+      ctx-7a74c458f4#summary                       42  budget_limit: a newer summary did not fit, and without that one there would be a hole
       ctx-7a74c458f4#0 user: question 0            16  budget_limit: older than what fits: the conversation had room for 447 tokens
       ctx-7a74c458f4#1 assistant calls run        134  budget_limit: older than what fits: the conversation had room for 447 tokens
       ctx-7a74c458f4#2 assistant: answer 0         17  budget_limit: older than what fits: the conversation had room for 447 tokens
@@ -248,6 +248,11 @@ fn what_cannot_be_assembled_is_reported() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("the recipe rejects that"), "{ran}");
     let ran = user.run(&["assemble", "./small.toml", "--head", "main", "--trigger", "x", "--max-tokens", "0"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("and there is room for 0; the largest item is trigger"), "{ran}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("required = \"include\""), "{ran}");
+    user.file("over.toml", RECIPE.replace("[budget]", "[budget]\nrequired = \"include\""));
+    let ran = user.run(&["assemble", "./over.toml", "--head", "main", "--trigger", "x", "--max-tokens", "0"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.stderr.contains("over: only what is required is in"), "{ran}");
     assert_eq!(user.run(&["envelope", "show", "env-0000"]).code, 1);

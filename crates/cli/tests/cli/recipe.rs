@@ -136,6 +136,7 @@ fn a_recipe_is_shown_with_all_that_holds_in_it() {
     [budget]
     max_tokens = 100000
     max_chars = 500000
+    required = "include"
 
     [[segments]]
     name = "messages"

@@ -7,7 +7,8 @@ use contexture::{
     assembly::{
         check::{self, Level, Strictness},
         envelope::{Fate, GapKind, TargetOutcome},
-        recipe::{Recipe, RecipeProvenance, Syntax},
+        pipeline::Rejected,
+        recipe::{Recipe, RecipeProvenance, RequiredOverflow, Syntax},
         standard::{InjectionPoint, MissingStatus, OmissionReason},
     },
 };
@@ -315,6 +316,9 @@ pub async fn what_is_required_and_does_not_fit_is_reported_or_rejected<B: Backen
     let store = harness.open().await;
     let long = items(&json!([{"id": "long", "content": "word ".repeat(4000), "priority": "required"}]));
     let mut asked = Assemble { items: long, ..request(recipe(RECIPE)) };
+    let refused = store.assemble(&asked).await.unwrap_err();
+    assert!(matches!(refused, Error::Rejected(Rejected::Required { .. })), "{refused}");
+    asked.recipe = recipe(&RECIPE.replace("[budget]", "[budget]\nrequired = \"include\""));
     let over = store.assemble(&asked).await.unwrap();
     assert!(outcome(&over).over_budget_tokens > 0);
     assert!(over.document.gaps.iter().all(|record| record.gap.kind == GapKind::RequiredTooLarge));
@@ -328,9 +332,11 @@ pub async fn what_is_required_and_does_not_fit_is_reported_or_rejected<B: Backen
     assert!(matches!(rejected, Error::Rejected(_)), "{rejected}");
     let failed =
         |record: &&contexture_core::JournalRecord| record.kind == JournalKind::Event(EventKind::AssemblyFailed);
-    assert_eq!(journal(&store).await.iter().filter(failed).count(), 1);
+    assert_eq!(journal(&store).await.iter().filter(failed).count(), 2);
     let mut nothing = request(recipe(RECIPE));
     nothing.recipe.budget.limits.max_tokens = Some(0);
+    assert!(matches!(store.assemble(&nothing).await, Err(Error::Rejected(_))));
+    nothing.recipe.budget.required = RequiredOverflow::Include;
     let required = store.assemble(&nothing).await.unwrap();
     assert!(outcome(&required).over_budget_tokens > 0 && is_replayable(&store, &required).await);
     let alone = RECIPE.replace("[[segments.sources]]\nsource = \"missing\"\n", "");
