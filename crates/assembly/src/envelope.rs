@@ -243,6 +243,9 @@ pub struct Gap {
     pub kind: GapKind,
     /// What it is about: an item or a source.
     pub subject: String,
+    /// For whom it is missing; for everybody if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetSpec>,
     /// What is not known.
     pub question: String,
     /// How much that matters.

@@ -46,8 +46,14 @@ pub struct Parcel {
 /// Writes envelopes as records of the standard, with all contents that the records name.
 pub fn export(parcels: &[Parcel], producer: &str, at: Timestamp) -> Export {
     let mut export = Export::new(RecordReference::Id(producer.to_owned()), at);
+    // What happened to a gap comes with each envelope that has it.
+    let mut told = HashSet::new();
     for parcel in parcels {
-        Writer::new(parcel).write(&mut export);
+        let writer = Writer::new(parcel);
+        writer.write(&mut export);
+        for event in parcel.events.iter().filter(|event| told.insert(event.event_id.as_str())) {
+            export.add(event.clone());
+        }
     }
     export
 }
@@ -113,9 +119,6 @@ impl<'p> Writer<'p> {
             export.add(injection.clone());
         }
         export.add(self.envelope());
-        for event in &self.parcel.events {
-            export.add(event.clone());
-        }
     }
 
     fn named(&self, kind: &str, of: impl std::fmt::Display) -> String {

@@ -39,7 +39,7 @@ pub use why::{Answer, Why};
 
 use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, SecretGuard, envelope::FreshCounts};
 use keep::KeptWith;
-use source::{Gathering, NamedFiles};
+use source::{FoundAgain, Gathering, NamedFiles};
 
 /// What to assemble.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Contexture {
     async fn assemble_masked(&self, request: &Assemble, guard: &Arc<SecretGuard>) -> Result<AssembledContext> {
         let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
-        let GatheredInputs { inputs, mut prepared, gaps } = self.gather_inputs(request, &counts, guard).await?;
+        let GatheredInputs { inputs, mut prepared, gaps, found } = self.gather_inputs(request, &counts, guard).await?;
         let frozen = prepared.to_json(&inputs);
         let frozen = Attachment::preparing(ArtifactId::of(&frozen), frozen);
         self.learn(&counts, &mut prepared).await?;
@@ -134,7 +134,8 @@ impl Contexture {
             }
         };
         let counted = fresh_counts(counts)?;
-        self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, prepared, tokens, counted }).await
+        self.keep_assembly(request, inputs, assembled, gaps, KeptWith { frozen, prepared, tokens, counted, found })
+            .await
     }
 
     /// Reads every source of a recipe.
@@ -145,7 +146,8 @@ impl Contexture {
         guard: &SecretGuard,
     ) -> Result<GatheredInputs> {
         request.check()?;
-        let (runs, others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
+        let (runs, mut others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
+        others.sort_by_key(source::Placed::is_missing);
         let starting = future::try_join_all(runs.into_iter().map(|source| history::start(self, request, source)));
         let (target, histories) = future::try_join(self.target_of(request.commit), starting).await?;
         let session = TranscriptSession {
@@ -173,17 +175,18 @@ impl Contexture {
             files: NamedFiles::of(request),
             prepared: PreparedItems::after(before),
             gaps: Vec::new(),
+            found: Vec::new(),
         };
         for source in others {
-            let items = gathering.items(&source).await?;
+            let items = gathering.items(&source, &inputs.items).await?;
             inputs.items.extend(items);
         }
         for history in histories.into_iter().flatten() {
             history::read(&mut gathering, history, &mut inputs).await?;
         }
-        let Gathering { mut prepared, gaps, .. } = gathering;
+        let Gathering { mut prepared, gaps, found, .. } = gathering;
         prepared.sort(&mut inputs);
-        Ok(GatheredInputs { inputs, prepared, gaps })
+        Ok(GatheredInputs { inputs, prepared, gaps, found })
     }
 
     /// Fetches what was counted before.
@@ -205,6 +208,7 @@ struct GatheredInputs {
     inputs: Inputs,
     prepared: PreparedItems,
     gaps: Vec<Gap>,
+    found: Vec<FoundAgain>,
 }
 
 /// Returns what was counted now, to be kept.

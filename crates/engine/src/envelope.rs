@@ -132,6 +132,7 @@ impl Envelopes<'_> {
                 .map(|document| Injection { envelope: id, created_at, document })
                 .collect(),
             missing: missing.into_iter().map(|missing| missing.since(Some(id), created_at)).collect(),
+            settled: crate::missing::settled()?,
             events: events.into_iter().map(|event| event.of(id)).collect(),
             counted,
         };
@@ -185,6 +186,8 @@ struct PreparedEnvelope {
     envelope: EnvelopeRecord,
     injections: Vec<Injection>,
     missing: Vec<Missing>,
+    /// The states of what is missing that end when it is missing again.
+    settled: Vec<GapStatus>,
     events: Vec<Event>,
     counted: Option<FreshCounts>,
 }
@@ -204,8 +207,10 @@ async fn write(tx: &mut Tx<'_>, prepared: &PreparedEnvelope) -> Result<KeptEnvel
     for injection in &prepared.injections {
         injection::put(tx, injection).await?;
     }
+    // What is sent again tells nothing new.
+    let settled = if inserted == Inserted::New { prepared.settled.as_slice() } else { &[] };
     for missing in &prepared.missing {
-        missing::put(tx, missing).await?;
+        missing::notice(tx, missing, settled).await?;
     }
     let outcome = match inserted {
         Inserted::New => {

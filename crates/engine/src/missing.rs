@@ -1,10 +1,11 @@
 //! Missing context: what is known not to be there, and what became of it.
 
-use contexture_core::{EnvelopeId, MissingId};
+use contexture_assembly::standard::MissingStatus;
+use contexture_core::{EnvelopeId, GapStatus, MissingId};
 use contexture_store::{
     commit::Inserted,
     event::{self, Event},
-    missing::{self, Filter, MissingChange, StoredMissing},
+    missing::{self, Filter, MissingChange, Noticed, StoredMissing},
 };
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
@@ -37,6 +38,27 @@ impl Contexture {
         writing.instrument(debug_span!("record_missing", envelope = envelope.map(display))).await
     }
 
+    /// Records what happened, and that something is missing for the reason; that is said again only where it was settled.
+    pub(crate) async fn notice_missing(&self, missing: NewMissing, happened: Event, detected: Event) -> Result<()> {
+        let missing = missing.since(None, self.now());
+        let settled = settled()?;
+        let writing = self.store.write(
+            self.scope(),
+            (missing, settled, happened, detected),
+            |tx, (missing, settled, happened, detected)| {
+                async move {
+                    event::append(tx, std::slice::from_ref(happened)).await?;
+                    if missing::notice(tx, missing, settled).await? != Noticed::Known {
+                        event::append(tx, std::slice::from_ref(detected)).await?;
+                    }
+                    Ok(())
+                }
+                .boxed()
+            },
+        );
+        writing.instrument(debug_span!("notice_missing")).await
+    }
+
     /// Replaces the state of missing context, and records what happened with it.
     pub async fn change_missing(&self, id: MissingId, change: MissingChange, events: Vec<Event>) -> Result<()> {
         let writing = self.store.write(self.scope(), (id, change, events), |tx, (id, change, events)| {
@@ -62,4 +84,10 @@ impl Contexture {
         });
         Ok(listing.await?)
     }
+}
+
+/// Returns the states that end when the same is missing again. What was declined stays so.
+pub(crate) fn settled() -> Result<Vec<GapStatus>> {
+    let settled = [MissingStatus::Resolved, MissingStatus::Expired];
+    Ok(settled.into_iter().map(|status| GapStatus::new(status.as_str())).collect::<Result<_, _>>()?)
 }

@@ -1,6 +1,6 @@
 //! Missing context: what is known not to be there, in its newest state.
 
-use contexture_core::{EnvelopeId, GapSeverity, GapStatus, JournalKind, MissingId, Mutation, Timestamp};
+use contexture_core::{EnvelopeId, GapSeverity, GapStatus, JournalKind, MissingId, Mutation, Stream, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -60,6 +60,19 @@ pub struct Filter {
     pub status: Option<GapStatus>,
     /// Only what this envelope misses.
     pub envelope: Option<EnvelopeId>,
+    /// Only what envelopes of this stream miss.
+    pub stream: Option<Stream>,
+}
+
+/// What became of missing context that was noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noticed {
+    /// It was not known.
+    New,
+    /// It had been settled, and is missing again.
+    Again,
+    /// It is known, and nobody found it since.
+    Known,
 }
 
 impl Missing {
@@ -95,6 +108,23 @@ pub async fn put(tx: &mut Tx<'_>, missing: &Missing) -> Result<Inserted> {
     }
     insert(tx, missing).await?;
     Ok(Inserted::New)
+}
+
+/// Stores missing context, or opens again what has the same id and has one of these states by now.
+pub async fn notice(tx: &mut Tx<'_>, missing: &Missing, settled: &[GapStatus]) -> Result<Noticed> {
+    match find(tx, &missing.id).await? {
+        None => {
+            insert(tx, missing).await?;
+            Ok(Noticed::New)
+        }
+        Some(known) if settled.contains(&known.missing.status) => {
+            let Missing { status, severity, document, .. } = missing.clone();
+            let again = Missing { status, severity, document, changed_at: tx.now(), ..known.missing };
+            update(tx, known.seq, &again).await?;
+            Ok(Noticed::Again)
+        }
+        Some(_) => Ok(Noticed::Known),
+    }
 }
 
 /// Replaces the state of missing context, at the transaction's time.
@@ -181,6 +211,10 @@ pub async fn list(tx: &mut Tx<'_>, filter: &Filter, before: Option<u64>, limit: 
     let conditions = [
         ("status =", filter.status.as_ref().map(|status| status.as_str().into())),
         ("envelope =", filter.envelope.as_ref().map(|envelope| Param::Blob(envelope.as_bytes()))),
+        (
+            "(SELECT e.stream FROM envelopes e WHERE e.space = missing.space AND e.id = missing.envelope) =",
+            filter.stream.as_ref().map(|stream| stream.as_str().into()),
+        ),
         ("seq <", before.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX).into())),
     ];
     tx.newest(conditions, limit).await

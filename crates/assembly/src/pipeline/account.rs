@@ -123,6 +123,7 @@ pub(super) fn gaps(
                 kind: GapKind::RequiredCut,
                 question: format!("What does the part of {subject} say that was cut for {target}?"),
                 subject,
+                target: Some(target),
                 severity: Severity::Medium,
                 blocked_actions: Vec::new(),
                 candidates: origin_of(inputs, &candidate.id),
@@ -134,6 +135,7 @@ pub(super) fn gaps(
                     "How can {subject} fit? Required items exceed the budget of {target} by {over_budget_tokens} tokens."
                 ),
                 subject,
+                target: Some(target),
                 severity: Severity::High,
                 blocked_actions: vec!["send_within_budget".to_owned()],
                 candidates: origin_of(inputs, &candidate.id),
@@ -144,6 +146,7 @@ pub(super) fn gaps(
         gaps.push(Gap {
             kind: GapKind::NothingVisible,
             subject: target.to_string(),
+            target: Some(target),
             question: format!("What should {target} see? No item is visible to it or fits."),
             severity: Severity::High,
             blocked_actions: vec!["send".to_owned()],

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use contexture::{
     MissingFilter as Filter,
     assembly::standard::{MissingContext, MissingStatus},
-    core::MissingPrefix,
+    core::{MissingPrefix, Stream},
 };
 
 use crate::{
@@ -16,14 +16,14 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   ctx missing list
-  ctx missing list --status resolved
+  ctx missing list --stream \"main resume\" --status resolved
   ctx missing resolve mis-8d3f --with art-41c0 --note \"the file was moved\"
   ctx missing resolve mis-8d3f --status declined";
 
 /// Lists and settles what assemblies could not find or fit
 ///
-/// A gap is raised when a file or artifact cannot be read or a required item does not fit. Open ones are told to the
-/// model by recipes that have the source `missing`.
+/// A gap is raised when a file or artifact cannot be read or a required item does not fit. Open ones are told to
+/// the model in the prompts of the same stream, by recipes that have the source `missing`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Missing {
@@ -41,6 +41,9 @@ enum Action {
         /// Whatever their status
         #[arg(long, conflicts_with = "status")]
         all: bool,
+        /// Only those of this stream
+        #[arg(long, value_name = "S")]
+        stream: Option<Stream>,
         /// Shows so many at most
         #[arg(short = 'n', value_name = "N", default_value_t = 50)]
         limit: u32,
@@ -66,10 +69,10 @@ impl Missing {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
         match self.action {
-            Action::List { status, all, limit } => {
+            Action::List { status, all, stream, limit } => {
                 let status = (!all).then(|| contexture::core::GapStatus::new(status.as_str())).transpose();
                 let status = status.map_err(contexture::Error::from)?;
-                let found = engine.list_missing(&Filter { status, ..Filter::default() }, None, limit).await?;
+                let found = engine.list_missing(&Filter { status, stream, ..Filter::default() }, None, limit).await?;
                 if found.is_empty() && output.shape() == Shape::Text {
                     output.status("Nothing is missing.");
                 }

@@ -7,7 +7,7 @@ use contexture_assembly::{
     envelope::{Envelope, Fate, ItemDecision},
     standard::{self, ContextInjection, MissingContext, OmissionReason},
 };
-use contexture_core::{ArtifactId, EnvelopeId, EventKind, Fingerprint, RuleId, Subject, Timestamp};
+use contexture_core::{ArtifactId, EnvelopeId, EventKind, Fingerprint, RuleId, Stream, Subject, Timestamp};
 use contexture_store::{JsonText, event::Event};
 use serde::Serialize;
 use serde_json::Value;
@@ -129,8 +129,9 @@ pub(super) fn of_assembly(document: &Envelope, id: EnvelopeId, source: String) -
         let subject = format!("{id}/item/{}", item.id.as_str());
         events.push(draft.event(EventKind::RedactionApplied, &subject, &EventData::Redaction { redaction })?);
     }
+    let stream = Stream::new(document.stream.clone())?;
     for record in &document.gaps {
-        let missing = missing_record(record, document.scope.as_str(), document.created_at);
+        let missing = missing_record(record, &stream, document.scope.as_str(), document.created_at);
         events.push(draft.event(EventKind::MissingDetected, &record.id.to_string(), &EventData::Missing(&missing))?);
     }
     Ok(events)

@@ -1,16 +1,22 @@
 //! Exporting envelopes as records of the standard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contexture_assembly::{
     records::{self, Parcel},
-    standard,
+    standard::{self, ContextEnvelopeId, ContextEvent, MissingContext, RecordReference},
 };
-use contexture_core::{ArtifactId, EnvelopeId, EventKind};
+use contexture_core::{ArtifactId, EnvelopeId, EventKind, Stream};
+use contexture_store::Error as StoreError;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
-use super::event::{EventData, EventDraft, stored};
-use crate::{AssemblyProblem, Envelopes, Result};
+use super::{
+    event::{EventData, EventDraft, stored},
+    gap_status::kind_of,
+    keep::missing_record,
+};
+use crate::{AssemblyProblem, Envelopes, Error, Result};
 
 /// Records that are read at once.
 const PER_PAGE: u32 = 1000;
@@ -74,23 +80,56 @@ impl Envelopes<'_> {
             }
         }
         let mut missing = Vec::new();
+        let stream = Stream::new(document.stream.clone())?;
+        // A gap is of the first envelope that has it, and so is what became of it.
+        let mut raised_by: BTreeSet<EnvelopeId> = BTreeSet::new();
         for gap in &document.gaps {
-            missing.push(read(self.engine.missing(gap.id).await?.missing.document.as_str())?);
+            let mut record: MissingContext = match self.engine.missing(gap.id).await {
+                Ok(known) => {
+                    raised_by.extend(known.missing.envelope.filter(|envelope| *envelope != id));
+                    read(known.missing.document.as_str())?
+                }
+                Err(Error::Store(StoreError::NoMissing(_))) => {
+                    missing_record(gap, &stream, document.scope.as_str(), document.created_at)
+                }
+                Err(error) => return Err(error),
+            };
+            for reference in &mut record.resolution_refs {
+                if let RecordReference::Id(named) = reference {
+                    let outside = json!({"kind": kind_of(named), "id": named});
+                    *reference = RecordReference::Object(outside.as_object().cloned().unwrap_or_default());
+                }
+            }
+            missing.push(record);
         }
+        let gaps: BTreeSet<String> = document.gaps.iter().map(|gap| gap.id.to_string()).collect();
+        let mut events = Vec::new();
+        for raiser in raised_by {
+            let others = self.events_of(raiser).await?.into_iter();
+            let is_settled =
+                |event: &ContextEvent| event.subject.as_ref().is_some_and(|subject| gaps.contains(subject));
+            // It happened to the gap, and the other envelope may not go along.
+            let here = ContextEnvelopeId::new(id.to_string()).ok();
+            events.extend(others.filter(is_settled).map(|event| ContextEvent { context_id: here.clone(), ..event }));
+        }
+        events.extend(self.events_of(id).await?);
+        Ok(Parcel { id, document, inputs, assembled, injections, sent, missing, events })
+    }
+
+    /// Returns the events of an envelope, in their order.
+    async fn events_of(&self, id: EnvelopeId) -> Result<Vec<ContextEvent>> {
         let mut events = Vec::new();
         let mut after = 0;
         loop {
             let page = self.events(id, after, PER_PAGE).await?;
-            let Some(last) = page.last() else { break };
+            let Some(last) = page.last() else { return Ok(events) };
             after = last.seq;
-            for event in &page {
-                // Failures have no word in the standard; they stay in the journal.
-                if let Ok(event) = serde_json::from_str(event.event.document.as_str()) {
-                    events.push(event);
-                }
-            }
+            // Failures have no word in the standard; they stay in the journal.
+            events.extend(
+                page.iter()
+                    .filter_map(|event| serde_json::from_str::<ContextEvent>(event.event.document.as_str()).ok()),
+            );
         }
-        Ok(Parcel { id, document, inputs, assembled, injections, sent, missing, events })
     }
 }
 

@@ -6,6 +6,7 @@ use contexture_assembly::standard::{MissingContext, MissingStatus, RecordReferen
 use contexture_core::{EventKind, GapStatus, MissingId, MissingPrefix};
 use contexture_store::missing::{self, MissingChange, StoredMissing};
 use futures_util::FutureExt as _;
+use serde_json::{Value, json};
 
 use super::event::{EventData, EventDraft, json_text, stored};
 use crate::{
@@ -37,10 +38,23 @@ impl Contexture {
         with: Vec<String>,
         note: Option<String>,
     ) -> Result<MissingContext> {
+        let with = with.into_iter().map(|with| json!({"kind": kind_of(&with), "id": with})).collect();
+        self.settle_gap(id, status, with, note).await
+    }
+
+    /// Says what became of a gap, and which things outside of its record answer it.
+    pub(super) async fn settle_gap(
+        &self,
+        id: MissingId,
+        status: MissingStatus,
+        with: Vec<Value>,
+        note: Option<String>,
+    ) -> Result<MissingContext> {
         let known = self.missing(id).await?;
         let mut record = self.missing_record(&known)?;
         record.status = status;
-        record.resolution_refs.extend(with.into_iter().map(RecordReference::Id));
+        let objects = with.into_iter().filter_map(|with| with.as_object().cloned());
+        record.resolution_refs.extend(objects.map(RecordReference::Object));
         if let Some(note) = note {
             record.metadata.insert("resolution".to_owned(), note.into());
         }
@@ -59,5 +73,15 @@ impl Contexture {
         let change = MissingChange { status: GapStatus::new(status.as_str())?, document: json_text(&record)? };
         self.change_missing(id, change, vec![event]).await?;
         Ok(record)
+    }
+}
+
+/// Returns what kind of thing a text names.
+pub(super) fn kind_of(reference: &str) -> &'static str {
+    match reference.split_once('-') {
+        Some(("ctx", _)) => "commit",
+        Some(("art", _)) => "artifact",
+        Some(("env", _)) => "context_envelope",
+        _ => "reference",
     }
 }

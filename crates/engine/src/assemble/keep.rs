@@ -1,6 +1,6 @@
 //! Keeping what was assembled: the envelope, what is missing, and the events of both.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use contexture_assembly::{
     TokenCounter,
@@ -18,6 +18,7 @@ use super::{
     Assemble, AssembledContext,
     event::{self, EventData, EventDraft},
     previous::PreviousAssembly,
+    source::FoundAgain,
     stream, turn_of,
 };
 use crate::{
@@ -28,6 +29,12 @@ use crate::{
 const PRODUCER: &str = "contexture";
 /// Bytes that an envelope usually has for each of its items.
 const BYTES_PER_ITEM: usize = 768;
+/// Where the record of a gap says of which stream it is; the standard has no field for it.
+pub(super) const STREAM: &str = "stream";
+/// Where it says what happened.
+pub(super) const KIND: &str = "kind";
+/// Where it says what it is about.
+pub(super) const SUBJECT: &str = "subject";
 
 /// What is kept with an assembly beside what came out.
 pub(super) struct KeptWith<'k> {
@@ -39,6 +46,8 @@ pub(super) struct KeptWith<'k> {
     pub(super) tokens: &'k dyn TokenCounter,
     /// What was counted now.
     pub(super) counted: FreshCounts,
+    /// Gaps that are none any more.
+    pub(super) found: Vec<FoundAgain>,
 }
 
 impl Contexture {
@@ -50,7 +59,7 @@ impl Contexture {
         mut gaps: Vec<Gap>,
         kept: KeptWith<'_>,
     ) -> Result<AssembledContext> {
-        let KeptWith { frozen, prepared, tokens, counted } = kept;
+        let KeptWith { frozen, prepared, tokens, counted, found } = kept;
         let now = self.now();
         let stream = stream(request)?;
         let previous = self.previous(&stream).await?;
@@ -66,14 +75,14 @@ impl Contexture {
             targets.push(TargetRecord { outcome, artifact: *rendering.id(), prefix });
             artifacts.push(rendering);
         }
-        gaps.dedup();
         let turn = turn_of(request);
         let attempt = match &previous {
             Some((_, before)) if before.turn == turn => before.attempt + 1,
             _ => 1,
         };
-        let gaps: Vec<GapRecord> =
-            gaps.into_iter().map(|gap| GapRecord { id: gap_id(&stream, &gap, now), gap }).collect();
+        let mut known = BTreeSet::new();
+        let gaps = gaps.into_iter().map(|gap| GapRecord { id: gap_id(&stream, &gap), gap });
+        let gaps: Vec<GapRecord> = gaps.filter(|record| known.insert(record.id)).collect();
         let document = Envelope {
             format: Envelope::FORMAT,
             scope: request.recipe.scope,
@@ -129,6 +138,10 @@ impl Contexture {
         let (kept, remembered) = future::join(keeping, remembering).await;
         let kept = kept?;
         self.remembered_assemblies().remember(kept.id, Arc::new(remembered));
+        for FoundAgain { gap, item } in found {
+            let item = json!({"kind": "context_item", "id": format!("{}/item/{}", kept.id, item.as_str())});
+            self.settle_gap(gap, MissingStatus::Resolved, vec![item], None).await?;
+        }
         Ok(AssembledContext { envelope: kept.id, document, renderings, texts_counted })
     }
 
@@ -139,27 +152,26 @@ impl Contexture {
         let gap = Gap {
             kind: contexture_assembly::envelope::GapKind::RequiredTooLarge,
             subject: stream.as_str().to_owned(),
+            target: None,
             question: format!("How can the recipe {:?} be met? {rejected}.", request.recipe.name),
             severity: Severity::Blocking,
             blocked_actions: vec!["assemble".to_owned()],
             candidates: Vec::new(),
         };
-        let record = GapRecord { id: gap_id(&stream, &gap, now), gap };
-        let missing = missing_record(&record, request.recipe.scope.as_str(), now);
+        let record = GapRecord { id: gap_id(&stream, &gap), gap };
+        let missing = missing_record(&record, &stream, request.recipe.scope.as_str(), now);
         let draft = EventDraft { source: self.source(), at: now, envelope: None, correlation: &request.correlation };
         let failure = EventData::Failure { reason: rejected.to_string(), recipe: &request.recipe.name };
         let failed = draft.event(EventKind::AssemblyFailed, stream.as_str(), &failure)?;
         let detected =
             draft.event(EventKind::MissingDetected, &record.id.to_string(), &EventData::Missing(&missing))?;
-        let events = [failed, detected].map(event::stored).into();
         let missing = NewMissing {
             id: record.id,
             status: GapStatus::new(MissingStatus::Open.as_str())?,
             severity: GapSeverity::new(Severity::Blocking.as_str())?,
             document: event::json_text(&missing)?,
         };
-        self.record_missing(missing, None, events).await?;
-        Ok(())
+        self.notice_missing(missing, event::stored(failed), event::stored(detected)).await
     }
 
     /// Says where events happen.
@@ -178,14 +190,16 @@ impl Envelopes<'_> {
     }
 }
 
-/// Returns the id of a gap: another one for each assembly that finds it.
-fn gap_id(stream: &Stream, gap: &Gap, at: Timestamp) -> MissingId {
-    let content = serde_json::to_vec(&(stream.as_str(), at, gap)).expect("a gap has text keys");
+/// Returns the id of a gap: the same for every assembly of a stream that finds it.
+pub(super) fn gap_id(stream: &Stream, gap: &Gap) -> MissingId {
+    let Gap { kind, subject, target, .. } = gap;
+    let content = serde_json::to_vec(&(stream.as_str(), kind, subject, target)).expect("texts have a JSON form");
     MissingId::of(&content)
 }
 
 fn new_missing(record: &GapRecord, document: &Envelope) -> Result<NewMissing> {
-    let missing = missing_record(record, document.scope.as_str(), document.created_at);
+    let stream = Stream::new(document.stream.clone())?;
+    let missing = missing_record(record, &stream, document.scope.as_str(), document.created_at);
     Ok(NewMissing {
         id: record.id,
         status: GapStatus::new(missing.status.as_str())?,
@@ -195,15 +209,16 @@ fn new_missing(record: &GapRecord, document: &Envelope) -> Result<NewMissing> {
 }
 
 /// Writes a gap as the standard does.
-pub(super) fn missing_record(record: &GapRecord, scope: &str, at: Timestamp) -> MissingContext {
+pub(super) fn missing_record(record: &GapRecord, stream: &Stream, scope: &str, at: Timestamp) -> MissingContext {
     let GapRecord { id, gap } = record;
     let candidate = |uri: &String| {
         let source = json!({"kind": "uri", "hint": uri});
         source.as_object().cloned().unwrap_or_default()
     };
     let mut metadata = Map::new();
-    metadata.insert("kind".to_owned(), gap.kind.as_str().into());
-    metadata.insert("subject".to_owned(), gap.subject.as_str().into());
+    metadata.insert(KIND.to_owned(), gap.kind.as_str().into());
+    metadata.insert(SUBJECT.to_owned(), gap.subject.as_str().into());
+    metadata.insert(STREAM.to_owned(), stream.as_str().into());
     metadata.insert("owner".to_owned(), "caller".into());
     metadata.insert("requested_action".to_owned(), format!("ctx missing resolve {id}").into());
     metadata.insert("summary".to_owned(), gap.question.as_str().into());

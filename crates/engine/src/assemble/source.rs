@@ -18,6 +18,7 @@ use contexture_core::CommitId;
 
 pub use given::{GivenItem, GivenItems};
 pub use given_text::TriggerMessage;
+pub(super) use missing::FoundAgain;
 pub(super) use named_files::NamedFiles;
 
 use super::Assemble;
@@ -44,6 +45,11 @@ pub(super) fn of_recipe(recipe: &Recipe) -> impl Iterator<Item = Placed<'_>> {
 }
 
 impl Placed<'_> {
+    /// Tells whether it says what other sources could not read, and so is read after them.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self.source.input, SourceInput::Missing)
+    }
+
     pub(super) fn is_run(&self) -> bool {
         matches!(self.source.input, SourceInput::History { .. })
     }
@@ -59,6 +65,8 @@ pub(super) struct Gathering<'g> {
     /// What was worked out of the items so far.
     pub(super) prepared: PreparedItems,
     pub(super) gaps: Vec<Gap>,
+    /// What was missing in an earlier assembly and is no more.
+    pub(super) found: Vec<FoundAgain>,
 }
 
 /// What a source found, before the recipe says how much it matters.
@@ -72,15 +80,15 @@ struct ItemDraft {
 }
 
 impl Gathering<'_> {
-    /// Returns the items of a source, as the recipe places and ranks them.
-    pub(super) async fn items(&mut self, placed: &Placed<'_>) -> Result<Vec<Item>> {
+    /// Returns the items of a source, as the recipe places and ranks them, after those that were read before.
+    pub(super) async fn items(&mut self, placed: &Placed<'_>, read: &[Item]) -> Result<Vec<Item>> {
         let drafts = match &placed.source.input {
             SourceInput::System { text, file } => self.system(text.as_deref(), file.as_deref()),
             SourceInput::Instructions { files } => self.instructions(files),
             SourceInput::Text { text, compact } => vec![given_text::text(placed, text, compact.as_deref())],
             SourceInput::Files { files } => self.files(files),
             SourceInput::Retrieval { query, limit } => self.retrieval(query.as_deref(), *limit).await?,
-            SourceInput::Missing => self.missing().await?,
+            SourceInput::Missing => self.missing(read).await?,
             SourceInput::Trigger => self.trigger(),
             SourceInput::Items => return self.given(placed).await,
             SourceInput::Topic { topic, .. } => {
@@ -98,6 +106,7 @@ impl Gathering<'_> {
         self.gaps.push(Gap {
             kind: GapKind::Unreadable,
             subject: subject.to_owned(),
+            target: None,
             question: format!("What does {subject} say? {why}"),
             severity: Severity::Medium,
             blocked_actions: Vec::new(),

@@ -285,30 +285,75 @@ pub async fn a_retry_is_another_envelope<B: Backend>() {
 pub async fn what_is_missing_is_raised_and_settled<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
-    let mut asked = request(recipe(RECIPE));
+    let stream = Some(Stream::new("work").unwrap());
+    let mut asked = Assemble { stream, ..request(recipe(RECIPE)) };
     asked.files = vec!["no/such/file.rs".into()];
     let gone = contexture_core::ArtifactId::of(b"gone").to_string();
     asked.items = items(&json!([{"id": "ref", "artifact": gone}]));
     let assembled = store.assemble(&asked).await.unwrap();
     let mut subjects: Vec<_> = assembled.document.gaps.iter().map(|record| record.gap.subject.clone()).collect();
     subjects.sort();
-    assert_eq!(subjects, [gone, "file:no/such/file.rs".to_owned()]);
+    assert_eq!(subjects, [gone.clone(), "file:no/such/file.rs".to_owned()]);
     let open = store.list_missing(&MissingFilter::default(), None, 10).await.unwrap();
     assert_eq!(open.len(), 2);
-    // A model is told what is missing, until it is settled.
-    let prompt = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
-    assert!(prompt.contains("no/such/file.rs"), "{prompt}");
+    // A model is told what is missing, at once and until it is settled, and once.
+    let prompt = text(&assembled);
+    assert_eq!(prompt.matches("What does file:no/such/file.rs say?").count(), 1, "{prompt}");
+    asked.files = Vec::new();
+    asked.items = Vec::new();
+    let prompt = text(&store.assemble(&asked).await.unwrap());
+    assert_eq!(prompt.matches("What does file:no/such/file.rs say?").count(), 1, "{prompt}");
+    assert!(prompt.contains(&gone), "{prompt}");
+    // Other prompts are not about it, be they of another stream or of none.
+    let other = Assemble { stream: Some(Stream::new("other").unwrap()), ..request(recipe(RECIPE)) };
+    for unrelated in [other, request(recipe(RECIPE))] {
+        let prompt = text(&store.assemble(&unrelated).await.unwrap());
+        assert!(!prompt.contains("no/such/file.rs"), "{prompt}");
+    }
+    // The same gap is one gap.
+    asked.files = vec!["no/such/file.rs".into()];
+    let again = store.assemble(&asked).await.unwrap();
+    let first = assembled.document.gaps.iter().find(|record| record.gap.subject.starts_with("file:")).unwrap();
+    assert_eq!(again.document.gaps, [first.clone()]);
+    assert_eq!(store.list_missing(&MissingFilter::default(), None, 10).await.unwrap().len(), 2);
     for stored in open {
         let with = vec!["art-found".to_owned()];
         let settled =
             store.settle_missing(stored.missing.id, MissingStatus::Resolved, with, Some("moved".into())).await;
         assert_eq!(settled.unwrap().status, MissingStatus::Resolved);
     }
-    let prompt = text(&store.assemble(&request(recipe(RECIPE))).await.unwrap());
+    asked.files = Vec::new();
+    let prompt = text(&store.assemble(&asked).await.unwrap());
     assert!(!prompt.contains("no/such/file.rs"), "{prompt}");
     let resolved =
         |record: &&contexture_core::JournalRecord| record.kind == JournalKind::Event(EventKind::MissingResolved);
     assert_eq!(journal(&store).await.iter().filter(resolved).count(), 2);
+    // What was settled and is missing again is open again, and what can be read again is settled.
+    let directory = tempfile::tempdir().unwrap();
+    directory.path().clone_into(&mut asked.directory);
+    asked.files = vec!["no/such/file.rs".into()];
+    store.assemble(&asked).await.unwrap();
+    let is_open = async |store: &Contexture| {
+        let known = store.missing(first.id).await.unwrap();
+        known.missing.status.as_str() == "open"
+    };
+    assert!(is_open(&store).await);
+    std::fs::create_dir_all(directory.path().join("no/such")).unwrap();
+    std::fs::write(directory.path().join("no/such/file.rs"), "fn here() {}").unwrap();
+    let found = store.assemble(&asked).await.unwrap();
+    assert!(text(&found).contains("fn here()") && !text(&found).contains("What does file"), "{}", text(&found));
+    assert!(!is_open(&store).await);
+    // Each envelope with the gap proves what became of it.
+    let both = [assembled.envelope, again.envelope];
+    for envelope in both {
+        let target = assembled.renderings[0].0;
+        store.inject(envelope, target, InjectionPoint::MessageHistory, None, None).await.unwrap();
+    }
+    for envelopes in [&both[..1], &both[1..], &both] {
+        let export = store.export_context(envelopes).await.unwrap().bytes;
+        let report = check::check(&export, Strictness::Recommended);
+        assert_eq!(report.level, Some(Level::Replayable), "{:?}", report.faults);
+    }
 }
 
 pub async fn what_is_required_and_does_not_fit_is_reported_or_rejected<B: Backend>() {

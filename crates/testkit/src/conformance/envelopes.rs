@@ -355,9 +355,9 @@ pub async fn missing_context_changes_under_one_id<B: Backend>() {
     let (two, loose) = (MissingId::of(b"two"), MissingId::of(b"loose"));
     assert_eq!(ids(&all), [loose, two, one]);
     assert_eq!(list(MissingFilter::default(), Some(all[0].1)).await, all[1..]);
-    let open = MissingFilter { status: Some(status("open")), envelope: None };
+    let open = MissingFilter { status: Some(status("open")), ..MissingFilter::default() };
     assert_eq!(ids(&list(open, None).await), [loose, two]);
-    let of_envelope = MissingFilter { envelope: Some(envelope), status: None };
+    let of_envelope = MissingFilter { envelope: Some(envelope), ..MissingFilter::default() };
     assert_eq!(ids(&list(of_envelope.clone(), None).await), [two, one]);
     let both = MissingFilter { status: Some(status("resolved")), ..of_envelope };
     assert_eq!(ids(&list(both, None).await), [one]);
