@@ -6,17 +6,34 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::run;
+use crate::{newest_clients, run};
 
 /// Which clients, at which versions.
 const SOURCE: &str = "crates/testkit/clients";
+/// The same with all that they need.
+pub(crate) const PINNED: &str = "crates/testkit/clients/package-lock.json";
+
+/// Installs the clients, or only writes down which the newest are.
+pub(crate) fn run_task(arguments: &[String]) -> Result<(), String> {
+    match arguments {
+        [] => install(),
+        [option] if option == "--refresh" => newest_clients::refresh().and_then(|()| install()),
+        _ => Err(format!("`cargo xtask clients` takes `--refresh` or nothing, not {}", arguments.join(" "))),
+    }
+}
+
+/// Installs the pinned clients and the newest ones.
+pub(crate) fn install() -> Result<(), String> {
+    install_pinned()?;
+    newest_clients::install()
+}
 
 /// Installs the clients where the tests look for them, unless those versions are there already.
 ///
 /// Without npm it says so and does nothing; the tests then skip what needs a client.
-pub(crate) fn install() -> Result<(), String> {
+fn install_pinned() -> Result<(), String> {
     let place = target_directory()?.join("clients");
-    let lock = read(&Path::new(SOURCE).join("package-lock.json"))?;
+    let lock = read(Path::new(PINNED))?;
     let installed = place.join("installed.json");
     if fs::read(&installed).is_ok_and(|installed| installed == lock) {
         return Ok(());
@@ -40,7 +57,7 @@ pub(crate) fn install() -> Result<(), String> {
     write(&installed, &lock)
 }
 
-fn has_npm() -> bool {
+pub(crate) fn has_npm() -> bool {
     let status = Command::new("npm").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
@@ -52,10 +69,10 @@ pub(crate) fn target_directory() -> Result<PathBuf, String> {
     marked.map(Path::to_owned).ok_or_else(|| format!("{} was not built by cargo", program.display()))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
     fs::write(path, content).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

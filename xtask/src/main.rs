@@ -2,6 +2,7 @@
 
 mod clients;
 mod names;
+mod newest_clients;
 mod oracles;
 mod postgres;
 
@@ -17,7 +18,8 @@ usage: cargo xtask TASK
   test            checks names, formatting and lints, then runs every test; before that, installs PostgreSQL's server with
                   apt-get (and sudo) if there is none, the agent clients, and other scanners of secrets
   names           lists the public type names that the workspace defines more than once, and fails if there are any
-  clients         installs the agent clients that the tests run, from npm into the target directory
+  clients         installs the agent clients that the tests run, from npm into the target directory: the pinned ones and
+                  the newest; with --refresh it looks first which the newest are
   oracles         installs the scanners that the detector of secrets is compared with, from PyPI into the target directory
   fixtures        records the clients' transcripts in crates/formats/tests/fixtures anew
   bench [ARGS…]   measures Contexture beside its peers and writes bench/RESULTS.md
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     let done = match task {
         "test" => test(),
         "names" => names::check(),
-        "clients" => clients::install(),
+        "clients" => clients::run_task(rest),
         "oracles" => oracles::install(),
         "fixtures" => fixtures(),
         "bench" => bench(rest),

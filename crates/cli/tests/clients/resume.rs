@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, ClientResume},
+    clients::{Client, ClientRelease, ClientResume},
     model_server::{MessageRole, ModelRequest, ScriptStep, Utterance},
 };
 use serde_json::Value;
@@ -18,22 +18,42 @@ const SECOND: &str = "And the “window”?";
 
 #[test]
 fn every_agent_goes_on_with_a_session_of_claude_code() {
-    every_agent_goes_on_with(Client::ClaudeCode);
+    every_agent_goes_on_with(Client::ClaudeCode, ClientRelease::chosen());
+}
+
+#[test]
+fn every_newest_agent_goes_on_with_a_session_of_claude_code() {
+    every_agent_goes_on_with(Client::ClaudeCode, ClientRelease::Newest);
 }
 
 #[test]
 fn every_agent_goes_on_with_a_session_of_codex() {
-    every_agent_goes_on_with(Client::Codex);
+    every_agent_goes_on_with(Client::Codex, ClientRelease::chosen());
+}
+
+#[test]
+fn every_newest_agent_goes_on_with_a_session_of_codex() {
+    every_agent_goes_on_with(Client::Codex, ClientRelease::Newest);
 }
 
 #[test]
 fn every_agent_goes_on_with_a_session_of_gemini() {
-    every_agent_goes_on_with(Client::Gemini);
+    every_agent_goes_on_with(Client::Gemini, ClientRelease::chosen());
+}
+
+#[test]
+fn every_newest_agent_goes_on_with_a_session_of_gemini() {
+    every_agent_goes_on_with(Client::Gemini, ClientRelease::Newest);
 }
 
 #[test]
 fn every_agent_goes_on_with_a_session_of_pi() {
-    every_agent_goes_on_with(Client::Pi);
+    every_agent_goes_on_with(Client::Pi, ClientRelease::chosen());
+}
+
+#[test]
+fn every_newest_agent_goes_on_with_a_session_of_pi() {
+    every_agent_goes_on_with(Client::Pi, ClientRelease::Newest);
 }
 
 #[test]
@@ -143,11 +163,11 @@ fn the_agent_is_started_and_what_it_adds_is_kept() {
     assert!(stage.ctx(&["materialize", &head, "--format", "text"]).contains("About the door."));
 }
 
-fn every_agent_goes_on_with(origin: Client) {
-    if !origin.available_or_skip("every_agent_goes_on_with") {
+fn every_agent_goes_on_with(origin: Client, release: ClientRelease) {
+    if !origin.released_or_skip(release, "every_agent_goes_on_with") {
         return;
     }
-    let stage = Stage::new();
+    let stage = Stage::of(release);
     let session = stage.have_session(origin);
     let source = stage.transcript(origin, &session);
     let before = fs::read(&source).unwrap();
@@ -155,12 +175,12 @@ fn every_agent_goes_on_with(origin: Client) {
     stage.ctx(&["import", "--verify"]);
     let tip = stage.commit(&format!("session/{session}"));
     for target in Client::ALL {
-        if !target.available_or_skip("every_agent_goes_on_with") {
+        if !target.released_or_skip(release, "every_agent_goes_on_with") {
             continue;
         }
         let resumed = stage.go_on(target, &tip, "What did I ask?");
         let kept = Kept::of(&stage.last_request());
-        tell(origin, target, &kept);
+        tell([origin, target], release, &kept);
         assert_eq!(kept, Kept::ALL, "{origin:?} → {target:?}: {:?}", stage.last_request().conversation());
         assert!(fs::read(&source).unwrap() == before, "{origin:?}: the session that was there has changed");
         if target == origin {
@@ -282,18 +302,18 @@ impl Kept {
 }
 
 /// Tells whoever runs the tests what was kept.
-fn tell(origin: Client, target: Client, kept: &Kept) {
+fn tell(pair: [Client; 2], release: ClientRelease, kept: &Kept) {
     let Kept { texts, calls, results } = kept;
     let all = Kept::ALL;
-    let (origin, target) = (name(origin), name(target));
-    let skipped = writeln!(
+    let [origin, target] = pair.map(|client| format!("{} {}", name(client), client.version(release)));
+    let told = writeln!(
         io::stderr(),
-        "RESUMED {origin:>11} → {target:<11} texts {texts} of {}, tool calls {calls} of {}, results {results} of {}",
+        "RESUMED {origin:>19} → {target:<19} texts {texts} of {}, tool calls {calls} of {}, results {results} of {}",
         all.texts,
         all.calls,
         all.results
     );
-    skipped.expect("standard error can be written");
+    told.expect("standard error can be written");
 }
 
 /// A session that `ctx resume` has written, as it was then.

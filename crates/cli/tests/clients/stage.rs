@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture_testkit::{
-    clients::{Client, Workplace},
+    clients::{Client, ClientRelease, Workplace},
     model_server::ModelServer,
 };
 use serde_json::Value;
@@ -24,7 +24,12 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        Self { workplace: Workplace::new(), server: ModelServer::start() }
+        Self::of(ClientRelease::chosen())
+    }
+
+    /// Makes one for clients of this release.
+    pub(crate) fn of(release: ClientRelease) -> Self {
+        Self { workplace: Workplace::of(release), server: ModelServer::start() }
     }
 
     /// Runs the program as Ada and returns what it says.

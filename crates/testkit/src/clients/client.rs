@@ -9,7 +9,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{claude_code, codex, gemini, installation, pi, process, process::Run, workplace::Workplace};
+use super::{
+    claude_code, codex, gemini,
+    installation::{self, ClientRelease},
+    pi, process,
+    process::Run,
+    workplace::Workplace,
+};
 use crate::model_server::ModelServer;
 
 /// An agent client.
@@ -42,23 +48,37 @@ impl Client {
 
     /// Says whether the client is installed at the version that the tests are written for.
     pub fn available(self) -> bool {
-        installation::modules().is_some_and(|modules| modules.join(self.script()).exists())
+        self.is_in(ClientRelease::chosen())
     }
 
     /// Says whether the client is installed; if not, tells whoever runs the tests that one was skipped.
     pub fn available_or_skip(self, test: &str) -> bool {
-        let available = self.available();
+        self.released_or_skip(ClientRelease::chosen(), test)
+    }
+
+    /// Does what [`Client::available_or_skip`] does, for a release that the test names.
+    pub fn released_or_skip(self, release: ClientRelease, test: &str) -> bool {
+        let available = self.is_in(release);
         if !available {
+            let which = match release {
+                ClientRelease::Pinned => "",
+                ClientRelease::Newest => "the newest ",
+            };
             // Past what the test runner captures, because it shows that of failed tests only.
-            let noted = writeln!(io::stderr(), "SKIPPED {test}: {self:?} is not installed; run `cargo xtask clients`");
+            let noted =
+                writeln!(io::stderr(), "SKIPPED {test}: {which}{self:?} is not installed; run `cargo xtask clients`");
             noted.expect("standard error can be written");
         }
         available
     }
 
+    fn is_in(self, release: ClientRelease) -> bool {
+        release.modules().is_some_and(|modules| modules.join(self.script()).exists())
+    }
+
     /// Returns the installed version.
-    pub fn version(self) -> String {
-        let manifest = modules().join(self.package()).join("package.json");
+    pub fn version(self, release: ClientRelease) -> String {
+        let manifest = modules(release).join(self.package()).join("package.json");
         let manifest = fs::read_to_string(manifest).expect("an installed package has a manifest");
         let manifest: Value = serde_json::from_str(&manifest).expect("a manifest is JSON");
         manifest["version"].as_str().expect("a package has a version").to_owned()
@@ -124,9 +144,8 @@ impl Client {
 
     /// Returns the client's command without arguments, and configures the home for it.
     pub fn command(self, workplace: &Workplace, server: &ModelServer) -> Command {
-        let modules = modules();
-        let mut command = workplace.program(&installation::node(&modules));
-        command.arg(modules.join(self.script()));
+        let mut command = workplace.program(&installation::node());
+        command.arg(modules(workplace.release()).join(self.script()));
         match self {
             Self::ClaudeCode => claude_code::configure(&mut command, workplace, server),
             Self::Codex => codex::configure(&mut command, workplace, server),
@@ -167,6 +186,6 @@ impl Client {
     }
 }
 
-fn modules() -> PathBuf {
-    installation::modules().expect("the clients are not installed: run `cargo xtask clients`")
+fn modules(release: ClientRelease) -> PathBuf {
+    release.modules().expect("the clients are not installed: run `cargo xtask clients`")
 }

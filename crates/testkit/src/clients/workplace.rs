@@ -8,6 +8,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use super::ClientRelease;
+
 /// What the project's notes say.
 const NOTES: &str = "The door is green.\n";
 
@@ -18,14 +20,20 @@ pub struct Workplace {
     // Held for its `Drop`; the path to it may have links, which clients resolve.
     _directory: TempDir,
     root: PathBuf,
+    release: ClientRelease,
 }
 
 impl Workplace {
     /// Makes a home, with a project that has a file `notes.txt`, which says that the door is green.
     pub fn new() -> Self {
+        Self::of(ClientRelease::chosen())
+    }
+
+    /// Makes one in which clients of this release work.
+    pub fn of(release: ClientRelease) -> Self {
         let directory = TempDir::with_prefix("ctx-").expect("a temporary directory can be made");
         let root = directory.path().canonicalize().expect("it was made");
-        let workplace = Self { _directory: directory, root };
+        let workplace = Self { _directory: directory, root, release };
         fs::create_dir_all(workplace.project()).expect("the directory can be written");
         fs::create_dir(workplace.temporary()).expect("the directory can be written");
         fs::write(workplace.project().join("notes.txt"), NOTES).expect("the project can be written");
@@ -38,6 +46,11 @@ impl Workplace {
     /// Returns the directory above all others; everything in it is the workplace's own.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns which clients work here.
+    pub fn release(&self) -> ClientRelease {
+        self.release
     }
 
     /// Returns the home directory.

@@ -33,7 +33,7 @@ impl Scene {
         play(&scene);
         assert_eq!(scene.server.remaining_steps(), 0, "{client:?} did not say all of {name}");
         scene.keep(name);
-        println!("Recorded {}/{name} with version {}.", scene.runtime(), client.version());
+        println!("Recorded {}/{name} with version {}.", scene.runtime(), client.version(scene.workplace.release()));
     }
 
     /// Sends a prompt, to which the model answers with some steps, and returns the session's id.
