@@ -71,7 +71,7 @@ impl Capture<'_> {
     /// Takes a session for known: all of it was made of commits.
     pub(crate) async fn adopt(self, draft: AdoptedDraft<'_>, grafts: Grafts, settings: &ImportSettings) -> Result<()> {
         let AdoptedDraft { written, place, format } = draft;
-        let unnamed = GivenSessionId::new("");
+        let unnamed = id_in_name(place).unwrap_or_else(|| GivenSessionId::new(""));
         let guard = self.engine.guard().await?;
         let origin = StepSource { format: format.clone(), framing: Framing::Lines, guard: Arc::clone(&guard) };
         let steps = Steps::new(origin, settings.clone(), unnamed, self.engine.now());

@@ -1,10 +1,12 @@
 //! Import: one session file becomes chains of commits, in one pass, as far as it is not here yet.
 
+mod session_heads;
+
 use std::{io, path::Path, sync::Arc};
 
 use contexture::SecretGuard;
 pub use contexture::wire::{BadLine, FileOutcome, ImportedFile};
-use contexture_core::{Annotation, CommitId, Format, HeadName, Machine, Principal, Thread, Ticket, Trigger};
+use contexture_core::{Annotation, CommitId, Format, Machine, Principal, Thread, Ticket, Trigger};
 use contexture_store::{
     Tx, annotation,
     commit::{self, Inserted},
@@ -381,7 +383,6 @@ async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Resul
     for aside in &batch.asides {
         aside.put(tx, guard).await?;
     }
-    let mut heads: Vec<(&HeadName, CommitId)> = Vec::new();
     for made in &batch.commits {
         made.content.put(tx, guard).await?;
         let (id, inserted) = commit::insert(tx, &made.commit).await?;
@@ -400,19 +401,13 @@ async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Resul
                 }
             }
         }
-        if let Some(head) = &made.head {
-            heads.retain(|(name, _)| *name != head);
-            heads.push((head, id));
-        }
     }
-    for (head, tip) in &batch.moved {
-        if !heads.iter().any(|(name, _)| *name == head) {
-            heads.push((head, *tip));
-        }
+    for claim in &batch.heads {
+        session_heads::settle(tx, claim).await?;
     }
-    for (name, tip) in heads {
+    if let Some((name, tip)) = &batch.live_head {
         let origin = head::find(tx, name).await?;
-        head::advance(tx, name, origin, tip).await?;
+        head::advance(tx, name, origin, *tip).await?;
     }
     for (commit, said) in &batch.notes {
         note_once(tx, commit, said).await?;

@@ -1,5 +1,6 @@
 //! Reading: from the bytes of a session to the commits that they become.
 
+mod first_session;
 mod long_record;
 
 use std::{fs, io, mem, path::PathBuf, sync::Arc, time::SystemTime};
@@ -129,8 +130,15 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
     let mut steps = job.steps(Framing::Lines)?;
-    if let Some(state) = state {
-        steps.resume(state);
+    match (state, &decoder) {
+        (Some(state), _) => steps.resume(state),
+        (None, Some(decoder)) => {
+            first_session::first_session(&job, *decoder).into_iter().for_each(|id| steps.named(id))
+        }
+        (None, None) => {}
+    }
+    if outcome == FileOutcome::Rewritten {
+        steps.is_rewritten();
     }
     let mut report = ReadingReport::default();
     let is_compressed = input.is_compressed();
@@ -201,6 +209,7 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     let tip = steps.tip();
     let outcome = if outcome == FileOutcome::Grown && size == from { FileOutcome::Unchanged } else { outcome };
     let replaces = outcome == FileOutcome::Rewritten;
+    steps.settle_heads();
     let batch = steps.batch();
     let session = steps.session();
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
@@ -239,6 +248,9 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
         (true, None) if !is_whole => FileOutcome::Rewritten,
         (true, _) => FileOutcome::Grown,
     };
+    if outcome == FileOutcome::Rewritten {
+        steps.is_rewritten();
+    }
     if let Some(state) = state.filter(|_| is_whole || unchanged.is_some()) {
         steps.resume(state);
     }
@@ -271,6 +283,7 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
     // Only stretches that are in the document as they are stay where they were.
     let kept = if known_records > 0 { job.segments } else { Vec::new() };
     steps.fill_gaps(&document.bytes, kept);
+    steps.settle_heads();
     let (batch, tip) = (steps.batch(), steps.tip());
     let segments = steps.into_segments();
     let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, tip, report };

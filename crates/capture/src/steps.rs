@@ -1,6 +1,7 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
 mod batch;
+mod heads;
 mod kept;
 mod labels;
 mod lanes;
@@ -23,6 +24,7 @@ use contexture_formats::{
 use contexture_store::source::SourceSegment;
 
 use self::{
+    heads::SessionHeads,
     labels::{FORKED_FROM, Labels, PARENT_SESSION, summary},
     lanes::LaneChain,
     open::OpenStep,
@@ -32,6 +34,7 @@ use crate::{adopt::Grafts, import::ImportSettings};
 
 pub(crate) use self::{
     batch::{CapturedContent, NewCommit, Repetition, StepBatch},
+    heads::{HeadAuthority, HeadClaim},
     labels::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
 };
@@ -61,7 +64,7 @@ pub(crate) struct Steps {
     made: Vec<NewCommit>,
     segments: Vec<SourceSegment>,
     asides: Vec<CapturedContent>,
-    moved: Vec<(HeadName, CommitId)>,
+    heads: SessionHeads,
     /// What the session goes on from, until its first record comes.
     base: Option<Base>,
     /// The lane and turn that was last at work, of those that are not side chains.
@@ -115,7 +118,7 @@ impl Steps {
             made: Vec::new(),
             segments: Vec::new(),
             asides: Vec::new(),
-            moved: Vec::new(),
+            heads: SessionHeads::default(),
             base: None,
             at_work: (0, 0),
             spawned: Vec::new(),
@@ -135,6 +138,11 @@ impl Steps {
         self.forked_from = Some(session);
     }
 
+    /// Names the session that the file is of, for what comes before the first record that does.
+    pub(crate) fn named(&mut self, session: GivenSessionId) {
+        self.fallback_session = session;
+    }
+
     /// Names the call by which the agent of a whole file was started.
     pub(crate) fn started_by(&mut self, call: String) {
         self.spawn_call = Some(call);
@@ -146,6 +154,8 @@ impl Steps {
         self.threader = Threader::resume(threads);
         self.lanes =
             lanes.into_iter().map(|state| LaneChain { state, is_resumed: true, ..LaneChain::default() }).collect();
+        let known = self.lanes.iter().filter_map(|lane| lane.state.head.clone().zip(lane.state.tip));
+        self.heads = SessionHeads::at(known);
         self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
         self.session = session;
@@ -195,7 +205,7 @@ impl Steps {
         self.learn(&outline.facts);
         self.last_at = outline.at.unwrap_or(self.last_at);
         if self.lanes.is_empty() {
-            self.begin_lane(&Start::Root);
+            self.begin_lane(&Start::Root, None);
         }
         let kind = if self.lanes[0].state.tip.is_some() { CommitKind::Snapshot } else { CommitKind::Delta };
         let place = LanePlace {
@@ -205,6 +215,7 @@ impl Steps {
             cut_after: true,
             is_compaction: false,
             turn: self.lanes[0].state.turns.newest().map_or(1, |turn| turn.saturating_add(1)),
+            leaf: None,
         };
         let step = self.lanes[0].step.insert(OpenStep::new(kind, Vec::new()));
         step.add(self.framing, &place, outline, bytes, Some(0));
@@ -253,7 +264,7 @@ impl Steps {
 
     /// Returns the last commit of the conversation that goes on.
     pub(crate) fn tip(&self) -> Option<CommitId> {
-        let name = self.head_of(&Start::Root, 0);
+        let name = self.main_head(None);
         let lane = self.lanes.iter().find(|lane| lane.state.head == name).or(self.lanes.first())?;
         lane.state.tip
     }
@@ -273,8 +284,19 @@ impl Steps {
             notes,
             commits: std::mem::take(&mut self.made),
             asides: std::mem::take(&mut self.asides),
-            moved: std::mem::take(&mut self.moved),
+            heads: self.heads.claims(),
+            live_head: None,
         }
+    }
+
+    /// Says that the session was written anew, so that what it was before does not go on in it.
+    pub(crate) fn is_rewritten(&mut self) {
+        self.heads.is_rewritten();
+    }
+
+    /// Says that what is taken out next is the last of it.
+    pub(crate) fn settle_heads(&mut self) {
+        self.heads.settle();
     }
 
     /// Takes out where the bytes went.
@@ -345,7 +367,7 @@ impl Steps {
     fn put(&mut self, place: &LanePlace, outline: &Outline, bytes: &[u8], start: Option<u64>) {
         let mut prefix = Vec::new();
         if let Some(begins) = &place.start {
-            prefix = self.begin_lane(begins);
+            prefix = self.begin_lane(begins, outline.facts.session.as_deref());
         }
         let is_cut = place.cut_before && place.start.is_none();
         if is_cut && (!self.belongs_to_next(place.lane) || place.is_compaction) {
@@ -365,6 +387,9 @@ impl Steps {
         step.add(self.framing, place, outline, bytes, start);
         if place.cut_after || step.bytes.len() >= MAX_STEP_BYTES {
             self.end_step(place.lane);
+        }
+        if let Some(leaf) = place.leaf {
+            self.lead_with(leaf);
         }
     }
 
@@ -413,9 +438,10 @@ impl Steps {
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
-        let says_something = turn > 0 || self.facts.model.is_some() || self.settings.agent.is_some();
         let labels = self.labels();
         let state = &mut self.lanes[lane].state;
+        let labels = labels.or(&state.labels);
+        let says_something = turn > 0 || labels.model.is_some() || self.settings.agent.is_some();
         (state.is_graft, state.prompt) = (false, None);
         let trigger = match kind {
             CommitKind::Compaction => Trigger::Compaction,
@@ -430,7 +456,12 @@ impl Steps {
                 template: self.settings.template(self.facts.version.as_deref()),
                 principal: self.settings.principal.clone(),
                 machine: Some(self.settings.machine.clone()),
-                session: session.as_ref().or(self.session.as_ref()).unwrap_or(&self.fallback_session).checked(),
+                session: session
+                    .as_ref()
+                    .or(state.session.as_ref())
+                    .or(self.session.as_ref())
+                    .unwrap_or(&self.fallback_session)
+                    .checked(),
                 ticket: self.settings.ticket.clone(),
                 thread: self.settings.thread.clone(),
             },
@@ -459,14 +490,10 @@ impl Steps {
         state.turns.add(turn, id);
         // Only one that is too long with its placeholders is left out.
         let annotations = annotations.into_iter().filter_map(|said| self.guard.mask_annotation(said).ok()).collect();
-        self.made.push(NewCommit {
-            id,
-            commit,
-            content,
-            annotations,
-            head: state.head.clone().filter(|_| says_something),
-            follow: state.follow.clone(),
-        });
+        if let Some(head) = state.head.clone().filter(|_| says_something) {
+            self.heads.place(head, id);
+        }
+        self.made.push(NewCommit { id, commit, content, annotations, follow: state.follow.clone() });
     }
 }
 

@@ -113,6 +113,10 @@ pub struct Outline {
     pub mark: RecordMark,
     /// Whether it carries the summary that a compaction puts in the place of the conversation.
     pub has_summary: bool,
+    /// Whether a model speaks here, where a compaction may be announced and its summary not come.
+    pub is_answer: bool,
+    /// The record that its runtime says the session is at, when it says so.
+    pub leaf: Option<String>,
     /// What it tells about its session.
     pub facts: Facts,
 }

@@ -17,6 +17,8 @@ const MAX_REMEMBERED: usize = 1 << 20;
 const REMEMBERED_LATER: usize = 256;
 /// Turns that are remembered then, by what they began with and the last that was said in them.
 const TURNS_REMEMBERED: usize = 128;
+/// Sessions that are remembered of a lane. A lane of more is not told from other sessions.
+const MAX_SESSIONS: usize = 16;
 /// Records that are remembered of the end of a turn. Runtimes may note something after what others refer to.
 const ENDS_REMEMBERED: usize = 3;
 
@@ -45,6 +47,9 @@ struct Lane {
     is_answered: bool,
     /// Whether a compaction has begun and its summary has not come.
     is_compacting: bool,
+    /// The sessions that its records name: a copy keeps the names of what it was copied from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sessions: Vec<u64>,
 }
 
 /// Where a record goes.
@@ -71,6 +76,8 @@ pub struct LanePlace {
     pub is_compaction: bool,
     /// The turn of the lane that it belongs to; 0 before anybody asked.
     pub turn: u32,
+    /// The lane that the runtime says the session is at, when the record tells.
+    pub leaf: Option<usize>,
 }
 
 /// How a lane begins.
@@ -178,6 +185,13 @@ impl Threader {
         self.current = lane;
         let mut place = self.enter(lane, outline);
         place.start = start;
+        place.leaf = outline.leaf.as_deref().and_then(|id| self.main_lane_of(hash(id)));
+        if let Some(session) = outline.facts.session.as_deref().map(hash) {
+            let known = &mut self.lanes[lane].sessions;
+            if known.len() < MAX_SESSIONS && !known.contains(&session) {
+                known.push(session);
+            }
+        }
         if let Some(id) = &outline.id {
             self.seen.insert(hash(id), as_u32(lane), place.turn);
         }
@@ -207,6 +221,7 @@ impl Threader {
                 let lane = self.open(Lane { key: Some(key.clone()), ..Lane::default() });
                 (lane, Some(Start::Side { key }))
             }
+            Link::Root if self.is_of_another_session(outline) => (self.open(Lane::default()), Some(Start::Root)),
             // A compaction starts a chain of its own, but goes on with the conversation.
             Link::Root if matches!(outline.mark, RecordMark::Turn(_)) && self.lanes[self.current].has_begun => {
                 (self.open(Lane::default()), Some(Start::Root))
@@ -214,6 +229,23 @@ impl Threader {
             Link::Previous | Link::Root => (self.current, None),
             Link::To(parent) => self.follow(outline, hash(parent)),
         }
+    }
+
+    /// Tells whether a session begins here that nothing before was of, after a conversation: two were written into one
+    /// file.
+    fn is_of_another_session(&self, outline: &Outline) -> bool {
+        let Some(session) = outline.facts.session.as_deref().map(hash) else { return false };
+        let is_new = |lane: &Lane| lane.sessions.len() < MAX_SESSIONS && !lane.sessions.contains(&session);
+        let is_named = |lane: &Lane| lane.has_begun && !lane.sessions.is_empty();
+        let begins = matches!(outline.mark, RecordMark::None | RecordMark::Turn(_)) && !outline.has_summary;
+        begins && self.lanes.iter().any(is_named) && self.lanes.iter().all(is_new)
+    }
+
+    /// Returns the lane that a record lies in, unless it lies beside the conversation.
+    fn main_lane_of(&self, id: u64) -> Option<usize> {
+        let (lane, _) = self.seen.places.get(&id)?;
+        let lane = *lane as usize;
+        self.lanes.get(lane).is_some_and(|lane| lane.key.is_none()).then_some(lane)
     }
 
     /// Finds the lane of a record by the one that it follows.
@@ -241,8 +273,15 @@ impl Threader {
     /// Puts a record into its lane.
     fn enter(&mut self, at: usize, outline: &Outline) -> LanePlace {
         let lane = &mut self.lanes[at];
-        let mut place =
-            LanePlace { lane: at, start: None, cut_before: false, cut_after: false, is_compaction: false, turn: 0 };
+        let mut place = LanePlace {
+            lane: at,
+            start: None,
+            cut_before: false,
+            cut_after: false,
+            is_compaction: false,
+            turn: 0,
+            leaf: None,
+        };
         match &outline.mark {
             RecordMark::Turn(_) => {
                 place.cut_before = lane.has_begun;
@@ -267,7 +306,12 @@ impl Threader {
                 lane.is_compacting = false;
                 lane.has_begun = true;
             }
-            RecordMark::None | RecordMark::Rewind(_) => lane.is_answered |= outline.id.is_some(),
+            RecordMark::None | RecordMark::Rewind(_) => {
+                // No summary has come, and the conversation goes on.
+                place.cut_before = lane.is_compacting && outline.is_answer;
+                lane.is_compacting &= !outline.is_answer;
+                lane.is_answered |= outline.id.is_some();
+            }
         }
         place.turn = lane.turns;
         place
@@ -357,6 +401,7 @@ fn hash(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::Facts;
 
     #[test]
     fn a_turn_that_others_go_back_to_is_known_after_one_of_many_records() {
@@ -380,12 +425,17 @@ mod tests {
     }
 
     /// Threads records written as `id<parent`: `u` prompts, `a` answers, `c` compacts, `s` sums up; `@key` is a side
-    /// lane, `!n` takes n turns back. Returns lanes with their records, cuts as `|` and starts in brackets.
-    fn threaded(script: &str) -> Vec<String> {
+    /// lane, `!n` takes n turns back, `:s` names the session, and `=x` says that the session is at x. Returns lanes with their records, cuts as `|` and starts in brackets.
+    fn threaded<'s>(script: &'s str) -> Vec<String> {
         let mut threader = Threader::default();
         let mut lanes: Vec<String> = Vec::new();
+        let split = |word: &'s str, at: char| -> (&'s str, Option<String>) {
+            word.split_once(at).map_or((word, None), |(word, rest)| (word, Some(rest.to_owned())))
+        };
         for word in script.split_whitespace() {
-            let (word, key) = word.split_once('@').map_or((word, None), |(word, key)| (word, Some(key.to_owned())));
+            let (word, leaf) = split(word, '=');
+            let (word, session) = split(word, ':');
+            let (word, key) = split(word, '@');
             let (id, link) = match word.split_once('<') {
                 None => (word, Link::Previous),
                 Some((id, "")) => (id, Link::Root),
@@ -403,6 +453,9 @@ mod tests {
                 lane: key,
                 mark,
                 has_summary: id.starts_with('s'),
+                is_answer: id.starts_with('a'),
+                leaf,
+                facts: Facts { session, ..Facts::default() },
                 ..Outline::default()
             };
             let Placement::Lane(place) = threader.place(&outline) else {
@@ -420,7 +473,8 @@ mod tests {
             let lane = &mut lanes[place.lane];
             let compaction = if place.is_compaction { "*" } else { "" };
             let (before, after) = (if place.cut_before { " |" } else { "" }, if place.cut_after { " |" } else { "" });
-            *lane = format!("{lane}{before} {compaction}{id}{after}");
+            let leaf = place.leaf.map_or_else(String::new, |leaf| format!("={leaf}"));
+            *lane = format!("{lane}{before} {compaction}{id}{leaf}{after}");
             threader = Threader::resume(threader.state());
         }
         lanes
@@ -467,6 +521,29 @@ mod tests {
     fn a_compaction_is_a_step_of_its_own() {
         assert_eq!(threaded("u1< a1<u1 c1< s1<c1 a2<s1 u2<a2"), ["root: u1 a1 | *c1 s1 | a2 | u2"]);
         assert_eq!(threaded("u1 a1 s1 a2"), ["root: u1 a1 | *s1 | a2"]);
+    }
+
+    #[test]
+    fn what_follows_a_compaction_without_a_summary_is_a_step_of_its_own() {
+        assert_eq!(threaded("u1 a1 c1 n1 a2 n2 a3 u2"), ["root: u1 a1 | *c1 n1 | a2 n2 a3 | u2"]);
+        assert_eq!(threaded("u1 a1 c1 n1 s1 a2"), ["root: u1 a1 | *c1 n1 s1 | a2"]);
+    }
+
+    #[test]
+    fn a_session_that_begins_after_another_has_a_lane_of_its_own() {
+        let two = ["root: n1 u1 a1", "root: n2 u2 a2 | u3"];
+        assert_eq!(threaded("n1<:A u1:A a1:A n2<:B u2:B a2 u3:B"), two);
+        // A copy names what it was copied from, first or in between, and goes on with it.
+        assert_eq!(threaded("n1<:B n2<:A u1 a1 n3<:A u2 a2"), ["root: n1 n2 u1 a1 n3 | u2 a2"]);
+        assert_eq!(threaded("u1<:A a1<u1:A u2<a1:B a2<u2:B n1<:A"), ["root: u1 a1 | u2 a2 n1"]);
+        // A compaction begins nothing, whatever session it names.
+        assert_eq!(threaded("u1<:A a1:A c1<:B s1<c1:B"), ["root: u1 a1 | *c1 s1 |"]);
+    }
+
+    #[test]
+    fn the_record_that_a_session_is_at_tells_its_lane() {
+        let lanes = ["root: u1 a1 | u2 a2", "0 after 1: | u3 n1=0 n2=1 n3"];
+        assert_eq!(threaded("u1< a1<u1 u2<a1 a2<u2 u3<a1 n1=a2 n2=u3 n3=nobody"), lanes);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub mod import;
 #[doc(hidden)]
 pub mod import_documents;
 #[doc(hidden)]
+pub mod import_heads;
+#[doc(hidden)]
 pub mod import_links;
 #[doc(hidden)]
 pub mod journal;
@@ -245,6 +247,14 @@ macro_rules! conformance {
                 damage_in_a_compressed_rollout_spares_what_comes_before,
                 a_history_that_compactions_repeat_is_stored_once,
                 sessions_that_real_clients_wrote_come_back_byte_for_byte;
+            import_heads:
+                an_older_copy_never_moves_a_head_back,
+                a_session_is_named_by_the_first_record_that_names_one,
+                a_session_is_at_the_leaf_that_its_runtime_names,
+                a_session_goes_on_where_somebody_asked_last,
+                two_sessions_in_one_file_are_two,
+                what_follows_a_compaction_in_a_stream_is_commits_of_its_own,
+                a_stream_without_prompts_moves_its_head_with_every_capture;
             import_documents:
                 each_turn_of_an_array_is_a_commit,
                 messages_inside_a_request_are_found_and_the_rest_is_kept,

@@ -106,6 +106,7 @@ pub(super) fn keep_document(job: &ReadingJob, messages: &mut Sink<'_>) -> io::Re
     }
     steps.finish(job.reason.trigger);
     report.lanes = steps.lanes() as u64;
+    steps.settle_heads();
     let (batch, session, tip) = (steps.batch(), steps.session(), steps.tip());
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();

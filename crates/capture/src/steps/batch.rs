@@ -7,7 +7,10 @@ use contexture_store::{
     artifact::{self, PreparedContent},
 };
 
-use super::labels::{SESSION_END, label};
+use super::{
+    heads::HeadClaim,
+    labels::{SESSION_END, label},
+};
 use crate::import::CaptureReason;
 
 /// Content to be stored, with what was found in it.
@@ -59,7 +62,6 @@ pub(crate) struct NewCommit {
     pub(crate) commit: Commit,
     pub(crate) content: CapturedContent,
     pub(crate) annotations: Vec<Annotation>,
-    pub(crate) head: Option<HeadName>,
     /// A head that moves here too if it is at the parent.
     pub(crate) follow: Option<HeadName>,
 }
@@ -70,21 +72,27 @@ pub(crate) struct StepBatch {
     pub(crate) commits: Vec<NewCommit>,
     /// Bytes that belong to no commit.
     pub(crate) asides: Vec<CapturedContent>,
-    /// Heads that move although nothing was added there.
-    pub(crate) moved: Vec<(HeadName, CommitId)>,
+    /// Where the heads of the session belong.
+    pub(crate) heads: Vec<HeadClaim>,
+    /// The head that tells what the principal does now, and where.
+    pub(crate) live_head: Option<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.
     pub(crate) notes: Vec<(CommitId, Annotation)>,
 }
 
 impl StepBatch {
     pub(crate) fn is_empty(&self) -> bool {
-        self.commits.is_empty() && self.asides.is_empty() && self.moved.is_empty() && self.notes.is_empty()
+        self.commits.is_empty()
+            && self.asides.is_empty()
+            && self.heads.is_empty()
+            && self.live_head.is_none()
+            && self.notes.is_empty()
     }
 
     /// Adds what the reason for a capture says of the last commit of a session, and the head that moves there with it.
     pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>, live_head: Option<HeadName>) {
         let Some(tip) = tip else { return };
-        self.moved.extend(live_head.filter(|_| reason.is_live).map(|head| (head, tip)));
+        self.live_head = live_head.filter(|_| reason.is_live).map(|head| (head, tip));
         let ending = reason.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
         self.notes.extend(ending.map(|said| (tip, said)));
     }

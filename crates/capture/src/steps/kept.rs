@@ -22,7 +22,7 @@ impl Steps {
         };
         let lane = place.lane;
         if let Some(begins) = &place.start {
-            let shared = self.begin_lane(begins);
+            let shared = self.begin_lane(begins, None);
             self.lanes[lane].step = (!shared.is_empty()).then(|| OpenStep::new(CommitKind::Delta, shared));
         }
         self.end_step(lane);
@@ -34,7 +34,7 @@ impl Steps {
     /// Takes a document that is stored as it is, in the place of what it was before.
     pub(crate) fn take_kept_document(&mut self, length: u64, artifact: ArtifactId) {
         if self.lanes.is_empty() {
-            self.begin_lane(&Start::Root);
+            self.begin_lane(&Start::Root, None);
         }
         let state = &self.lanes[0].state;
         let kind = if state.tip.is_some() { CommitKind::Snapshot } else { CommitKind::Delta };

@@ -23,6 +23,15 @@ pub(super) struct Labels {
 }
 
 impl Labels {
+    /// Keeps what was known where nothing else is.
+    pub(super) fn or(self, before: &Self) -> Self {
+        Self {
+            directory: self.directory.or_else(|| before.directory.clone()),
+            branch: self.branch.or_else(|| before.branch.clone()),
+            model: self.model.or_else(|| before.model.clone()),
+        }
+    }
+
     /// Says what has changed.
     pub(super) fn changed_since(&self, before: &Self) -> Vec<Annotation> {
         let pairs = [

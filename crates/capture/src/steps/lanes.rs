@@ -1,9 +1,9 @@
 //! Lanes: the conversations of a session while their records are cut into steps.
 
-use contexture_core::HeadName;
+use contexture_core::GivenSessionId;
 use contexture_formats::{Framing, codec, thread::Start};
 
-use super::{Base, Steps, clean, open::OpenStep, state::LaneState, turns::Turns};
+use super::{Base, Steps, open::OpenStep, state::LaneState, turns::Turns};
 use crate::fork::says_nothing;
 
 /// Most lines that are looked at for whether they say anything.
@@ -34,8 +34,8 @@ impl Steps {
         is_resumed && self.framing == Framing::Lines && step.lines <= MAX_NOTES && says_nothing(decoder, &step.bytes)
     }
 
-    /// Opens a lane and returns the bytes that it shares with the turn it leaves.
-    pub(super) fn begin_lane(&mut self, start: &Start) -> Vec<u8> {
+    /// Opens a lane, whose first record may name its session, and returns the bytes that it shares with the turn it leaves.
+    pub(super) fn begin_lane(&mut self, start: &Start, named: Option<&str>) -> Vec<u8> {
         let number = self.lanes.len();
         let mut lane = LaneChain::default();
         let mut prefix = Vec::new();
@@ -46,14 +46,9 @@ impl Steps {
                 let shared = prompt.filter(|prompt| prompt.turn == turn + 1);
                 prefix = shared.map(|prompt| prompt.records.into_bytes()).unwrap_or_default();
             }
-            // The session goes on here; what was left becomes the branch.
-            let head = self.lanes[*left].state.head.take();
-            self.lanes[*left].state.head = self.head_of(&Start::Root, number);
+            lane.state.session = self.lanes[*left].state.session.clone();
+            lane.state.head = self.take_over(*left, number);
             self.end_step(*left);
-            if let (Some(branch), Some(tip)) = (&self.lanes[*left].state.head, self.lanes[*left].state.tip) {
-                self.moved.push((branch.clone(), tip));
-            }
-            lane.state.head = head;
             lane.state.tip = self.lanes[*left].state.turns.last_until(*turn);
             lane.state.turns = Turns::after(*turn, lane.state.tip);
             lane.state.labels = self.lanes[*left].state.labels.clone();
@@ -67,25 +62,23 @@ impl Steps {
             lane.is_side = true;
             lane.spawned_by = Some(self.at_work);
         }
+        if *start == Start::Root && number > 0 {
+            let named = named.map(GivenSessionId::new).filter(|named| self.session.as_ref() != Some(named));
+            lane.state.session = named;
+            let main = self.main_head(lane.state.session.as_ref());
+            // The session goes on here, as it does where a person goes back to its beginning.
+            if let Some(holder) = self.lanes.iter().position(|lane| lane.state.head == main) {
+                lane.state.head = self.take_over(holder, number);
+            }
+        }
         if lane.state.head.is_none() {
-            lane.state.head = self.head_of(start, number);
+            let session = lane.state.session.clone();
+            lane.state.head = match start {
+                Start::Root | Start::Branch { .. } => self.main_head(session.as_ref()),
+                Start::Side { key } => self.head_beside(key, number),
+            };
         }
         self.lanes.push(lane);
         prefix
-    }
-
-    pub(super) fn head_of(&self, start: &Start, number: usize) -> Option<HeadName> {
-        let session = clean(self.session.as_ref().unwrap_or(&self.fallback_session).as_str());
-        let name = match start {
-            _ if self.settings.agent.is_some() => {
-                let agent = clean(self.settings.agent.as_deref().unwrap_or_default());
-                let suffix = if number == 0 { String::new() } else { format!("/branch-{number}") };
-                format!("session/{session}/agent-{agent}{suffix}")
-            }
-            Start::Root if number == 0 => format!("session/{session}"),
-            Start::Root | Start::Branch { .. } => format!("session/{session}/branch-{number}"),
-            Start::Side { key } => format!("session/{session}/agent-{}", clean(key)),
-        };
-        HeadName::new(name).ok()
     }
 }

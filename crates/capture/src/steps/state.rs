@@ -52,6 +52,9 @@ pub(crate) struct Taken {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct LaneState {
     pub(super) head: Option<HeadName>,
+    /// The session that it is of, where one file holds several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<GivenSessionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) follow: Option<HeadName>,
     pub(super) tip: Option<CommitId>,

@@ -62,6 +62,8 @@ fn outline(head: &Head<'_>) -> Outline {
         lane: head.is_sidechain.is_true().then(|| head.agent_id.to_text().unwrap_or_default()),
         at: head.timestamp.instant(),
         has_summary: head.is_compact_summary.is_true(),
+        is_answer: head.kind() == "assistant",
+        leaf: head.leaf_uuid.to_text().filter(|_| head.kind() == "last-prompt"),
         mark: mark(head),
         facts: facts(head),
     }

@@ -65,6 +65,8 @@ struct PreservedSegment {
 struct Head {
     #[serde(default)]
     content: SpokenText,
+    #[serde(default, deserialize_with = "tolerant_json::maybe")]
+    model: Option<String>,
 }
 
 impl Codec for ClaudeStream {
@@ -77,17 +79,26 @@ impl Codec for ClaudeStream {
         let mut facts = Facts { session: event.session_id, ..Facts::default() };
         let mut link = Link::Previous;
         let mut mark = RecordMark::None;
+        let mut has_summary = false;
+        let is_answer = event.kind.as_deref() == Some("assistant");
         match (event.kind.as_deref(), event.subtype.as_deref()) {
             (Some("system"), Some("init")) => {
+                link = Link::Root;
                 facts.directory = event.cwd;
                 facts.model = event.model;
                 facts.version = event.claude_code_version;
             }
             (Some("system"), Some("compact_boundary")) => mark = RecordMark::Compaction { after: None },
             (Some("conversation_reset"), _) => link = Link::Root,
-            (Some("user"), _) if event.is_synthetic != Some(true) => {
+            (Some("user"), _) => {
                 let words = event.message.and_then(|message| message.content.spoken());
-                mark = words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words)));
+                match words {
+                    Some(words) if event.is_synthetic == Some(true) => has_summary = words.starts_with(SUMMARY_OPENING),
+                    words => mark = words.map_or(RecordMark::None, |words| RecordMark::Turn(Some(words))),
+                }
+            }
+            (Some("assistant"), _) => {
+                facts.model = event.message.and_then(|message| message.model).filter(|model| model != NO_MODEL);
             }
             _ => {}
         }
@@ -97,7 +108,9 @@ impl Codec for ClaudeStream {
             lane: event.parent_tool_use_id,
             at: event.timestamp,
             mark,
-            has_summary: false,
+            has_summary,
+            is_answer,
+            leaf: None,
             facts,
         })
     }
@@ -174,7 +187,7 @@ mod tests {
             version: Some("2.1".into()),
             ..Facts::default()
         };
-        assert_eq!(outline(&init), Outline { id: Some("u".into()), facts, ..Outline::default() });
+        assert_eq!(outline(&init), Outline { id: Some("u".into()), link: Link::Root, facts, ..Outline::default() });
         assert_eq!(step(&init), RecordStep::nothing());
     }
 
@@ -211,7 +224,7 @@ mod tests {
             "message": {"role": "assistant", "model": "<synthetic>", "content": "error"}});
         let flags = step(&event).entries[0].flags;
         assert_eq!(flags, Flags { side_chain: true, synthetic: true, ..Flags::default() });
-        assert_eq!(outline(&event).lane, Some("t".into()));
+        assert_eq!((outline(&event).lane, outline(&event).is_answer), (Some("t".into()), true));
     }
 
     #[test]
@@ -229,7 +242,7 @@ mod tests {
         let flags = Flags { compact_summary: true, ..Flags::default() };
         let entry = Entry { flags, ..Entry::new(Role::User, vec![EntryPart::Summary { text }]) };
         assert_eq!(step(&summary), RecordStep::append(entry));
-        assert_eq!(outline(&summary).mark, RecordMark::None);
+        assert_eq!((outline(&summary).mark, outline(&summary).has_summary), (RecordMark::None, true));
     }
 
     #[test]

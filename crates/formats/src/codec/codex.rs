@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use self::item::Item;
 use super::{
-    Effect, Facts, Keep, OriginKind, Outline, RecordMark, RecordStep, Rewind, SessionOrigin,
+    Effect, Facts, Keep, Link, OriginKind, Outline, RecordMark, RecordStep, Rewind, SessionOrigin,
     line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
@@ -143,7 +143,10 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
             outline.mark = RecordMark::Compaction { after: None };
             outline.has_summary = true;
         }
-        ("session_meta", _) => outline.facts = session_facts(payload(record)?),
+        ("session_meta", _) => {
+            outline.link = Link::Root;
+            outline.facts = session_facts(payload(record)?);
+        }
         ("turn_context", _) => {
             let context: SessionMeta<'_> = payload(record)?;
             outline.facts.model = context.model.into_text();
@@ -166,6 +169,7 @@ fn payload<'a, T: Deserialize<'a> + Default>(record: &'a [u8]) -> serde_json::Re
 fn bare_outline(record: &[u8], mut outline: Outline) -> serde_json::Result<Outline> {
     let line: BareLine<'_> = tolerant_json::object(record)?;
     if line.kind == Field::Absent && line.role == Field::Absent {
+        outline.link = Link::Root;
         outline.facts.session = line.id.into_text();
         outline.facts.branch = line.git.0.and_then(|git| git.branch.into_text());
         return Ok(outline);

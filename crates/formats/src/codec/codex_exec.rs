@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Effect, Outline, RecordMark, RecordStep,
+    Effect, Link, Outline, RecordMark, RecordStep,
     line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
@@ -91,7 +91,10 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
     let event: Started<'_> = tolerant_json::object(record)?;
     let mut outline = Outline::default();
     match event.kind.text() {
-        "thread.started" => outline.facts.session = event.thread_id.into_text(),
+        "thread.started" => {
+            outline.link = Link::Root;
+            outline.facts.session = event.thread_id.into_text();
+        }
         "turn.started" => outline.mark = RecordMark::Turn(None),
         _ => {}
     }

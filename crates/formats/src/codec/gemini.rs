@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Effect, Facts, Keep, Outline, RecordMark, RecordStep, Rewind,
+    Effect, Facts, Keep, Link, Outline, RecordMark, RecordStep, Rewind,
     line_codec::LineCodec,
     tolerant_json::{self, Field, First, Object, Shape, Wanted},
 };
@@ -149,7 +149,9 @@ fn outline(bytes: &[u8]) -> serde_json::Result<Outline> {
                 First::Some(asked) => (record.last_updated, turn(asked.content)?),
             };
             let facts = facts(record.session_id, record.summary);
-            Outline { at: at.instant(), mark, facts, ..Outline::default() }
+            let begins = mark == RecordMark::None && facts.session.is_some();
+            let link = if begins { Link::Root } else { Link::Previous };
+            Outline { at: at.instant(), link, mark, facts, ..Outline::default() }
         }
     })
 }

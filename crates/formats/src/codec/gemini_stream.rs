@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Effect, Outline, RecordMark, RecordStep,
+    Effect, Link, Outline, RecordMark, RecordStep,
     line_codec::LineCodec,
     tolerant_json::{self, Field, Object, Shape},
 };
@@ -56,6 +56,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
     let mut outline = Outline { at: event.timestamp.instant(), ..Outline::default() };
     match (event.kind.text(), event.role.text()) {
         ("init", _) => {
+            outline.link = Link::Root;
             outline.facts.session = event.session_id.into_text();
             outline.facts.model = event.model.into_text();
         }

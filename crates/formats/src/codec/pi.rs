@@ -81,7 +81,8 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
     let mut mark = RecordMark::None;
     match line.kind.text() {
         "session" => {
-            return Ok(Outline { at, facts: session_facts(tolerant_json::object(record)?), ..Outline::default() });
+            let facts = session_facts(tolerant_json::object(record)?);
+            return Ok(Outline { at, link: Link::Root, facts, ..Outline::default() });
         }
         "message" => {
             let speaker = line.message.0.unwrap_or_default();
@@ -105,7 +106,7 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
         _ => Link::Previous,
     };
     let has_summary = matches!(mark, RecordMark::Compaction { .. });
-    Ok(Outline { id: line.id.into_text(), link, lane: None, at, mark, has_summary, facts })
+    Ok(Outline { id: line.id.into_text(), link, at, mark, has_summary, facts, ..Outline::default() })
 }
 
 fn session_facts(header: About<'_>) -> Facts {

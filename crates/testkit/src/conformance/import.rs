@@ -79,7 +79,7 @@ async fn assert_reproduced(store: &Contexture, transcript: &ImportedTranscript, 
     assert_eq!(verified, Verified::Same { bytes: length - left, left });
 }
 
-async fn texts(store: &Contexture, name: &str) -> Vec<String> {
+pub(super) async fn texts(store: &Contexture, name: &str) -> Vec<String> {
     let tip = store.head(&head(name)).await.unwrap().unwrap();
     let (bytes, _) = materialized(store, tip, Stop::Root).await;
     let text = String::from_utf8(bytes).unwrap();

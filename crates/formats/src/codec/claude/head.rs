@@ -31,6 +31,8 @@ pub(super) struct Head<'a> {
     #[serde(borrow)]
     pub(super) logical_parent_uuid: Field<'a>,
     #[serde(borrow)]
+    pub(super) leaf_uuid: Field<'a>,
+    #[serde(borrow)]
     pub(super) session_id: Field<'a>,
     #[serde(borrow)]
     pub(super) agent_id: Field<'a>,

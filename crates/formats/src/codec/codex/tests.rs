@@ -49,7 +49,7 @@ fn the_session_tells_about_itself() {
         branch: Some("main".into()),
         ..Facts::default()
     };
-    let expected = Outline { at: AT.parse().ok(), facts, ..Outline::default() };
+    let expected = Outline { at: AT.parse().ok(), link: Link::Root, facts, ..Outline::default() };
     assert_eq!(outline("session_meta", &meta), expected);
     assert_eq!(step("session_meta", &meta), RecordStep::nothing());
 }

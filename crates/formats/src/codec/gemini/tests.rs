@@ -41,7 +41,7 @@ fn texts(entries: &[Entry]) -> Vec<String> {
 fn the_first_line_and_updates_tell_about_the_session() {
     let first = json!({"sessionId": "s", "projectHash": "h", "startTime": AT, "lastUpdated": AT, "kind": "main"});
     let facts = Facts { session: Some("s".into()), ..Facts::default() };
-    assert_eq!(outline(&first), Outline { at: AT.parse().ok(), facts, ..Outline::default() });
+    assert_eq!(outline(&first), Outline { at: AT.parse().ok(), link: Link::Root, facts, ..Outline::default() });
     assert_eq!(step(&first), RecordStep::nothing());
     let update = json!({"$set": {"summary": "the fix", "lastUpdated": AT}});
     assert_eq!(outline(&update).facts.title.as_deref(), Some("the fix"));

@@ -56,7 +56,7 @@ fn the_header_tells_about_the_session() {
         directory: Some("/repo".into()),
         ..Facts::default()
     };
-    assert_eq!(outline(&header), Outline { at: AT.parse().ok(), facts, ..Outline::default() });
+    assert_eq!(outline(&header), Outline { at: AT.parse().ok(), link: Link::Root, facts, ..Outline::default() });
     assert_eq!(step(&header), RecordStep::nothing());
     let old = json!({"type": "session", "id": "s1", "cwd": "/", "modelId": "claude-opus-4-5", "branchedFrom": path});
     let facts = outline(&old).facts;
