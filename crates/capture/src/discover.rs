@@ -2,12 +2,13 @@
 
 use std::{
     fs::FileType,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
 use contexture_core::GivenSessionId;
 
-use crate::{Homes, Runtime, input::known_as};
+use crate::{Homes, Runtime, detect::by_start, input::known_as, regular_file::open_regular};
 
 /// A file that may be a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,11 +78,7 @@ pub fn find_session(runtime: Runtime, homes: &Homes, session: &GivenSessionId) -
         return None;
     }
     let files = runtime.files()?;
-    let name = files.named_part(session.as_str());
-    let is_named = |path: &Path| {
-        let path = known_as(path);
-        path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(name))
-    };
+    let is_named = |path: &Path| files.is_named(&known_as(path), session.as_str());
     find(&runtime.sessions(homes)?, &|path| (files.is_session)(path) && is_named(path))
 }
 
@@ -104,7 +101,7 @@ fn find(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> 
 pub fn session_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(directory, &mut |path| {
-        if is_lines(path) || is_document(path) {
+        if is_lines(path) || is_document(path) || is_written_talk(path) {
             files.push(path.to_owned());
         }
     });
@@ -133,7 +130,16 @@ pub fn agent_of(path: &Path) -> Option<String> {
 
 /// Tells by its name whether a file may be one document.
 pub fn is_document(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json" || extension == "cbor")
+    path.extension().is_some_and(|extension| ["json", "cbor", "traj"].iter().any(|known| extension == *known))
+}
+
+/// Tells whether a file in Markdown is a conversation. Most are something else, so this looks into it.
+pub(crate) fn is_written_talk(path: &Path) -> bool {
+    const FIRST_BYTES: u64 = 256;
+    let mut start = Vec::new();
+    path.extension().is_some_and(|extension| extension == "md")
+        && open_regular(path).is_ok_and(|file| file.take(FIRST_BYTES).read_to_end(&mut start).is_ok())
+        && by_start(&start).is_some()
 }
 
 /// Tells by its name whether a file holds lines, be it compressed.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture_core::Format;
-use contexture_formats::{Framing, RecordProblem, Splitter, codec};
+use contexture_formats::{Framing, RecordProblem, SectionRule, Splitter, codec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -28,6 +28,8 @@ enum RecordLayout {
     Whole,
     /// They are the elements of an array in it.
     Elements { framing: Framing, array: Range<usize> },
+    /// They are the sections of its text.
+    Sections(SectionRule),
     /// They are the elements of an array in it, and each becomes a line.
     Lines { head: Vec<u8>, array: Range<usize> },
 }
@@ -119,11 +121,13 @@ impl HeldDocument {
         match self.layout {
             RecordLayout::Whole => Framing::Document,
             RecordLayout::Elements { framing, .. } => framing,
+            RecordLayout::Sections(rule) => Framing::Sections(rule),
             RecordLayout::Lines { .. } => Framing::Lines,
         }
     }
 
-    pub(crate) fn records(&self) -> DocumentRecords<'_> {
+    /// Returns its records. A text is cut anew after so many bytes that are known: what has come since goes on with them.
+    pub(crate) fn records(&self, known: Option<&Taken>) -> DocumentRecords<'_> {
         let mut records = Vec::new();
         let (framing, array, is_line) = match &self.layout {
             RecordLayout::Whole => {
@@ -132,6 +136,14 @@ impl HeldDocument {
                 return DocumentRecords { records: vec![record], damage: None };
             }
             RecordLayout::Elements { framing, array } => (*framing, array.clone(), false),
+            RecordLayout::Sections(rule) => {
+                let known = known.map_or(0, |known| usize::try_from(known.end).unwrap_or(usize::MAX));
+                let known = known.min(self.bytes.len());
+                for stretch in [0..known, known..self.bytes.len()] {
+                    self.push_sections(*rule, stretch, &mut records);
+                }
+                return DocumentRecords { records, damage: None };
+            }
             RecordLayout::Lines { head, array } => {
                 records.push(DocumentRecord { bytes: Cow::Borrowed(head), start: None, end: array.start });
                 (Framing::JsonArray, array.clone(), true)
@@ -152,6 +164,21 @@ impl HeldDocument {
         let pushed = splitter.push(&self.bytes[array.clone()], &mut take);
         let damage = pushed.and_then(|()| splitter.finish(&mut take)).err();
         DocumentRecords { records, damage }
+    }
+
+    fn push_sections<'d>(&'d self, rule: SectionRule, stretch: Range<usize>, records: &mut Vec<DocumentRecord<'d>>) {
+        let mut splitter = Splitter::new(Framing::Sections(rule), MAX_DOCUMENT_BYTES);
+        let base = stretch.start;
+        let mut take = |record: contexture_formats::RawRecord<'_>| {
+            let start = base + usize::try_from(record.offset).unwrap_or(usize::MAX);
+            let end = start + record.bytes.len();
+            if let Some(bytes) = self.bytes.get(start..end) {
+                records.push(DocumentRecord { bytes: Cow::Borrowed(bytes), start: Some(start as u64), end });
+            }
+        };
+        // Every text has sections, so nothing can be wrong with them.
+        let _problem = splitter.push(&self.bytes[stretch], &mut take);
+        let _problem = splitter.finish(&mut take);
     }
 
     /// Says what must be there again for records that follow the first ones to be new.
@@ -180,6 +207,7 @@ impl RecordLayout {
                 let list = fields.messages.or(fields.input).ok_or_else(no_messages)?;
                 Self::Elements { framing, array: place(bytes, list) }
             }
+            Framing::Sections(rule) => Self::Sections(rule),
             Framing::JsonArray | Framing::CborArray => Self::Elements { framing, array: whole },
             // Lines are read as they come unless a runtime says that they lie in a document.
             Framing::Document | Framing::Lines => Self::Whole,

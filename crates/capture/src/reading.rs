@@ -236,8 +236,8 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
         let done = Done { batch, outcome, replaces, session, state, size, tail, segments, tip, report };
         return messages(Message::Done(Box::new(done)));
     }
-    let DocumentRecords { records, damage } = document.records();
     let taken = state.as_ref().and_then(|state| state.taken.clone());
+    let DocumentRecords { records, damage } = document.records(taken.as_ref());
     let unchanged = taken.filter(|taken| {
         let count = usize::try_from(taken.records).unwrap_or(usize::MAX);
         document.taken(&records, count).as_ref() == Some(taken)

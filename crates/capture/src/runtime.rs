@@ -6,11 +6,16 @@
 mod arguments;
 mod claude_code;
 mod codex;
+mod copilot;
+mod crush;
+mod cursor;
 mod descriptor;
 mod dialect;
+mod droid;
 mod first_line;
 mod gemini;
 mod homes;
+mod kiro;
 mod opencode;
 mod pi;
 
@@ -60,7 +65,18 @@ pub struct ResumeCommand {
 
 impl Runtime {
     /// Every runtime.
-    pub const ALL: &'static [Self] = &[Self::CLAUDE_CODE, Self::CODEX, Self::GEMINI, Self::PI, Self::OPENCODE];
+    pub const ALL: &'static [Self] = &[
+        Self::CLAUDE_CODE,
+        Self::CODEX,
+        Self::GEMINI,
+        Self::PI,
+        Self::OPENCODE,
+        Self::COPILOT,
+        Self::CURSOR,
+        Self::DROID,
+        Self::KIRO,
+        Self::CRUSH,
+    ];
 
     /// Returns those that can go on with a session that was written for them.
     pub fn resumable() -> impl Iterator<Item = Self> {

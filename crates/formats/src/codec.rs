@@ -7,21 +7,29 @@
 mod bounded;
 mod content_blocks;
 mod line_codec;
+mod loose_blocks;
 mod spoken_text;
 mod tolerant_json;
 
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod codex_exec;
+pub(crate) mod copilot;
+pub(crate) mod crush;
+pub(crate) mod cursor;
+pub(crate) mod droid;
+pub(crate) mod entire;
 pub(crate) mod events;
 pub(crate) mod gemini;
 pub(crate) mod gemini_stream;
+pub(crate) mod kiro;
 pub(crate) mod pi;
 
 mod anthropic_content;
 pub(crate) mod openai_calls;
 pub(crate) mod response_item;
 
+pub(crate) mod aider;
 pub(crate) mod anthropic;
 pub(crate) mod atif;
 pub(crate) mod bureau;
@@ -29,6 +37,8 @@ pub(crate) mod claude_stream;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod opencode;
+pub(crate) mod specstory;
+pub(crate) mod swe_agent;
 
 use contexture_core::{Entry, Format, Timestamp};
 
@@ -40,6 +50,7 @@ use crate::{
     KnownFormat, RecordProblem,
     cbor::{self, Major},
     glue::Glue,
+    sections::SectionRule,
 };
 
 /// How the records of a format are told apart.
@@ -53,6 +64,8 @@ pub enum Framing {
     CborArray,
     /// The whole content is one.
     Document,
+    /// Each section of a text is one.
+    Sections(SectionRule),
 }
 
 impl Framing {
@@ -61,7 +74,7 @@ impl Framing {
         match self {
             Self::JsonArray => Glue::new(b"["),
             Self::CborArray => cbor::head(Major::Array, records),
-            Self::Lines | Self::Document => Glue::NONE,
+            Self::Lines | Self::Document | Self::Sections(_) => Glue::NONE,
         }
     }
 
@@ -69,7 +82,7 @@ impl Framing {
     pub fn separator(self) -> Glue {
         match self {
             Self::JsonArray => Glue::new(b","),
-            Self::CborArray | Self::Lines | Self::Document => Glue::NONE,
+            Self::CborArray | Self::Lines | Self::Document | Self::Sections(_) => Glue::NONE,
         }
     }
 
@@ -77,7 +90,7 @@ impl Framing {
     pub fn closing(self) -> Glue {
         match self {
             Self::JsonArray => Glue::new(b"]"),
-            Self::CborArray | Self::Lines | Self::Document => Glue::NONE,
+            Self::CborArray | Self::Lines | Self::Document | Self::Sections(_) => Glue::NONE,
         }
     }
 }

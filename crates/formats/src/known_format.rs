@@ -7,9 +7,10 @@ use contexture_core::Format;
 use crate::{
     Appender, Codec, Concatenation, Encoder,
     codec::{
-        BoundedCodec, anthropic, atif, bureau, claude, claude_stream,
+        BoundedCodec, aider, anthropic, atif, bureau, claude, claude_stream,
         codex::{self, RolloutPosition},
-        codex_exec, events, gemini, gemini_stream, openai_chat, openai_responses, opencode, pi,
+        codex_exec, copilot, crush, cursor, droid, entire, events, gemini, gemini_stream, kiro, openai_chat,
+        openai_responses, opencode, pi, specstory, swe_agent,
     },
     encode,
     session::RenameRule,
@@ -124,6 +125,43 @@ static KNOWN: &[KnownFormat] = &[
         rename_rule: Some(RenameRule::Pi),
         is_linked: true,
         ..KnownFormat::lines("pi-v1", "pi session (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&copilot::CODEC)),
+        ..KnownFormat::lines("copilot-v1", "GitHub Copilot CLI's log of events (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&cursor::CODEC)),
+        ..KnownFormat::lines("cursor-v1", "Cursor's transcript of an agent (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&droid::CODEC)),
+        ..KnownFormat::lines("droid-v1", "Factory Droid session (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&kiro::CODEC)),
+        ..KnownFormat::lines("kiro-v1", "Kiro CLI session (JSONL)")
+    },
+    // A session in Crush's database is written as one object, {"session", "messages"}.
+    KnownFormat {
+        codec: Some(&BoundedCodec(&crush::Crush)),
+        ..KnownFormat::stored("crush-v1", "Crush session, one JSON object", Concatenation::Bytes)
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&aider::Aider)),
+        ..KnownFormat::stored("aider-v1", "Aider's chat history (Markdown)", Concatenation::Bytes)
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&entire::CODEC)),
+        ..KnownFormat::lines("entire-condensed-v1", "transcript as Entire condenses it (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&specstory::SpecStory)),
+        ..KnownFormat::stored("specstory-v1", "session as SpecStory writes it (Markdown)", Concatenation::Bytes)
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&swe_agent::SweAgent)),
+        ..KnownFormat::stored("swe-agent-v1", "SWE-agent's trajectory, one JSON object", Concatenation::Bytes)
     },
     // An export is one object, {"info", "messages"}, and two objects do not add up to one.
     KnownFormat {

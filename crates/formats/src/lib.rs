@@ -11,6 +11,7 @@ mod error;
 mod measure;
 
 mod scan;
+mod sections;
 mod utf8;
 
 mod cbor;
@@ -52,6 +53,7 @@ pub use read::{Reading, read};
 pub use records::{RawRecord, Splitter};
 pub use replay::Replay;
 pub use rule::Concatenation;
+pub use sections::SectionRule;
 pub use session::Renamer;
 pub use summary::summary_entry;
 

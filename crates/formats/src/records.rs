@@ -3,9 +3,11 @@
 use crate::{
     Framing, RecordProblem,
     cbor::CborArray,
+    codec::MAX_RECORD_BYTES,
     error::{ContentPosition, FormatError},
     json::Scanner,
     scan,
+    sections::SectionCutter,
 };
 
 /// Cuts a session into its records as its bytes arrive, in slices of any size.
@@ -54,6 +56,7 @@ enum SplitRule {
     JsonArray { scanner: Box<Scanner>, phase: SplitPhase },
     CborArray(CborArray),
     Document { max_bytes: u64 },
+    Sections(SectionCutter),
 }
 
 /// Where in a JSON array the bytes so far end.
@@ -92,6 +95,7 @@ impl Splitter {
             Framing::JsonArray => SplitRule::JsonArray { scanner: Box::new(Scanner::new()), phase: SplitPhase::Before },
             Framing::CborArray => SplitRule::CborArray(CborArray::new()),
             Framing::Document => SplitRule::Document { max_bytes: max_document_bytes },
+            Framing::Sections(rule) => SplitRule::Sections(SectionCutter::new(rule, MAX_RECORD_BYTES as u64)),
         };
         let (max_record_bytes, let_go) = (u64::MAX, 0);
         Self { rule, open: Vec::new(), open_at: 0, records: 0, taken: 0, max_record_bytes, let_go, failure: None }
@@ -116,6 +120,10 @@ impl Splitter {
             SplitRule::JsonArray { scanner, phase } => self.push_json(scanner, phase, bytes, sink),
             SplitRule::CborArray(array) => self.push_cbor(array, bytes, sink),
             SplitRule::Document { max_bytes } => self.push_document(bytes, *max_bytes),
+            SplitRule::Sections(cutter) => {
+                cutter.push(bytes, &mut |section| self.emit(section, false, sink));
+                Ok(())
+            }
         };
         self.rule = rule;
         self.taken += bytes.len() as u64;
@@ -130,7 +138,7 @@ impl Splitter {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        match &self.rule {
+        match std::mem::replace(&mut self.rule, SplitRule::Lines) {
             SplitRule::Lines if self.open.is_empty() && self.let_go == 0 => {}
             SplitRule::Lines => self.emit(&[], true, sink),
             SplitRule::JsonArray { phase: SplitPhase::After, .. } => {}
@@ -147,6 +155,7 @@ impl Splitter {
                 array.finish().map_err(|error| RecordProblem::format(&error))?;
             }
             SplitRule::Document { .. } => self.emit(&[], false, sink),
+            SplitRule::Sections(cutter) => cutter.finish(&mut |section| self.emit(section, false, sink)),
         }
         Ok(())
     }

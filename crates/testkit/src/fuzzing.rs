@@ -3,7 +3,8 @@
 use contexture::{
     core::{ArtifactPrefix, Commit, CommitPrefix, Format, HeadName, Timestamp},
     formats::{
-        self, Checker, Codec, Concatenation, Framing, JoinPlan, Joiner, RecordProblem, Splitter, thread::Threader,
+        self, Checker, Codec, Concatenation, Framing, JoinPlan, Joiner, RecordProblem, SectionRule, Splitter,
+        thread::Threader,
     },
 };
 use contexture_capture as capture;
@@ -119,11 +120,17 @@ pub fn step(bytes: &[u8]) {
 /// How bytes are cut into slices does not change their records.
 pub fn splitter(bytes: &[u8]) {
     let (first, second) = bytes.split_at(bytes.len() / 3);
-    for framing in [Framing::Lines, Framing::JsonArray, Framing::CborArray, Framing::Document] {
+    let sections = [SectionRule::Aider, SectionRule::SpecStory].map(Framing::Sections);
+    for framing in
+        [Framing::Lines, Framing::JsonArray, Framing::CborArray, Framing::Document].into_iter().chain(sections)
+    {
         assert_eq!(records(framing, &[bytes]), records(framing, &[first, second]), "{framing:?}");
     }
     let (lines, _) = records(Framing::Lines, &[bytes]);
     assert_eq!(lines.concat(), bytes);
+    for framing in sections {
+        assert_eq!(records(framing, &[bytes]).0.concat(), bytes, "{framing:?}");
+    }
 }
 
 /// Whatever a file holds, it is taken for some format or for none, and records of a format are found in it.

@@ -18,6 +18,8 @@ pub(crate) struct FormatSigns {
     pub(crate) is_element: Option<fn(element: &Value) -> bool>,
     /// Tells whether an array in CBOR is one of these by its beginning.
     pub(crate) is_cbor: Option<fn(start: &[u8]) -> bool>,
+    /// Tells whether a text is one of these by its beginning.
+    pub(crate) is_text: Option<fn(start: &[u8]) -> bool>,
 }
 
 /// The fields of a document that tell what it is.
@@ -37,12 +39,26 @@ pub(crate) struct DocumentFields<'d> {
     pub(crate) session_id: Option<&'d RawValue>,
     #[serde(borrow, rename = "startTime")]
     pub(crate) start_time: Option<&'d RawValue>,
+    #[serde(borrow)]
+    pub(crate) session: Option<&'d RawValue>,
+    #[serde(borrow)]
+    pub(crate) trajectory: Option<&'d RawValue>,
+    #[serde(borrow)]
+    pub(crate) history: Option<&'d RawValue>,
 }
 
 impl FormatSigns {
     /// Names a format that has no sign yet.
     pub(crate) const fn of(format: &'static str) -> Self {
-        Self { format, is_document: None, is_head: None, is_record: None, is_element: None, is_cbor: None }
+        Self {
+            format,
+            is_document: None,
+            is_head: None,
+            is_record: None,
+            is_element: None,
+            is_cbor: None,
+            is_text: None,
+        }
     }
 }
 

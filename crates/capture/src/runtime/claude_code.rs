@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor,
+        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor,
         RuntimeHooks, SessionFiles, SessionStorage, UsualHome, make_folder,
     },
 };
@@ -46,7 +46,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     storage: SessionStorage::Files(SessionFiles {
         directories: &["projects"],
         is_session: is_lines,
-        id_letters: None,
+        id_place: IdPlace::Name,
         session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
         working_directory: None,
         continues: None,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks,
+        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
         SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
     first_line::first_line,
@@ -49,7 +49,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions", "archived_sessions"],
         is_session,
-        id_letters: None,
+        id_place: IdPlace::Name,
         session_of: id_at_end,
         // Sessions of a day lie together, whatever they are about.
         working_directory: Some(working_directory),

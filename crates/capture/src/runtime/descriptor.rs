@@ -1,7 +1,7 @@
 //! What the table holds of a runtime.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
 };
@@ -70,8 +70,8 @@ pub(crate) struct SessionFiles {
     pub(super) directories: &'static [&'static str],
     /// Tells by its name whether a file there may be a session.
     pub(crate) is_session: fn(path: &Path) -> bool,
-    /// Letters of a session's id that the name of its file ends with, when not with all of them.
-    pub(crate) id_letters: Option<usize>,
+    /// Where in the path of a file the id of its session stands.
+    pub(crate) id_place: IdPlace,
     /// Returns the id that the runtime calls the session of a file by.
     pub(super) session_of: fn(path: &Path) -> Option<String>,
     /// Reads the directory that the agent of a file worked in, where the file's place does not tell it.
@@ -80,6 +80,16 @@ pub(crate) struct SessionFiles {
     pub(crate) continues: Option<ReadPrefix>,
     /// How older versions wrote a session before they wrote lines.
     pub(crate) old_document: Option<OldDocument>,
+}
+
+/// Where the path of a file names its session.
+pub(crate) enum IdPlace {
+    /// The name of the file ends with the id.
+    Name,
+    /// It ends with so many letters that the id begins with.
+    Letters(usize),
+    /// The directory is called like the session; older files are themselves.
+    Directory,
 }
 
 /// How a runtime is started, and told to go on with a session that was written for it.
@@ -196,9 +206,17 @@ impl HookEvent {
 }
 
 impl SessionFiles {
-    /// Returns the part of a session's id that the name of its file ends with.
-    pub(crate) fn named_part<'s>(&self, session: &'s str) -> &'s str {
-        self.id_letters.and_then(|letters| session.get(..letters)).unwrap_or(session)
+    /// Tells by its path whether a file is that of a session.
+    pub(crate) fn is_named(&self, path: &Path, session: &str) -> bool {
+        let ends = |part: Option<&OsStr>, id: &str| part.and_then(OsStr::to_str).is_some_and(|part| part.ends_with(id));
+        match self.id_place {
+            IdPlace::Name => ends(path.file_stem(), session),
+            IdPlace::Letters(letters) => ends(path.file_stem(), session.get(..letters).unwrap_or(session)),
+            IdPlace::Directory => {
+                let directory = path.parent().and_then(Path::file_name);
+                directory.is_some_and(|name| name == session) || ends(path.file_stem(), session)
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks,
+        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
         SessionFiles, SessionStorage, UsualHome, file_time,
     },
     first_line::first_line,
@@ -55,7 +55,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     storage: SessionStorage::Files(SessionFiles {
         directories: &["tmp"],
         is_session,
-        id_letters: Some(ID_LETTERS),
+        id_place: IdPlace::Letters(ID_LETTERS),
         session_of: |path| first_line::<FirstLine>(path).session,
         working_directory: None,
         continues: None,

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookMoment, HookRegistration, RuntimeDescriptor, RuntimeHooks, SessionFiles,
-        SessionStorage, UsualHome, file_time, id_at_end, make_folder,
+        AgentProgram, HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
+        SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
 };
 use crate::{
@@ -36,7 +36,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions"],
         is_session: is_lines,
-        id_letters: None,
+        id_place: IdPlace::Name,
         session_of: id_at_end,
         working_directory: None,
         continues: None,

@@ -145,6 +145,24 @@ fn a_session_is_found_where_it_is_written() {
 }
 
 #[test]
+fn a_session_is_found_by_the_directory_that_is_named_like_it() {
+    let home = tempfile::tempdir().unwrap();
+    let homes = Homes::default().with(Runtime::COPILOT, home.path());
+    let id = GivenSessionId::new("26369702-eea5-4b54-84a2-508905742d2f");
+    let old = GivenSessionId::new("11111111-eea5-4b54-84a2-508905742d2f");
+    let places = home.path().join("session-state");
+    let (file, older) = (places.join(id.as_str()).join("events.jsonl"), places.join(format!("{old}.jsonl")));
+    fs::create_dir_all(file.parent().unwrap().join("files")).unwrap();
+    for path in [&file, &older, &file.with_file_name("other.jsonl")] {
+        fs::write(path, "{}\n").unwrap();
+    }
+    assert_eq!(crate::find_session(Runtime::COPILOT, &homes, &id).as_ref(), Some(&file));
+    assert_eq!(crate::find_session(Runtime::COPILOT, &homes, &old).as_ref(), Some(&older));
+    assert_eq!(Runtime::COPILOT.session_of(&file), Some(id));
+    assert_eq!(crate::discover(&homes).len(), 2);
+}
+
+#[test]
 fn settings_say_how_long_sessions_are_kept() {
     let home = tempfile::tempdir().unwrap();
     let homes = Homes::default().with(Runtime::CLAUDE_CODE, home.path()).with(Runtime::GEMINI, home.path());

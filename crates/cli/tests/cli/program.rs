@@ -15,6 +15,15 @@ fn formats_are_listed() {
     gemini-v1              lines       Gemini CLI session (JSONL)
     gemini-stream-v1       lines       Gemini CLI's stream-json output (JSONL)
     pi-v1                  lines       pi session (JSONL)
+    copilot-v1             lines       GitHub Copilot CLI's log of events (JSONL)
+    cursor-v1              lines       Cursor's transcript of an agent (JSONL)
+    droid-v1               lines       Factory Droid session (JSONL)
+    kiro-v1                lines       Kiro CLI session (JSONL)
+    crush-v1               bytes       Crush session, one JSON object
+    aider-v1               bytes       Aider's chat history (Markdown)
+    entire-condensed-v1    lines       transcript as Entire condenses it (JSONL)
+    specstory-v1           bytes       session as SpecStory writes it (Markdown)
+    swe-agent-v1           bytes       SWE-agent's trajectory, one JSON object
     opencode-v1            bytes       OpenCode export, one JSON object
     events-v1              lines       Contexture's own capture (JSONL)
     bureau-agent-v1        CBOR array  Bureau's agent messages, a CBOR array

@@ -114,7 +114,8 @@ pub(super) fn parts(content: Value) -> Vec<EntryPart> {
     content_blocks::parts(content, part)
 }
 
-fn part(block: Value) -> EntryPart {
+/// Returns what one block says.
+pub(super) fn part(block: Value) -> EntryPart {
     let understood = match Block::deserialize(&block) {
         Ok(Block::Text { text }) => Some(EntryPart::Text { text }),
         Ok(Block::Image { source }) => blob(source, media::SOME_IMAGE, media::SOME_IMAGE),

@@ -39,6 +39,7 @@ impl BoundedCodec {
         }
         let has_many = match framing {
             Framing::Lines | Framing::JsonArray | Framing::Document => has_many_values(record, MAX_VALUES),
+            Framing::Sections(_) => false,
             Framing::CborArray => record.len() > MAX_VALUES && cbor::count_items(record, MAX_VALUES) > MAX_VALUES,
         };
         if has_many { Err(RecordProblem::too_many_values(MAX_VALUES)) } else { Ok(()) }
@@ -50,7 +51,7 @@ impl Framing {
     pub const fn max_record_bytes(self) -> usize {
         match self {
             Self::Document => MAX_DOCUMENT_BYTES,
-            Self::Lines | Self::JsonArray | Self::CborArray => MAX_RECORD_BYTES,
+            Self::Lines | Self::JsonArray | Self::CborArray | Self::Sections(_) => MAX_RECORD_BYTES,
         }
     }
 }

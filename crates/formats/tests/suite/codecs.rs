@@ -5,7 +5,21 @@ use contexture_formats::{Codec, Dialogue, Replay, codec};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
-const FORMATS: [&str; 6] = ["claude-code-v1", "codex-v1", "codex-exec-v1", "gemini-v1", "gemini-stream-v1", "pi-v1"];
+const FORMATS: [&str; 13] = [
+    "claude-code-v1",
+    "codex-v1",
+    "codex-exec-v1",
+    "gemini-v1",
+    "gemini-stream-v1",
+    "pi-v1",
+    "copilot-v1",
+    "cursor-v1",
+    "droid-v1",
+    "kiro-v1",
+    "entire-condensed-v1",
+    "crush-v1",
+    "swe-agent-v1",
+];
 
 fn codecs() -> impl Iterator<Item = &'static dyn Codec> {
     FORMATS.iter().map(|name| codec(&Format::new(*name).unwrap()).unwrap())
@@ -17,8 +31,21 @@ fn records() -> Vec<Value> {
         let path = format!("{}/tests/suite/golden/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).unwrap()
     });
-    let mut records: Vec<Value> =
-        written.iter().flat_map(|lines| lines.lines()).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let read = [
+        "copilot/events.jsonl",
+        "cursor/5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11.jsonl",
+        "droid/6a0c8a52-6a55-4b0e-9f38-3a1f0d5b7c12.jsonl",
+        "kiro/7b0c8a52-6a55-4b0e-9f38-3a1f0d5b7c13.jsonl",
+        "crush/session.json",
+        "entire-condensed/full.jsonl",
+    ]
+    .map(|file| std::fs::read_to_string(format!("{}/tests/readers/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let mut records: Vec<Value> = written
+        .iter()
+        .chain(&read)
+        .flat_map(|lines| lines.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let codex =
         |kind: &str, payload: Value| json!({"timestamp": "2026-06-17T10:07:16.816Z", "type": kind, "payload": payload});
     let message = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]});

@@ -10,6 +10,7 @@ mod golden;
 mod join;
 mod opencode;
 mod pairs;
+mod readers;
 mod records;
 mod slices;
 mod summary;

@@ -115,6 +115,7 @@ fn a_conversation_goes_from_each_format_into_each_other_with_exactly_these_bytes
             let ending = match encoder(&format(into)).unwrap().framing() {
                 Framing::Lines => "jsonl",
                 Framing::JsonArray | Framing::CborArray | Framing::Document => "json",
+                Framing::Sections(_) => "md",
             };
             compare(&golden(from, &format!("{into}.{ending}")), &String::from_utf8(bytes).unwrap());
             let counts = encoding.counts().iter();

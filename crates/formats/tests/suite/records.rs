@@ -1,6 +1,6 @@
 //! Records come out whole and in place, however the bytes of a session are cut.
 
-use contexture_formats::{Framing, RawRecord, RecordProblem, Splitter};
+use contexture_formats::{Framing, RawRecord, RecordProblem, SectionRule, Splitter};
 use proptest::{collection::vec, prelude::*};
 
 use crate::cbor::{self, Width};
@@ -213,7 +213,8 @@ proptest! {
     fn whatever_the_bytes_cutting_changes_nothing(
         content in vec(prop_oneof![any::<u8>(), prop::sample::select(&b"[]{},:\"1 \x82\x9f\xff"[..])], 0..24)
     ) {
-        for framing in [Framing::Lines, Framing::JsonArray, Framing::CborArray, Framing::Document] {
+        let sections = [SectionRule::Aider, SectionRule::SpecStory].map(Framing::Sections);
+        for framing in [Framing::Lines, Framing::JsonArray, Framing::CborArray, Framing::Document].into_iter().chain(sections) {
             let (records, _) = split_every_way(framing, &content);
             prop_assert!(records.len() <= content.len().max(1));
         }

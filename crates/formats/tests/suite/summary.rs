@@ -25,8 +25,23 @@ fn a_summary_is_one_message_of_its_format_whatever_the_text() {
         let name = Format::new(format.name).unwrap();
         for text in ["", "a", TEXT, &"long \u{20ac} ".repeat(10_000)] {
             let Some(entry) = summary_entry(&name, text) else {
-                let has_none =
-                    ["atif-v1", "claude-stream-v1", "codex-exec-v1", "gemini-stream-v1", "opencode-v1", "jsonl"];
+                let has_none = [
+                    "atif-v1",
+                    "claude-stream-v1",
+                    "codex-exec-v1",
+                    "gemini-stream-v1",
+                    "opencode-v1",
+                    "copilot-v1",
+                    "cursor-v1",
+                    "droid-v1",
+                    "kiro-v1",
+                    "crush-v1",
+                    "aider-v1",
+                    "entire-condensed-v1",
+                    "specstory-v1",
+                    "swe-agent-v1",
+                    "jsonl",
+                ];
                 assert!(has_none.contains(&format.name), "{name} has no summary");
                 continue;
             };

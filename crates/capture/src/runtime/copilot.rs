@@ -1,0 +1,76 @@
+//! GitHub Copilot CLI.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{
+    Runtime,
+    descriptor::{HomeDirectory, IdPlace, RuntimeDescriptor, SessionFiles, SessionStorage, UsualHome},
+};
+use crate::{
+    detect::{FormatSigns, has_texts},
+    discover::is_lines,
+};
+
+/// What the file of a session is called, in a directory that is named like the session.
+const EVENTS: &str = "events";
+
+impl Runtime {
+    /// GitHub Copilot CLI.
+    pub const COPILOT: Self = Self(&ROW);
+}
+
+static ROW: RuntimeDescriptor = RuntimeDescriptor {
+    name: "copilot",
+    title: "Copilot CLI",
+    formats: &[FormatSigns { is_head: Some(is_head), is_record: Some(is_event), ..FormatSigns::of("copilot-v1") }],
+    home: HomeDirectory { variable: "COPILOT_HOME", usual: UsualHome::User(".copilot") },
+    session_variables: &[],
+    storage: SessionStorage::Files(SessionFiles {
+        directories: &["session-state"],
+        is_session,
+        id_place: IdPlace::Directory,
+        session_of,
+        working_directory: None,
+        continues: None,
+        old_document: None,
+    }),
+    retention_micros: None,
+    hooks: None,
+    agent: None,
+    stream: None,
+};
+
+fn is_head(record: &Value) -> bool {
+    record["type"] == "session.start" && has_texts(&record["data"], ["sessionId", "producer"])
+}
+
+/// Tells an event by its envelope and the types that stand in every session.
+fn is_event(record: &Value) -> bool {
+    let is_typed = matches!(
+        record["type"].as_str(),
+        Some(
+            "user.message"
+                | "assistant.message"
+                | "assistant.turn_start"
+                | "assistant.turn_end"
+                | "tool.execution_start"
+                | "tool.execution_complete"
+                | "session.resume"
+        )
+    );
+    is_typed && record["data"].is_object() && record.get("parentId").is_some() && has_texts(record, ["id", "timestamp"])
+}
+
+/// Older versions wrote a file for each session; what lies beside the events of one is something else.
+fn is_session(path: &Path) -> bool {
+    let is_in_place = path.parent().and_then(Path::file_name).is_some_and(|place| place == "session-state");
+    is_lines(path) && (is_in_place || path.file_stem().is_some_and(|stem| stem == EVENTS))
+}
+
+fn session_of(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?;
+    let name = if stem == EVENTS { path.parent()?.file_name()? } else { stem };
+    name.to_str().map(str::to_owned)
+}
