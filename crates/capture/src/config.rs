@@ -8,7 +8,7 @@ use std::{
 
 use contexture::{Contexture, Location, Options, PostgresUrl, core::GivenSessionId};
 
-use crate::{Error, LiveSession, Result};
+use crate::{Error, Homes, LiveSession, Result, SessionOwner, ToldSession};
 
 /// Adds to the address of a store what lets the user in there, if that is known.
 pub type PostgresLogin = Arc<dyn Fn(PostgresUrl) -> PostgresUrl + Send + Sync>;
@@ -26,6 +26,10 @@ pub struct CaptureConfig {
     pub state_directory: PathBuf,
     /// The directory that the caller works in.
     pub directory: Option<PathBuf>,
+    /// What agents have told the caller of themselves.
+    pub told: Vec<ToldSession>,
+    /// Where agents keep the sessions that they tell of, and whose those are.
+    pub kept_sessions: Option<(Homes, SessionOwner)>,
     /// The run of an agent that the caller was started in.
     pub run: Option<GivenSessionId>,
     /// Where that run can be asked.

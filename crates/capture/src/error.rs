@@ -1,6 +1,6 @@
 //! What can go wrong in capture, by what the caller can do about it.
 
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
 use contexture::{
     Coded, ErrorCode, LocationError,
@@ -42,6 +42,12 @@ pub enum Error {
     NoSession {
         /// The name.
         name: String,
+    },
+    /// Several sessions may be the caller's.
+    #[error("several sessions may be meant: {candidates}")]
+    SeveralSessions {
+        /// All that remain possible.
+        candidates: PossibleSessions,
     },
     /// Nothing of a session is in the store.
     #[error("nothing of the session {session} is written down yet")]
@@ -109,6 +115,32 @@ pub enum Error {
     },
 }
 
+/// A session that may be the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PossibleSession {
+    /// The session.
+    pub session: GivenSessionId,
+    /// The commit that it is at, if anything of it is stored.
+    pub commit: Option<CommitId>,
+}
+
+/// All sessions that may be the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PossibleSessions(pub Vec<PossibleSession>);
+
+impl fmt::Display for PossibleSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, PossibleSession { session, commit }) in self.0.iter().enumerate() {
+            let comma = if number > 0 { ", " } else { "" };
+            match commit {
+                Some(commit) => write!(f, "{comma}{session} at {commit}")?,
+                None => write!(f, "{comma}{session}, of which nothing is here")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl From<contexture::StoreError> for Error {
     fn from(error: contexture::StoreError) -> Self {
         Self::Engine(error.into())
@@ -124,6 +156,7 @@ impl Coded for Error {
             Self::State(_) => ErrorCode::CannotKeepState,
             Self::Location(source) => source.code(),
             Self::NoSession { .. } => ErrorCode::NoSession,
+            Self::SeveralSessions { .. } => ErrorCode::SeveralSessions,
             Self::NothingCaptured { .. } => ErrorCode::NothingCaptured,
             Self::NotStored { .. } => ErrorCode::NotStored,
             Self::NothingKnown { .. } => ErrorCode::NothingKnown,

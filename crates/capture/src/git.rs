@@ -23,6 +23,8 @@ use crate::{Result, Untraced};
 
 /// The line of a commit's message that says which context it was made in.
 pub const CONTEXT_TRAILER: &str = "Context-Id";
+/// The line of a commit's message that names a context which it may have been made in, where several are possible.
+pub const AMBIGUOUS_TRAILER: &str = "Context-Ambiguous";
 /// Digits of an id that are shown.
 const SHORT_ID: usize = 10;
 
@@ -63,6 +65,8 @@ pub struct GitCommit {
     pub parents: usize,
     /// What its trailers say of contexts, as it is written there.
     pub context: Vec<String>,
+    /// What they say of contexts that it may come from, when it is not known from which.
+    pub possible: Vec<String>,
 }
 
 /// What git said when it refused.
@@ -191,7 +195,8 @@ impl GitRepository {
             return Ok(Vec::new());
         }
         let format = format!(
-            "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%(trailers:key={CONTEXT_TRAILER},valueonly,separator=%x1e)%x1f%ae%x1f%an%x1f%s"
+            "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%(trailers:key={CONTEXT_TRAILER},valueonly,separator=%x1e)\
+             %x1f%(trailers:key={AMBIGUOUS_TRAILER},valueonly,separator=%x1e)%x1f%ae%x1f%an%x1f%s"
         );
         let mut asking = self.git.command(&self.root);
         asking.args(["log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", &format]);
@@ -231,13 +236,16 @@ impl GitRefusal {
 }
 
 fn commit_of(record: &str) -> Option<GitCommit> {
-    let mut fields = record.trim_start_matches('\n').splitn(8, '\u{1f}');
+    let mut fields = record.trim_start_matches('\n').splitn(9, '\u{1f}');
     let mut next = || fields.next();
     let (id, parents, authored_at, committed_at) = (GitId::of(next()?)?, next()?, time_of(next()?)?, time_of(next()?)?);
-    let context = next()?.split('\u{1e}').map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect();
+    let values = |field: &str| {
+        field.split('\u{1e}').map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect()
+    };
+    let (context, possible) = (values(next()?), values(next()?));
     let (email, author, subject) = (next()?.to_owned(), next()?.to_owned(), next()?.trim_end_matches('\n').to_owned());
     let parents = parents.split_whitespace().count();
-    Some(GitCommit { id, author, email, authored_at, committed_at, subject, parents, context })
+    Some(GitCommit { id, author, email, authored_at, committed_at, subject, parents, context, possible })
 }
 
 fn time_of(seconds: &str) -> Option<Timestamp> {
@@ -261,7 +269,8 @@ mod tests {
 
     #[test]
     fn a_commit_is_read_field_by_field() {
-        let record = "\nabc\u{1f}p q\u{1f}60\u{1f}120\u{1f}ctx-1 \u{1e}ctx-2\u{1f}a@b\u{1f}Ada\u{1f}Fix\u{1f}it\n";
+        let record =
+            "\nabc\u{1f}p q\u{1f}60\u{1f}120\u{1f}ctx-1 \u{1e}ctx-2\u{1f}ctx-3\u{1f}a@b\u{1f}Ada\u{1f}Fix\u{1f}it\n";
         let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000).unwrap();
         let expected = GitCommit {
             id: GitId("abc".into()),
@@ -272,6 +281,7 @@ mod tests {
             subject: "Fix\u{1f}it".into(),
             parents: 2,
             context: vec!["ctx-1".into(), "ctx-2".into()],
+            possible: vec!["ctx-3".into()],
         };
         assert_eq!(commit_of(record), Some(expected));
         assert_eq!(commit_of("abc\u{1f}"), None);

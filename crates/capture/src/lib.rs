@@ -40,10 +40,10 @@ pub use discover::{
     DiscoveredFile, SessionPlace, agent_of, agent_transcripts, discover, find_session, is_document, places,
     session_files, touched,
 };
-pub use error::{Error, Result};
+pub use error::{Error, PossibleSession, PossibleSessions, Result};
 pub use git::{
-    BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit, GitId, GitRefusal, GitRepository,
-    add_context_trailer,
+    AMBIGUOUS_TRAILER, BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit, GitId, GitRefusal,
+    GitRepository, add_context_trailer,
 };
 pub use handle::Capture;
 pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};
@@ -52,8 +52,8 @@ pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFi
 pub use import_files::SessionFile;
 pub use links::Linked;
 pub use live::{
-    BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder, Sighting,
-    Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
+    BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder,
+    SessionLookup, Sighting, ToldSession, Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
 };
 pub use origin::{
     BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineRun, LineSubject,

@@ -1,5 +1,6 @@
 //! Live capture: what hooks, wrappers, whoever asks for the current context and whoever checks all of it share.
 
+mod bound_session;
 mod current;
 mod flush;
 mod hook;
@@ -9,9 +10,11 @@ mod log;
 pub(crate) mod process;
 mod recorder;
 mod session_lookup;
+mod told;
 mod watchdog;
 
 pub use self::{
+    bound_session::BoundSession,
     current::{CurrentRequest, current},
     hook::HookCaller,
     hook_event::HookInput,
@@ -19,6 +22,7 @@ pub use self::{
     log::{Trouble, TroubleLog},
     process::{nearest_agent, own_process},
     recorder::{Deadline, KeptSession, Recorded, Recorder, Sighting},
-    session_lookup::BoundSession,
+    session_lookup::SessionLookup,
+    told::ToldSession,
     watchdog::Watchdog,
 };

@@ -137,7 +137,8 @@ impl From<OriginStory> for StoryDocument {
 impl From<RecordingCommit> for GitCommitDocument {
     fn from(recording: RecordingCommit) -> Self {
         let RecordingCommit { commit, recorded, unknown } = recording;
-        let GitCommit { id, author, email, authored_at, committed_at, subject, parents, context: _ } = commit;
+        let GitCommit { id, author, email, authored_at, committed_at, subject, parents, context: _, possible: _ } =
+            commit;
         let id = id.to_string();
         Self { id, author, email, authored_at, committed_at, subject, parents, recorded, unknown }
     }

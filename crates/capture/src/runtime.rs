@@ -138,6 +138,11 @@ impl Runtime {
         self.0.session_variables
     }
 
+    /// Returns the variable in which it tells a program that a tool has started which call that was.
+    pub const fn call_variable(self) -> Option<&'static str> {
+        self.0.call_variable
+    }
+
     /// Returns how it tells hooks what it does, if it can.
     pub const fn hooks(self) -> Option<&'static RuntimeHooks> {
         self.0.hooks.as_ref()

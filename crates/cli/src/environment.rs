@@ -12,7 +12,7 @@ use contexture::{
     Clock,
     core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
-use contexture_capture::{Homes, ImportSettings, SessionOwner};
+use contexture_capture::{Homes, ImportSettings, SessionOwner, ToldSession};
 
 use crate::{
     error::{Error, Result},
@@ -46,6 +46,8 @@ pub(crate) struct Environment {
     pub(crate) session: Option<OsString>,
     /// `CTX_SOCKET`: where that run can be asked.
     pub(crate) socket: Option<PathBuf>,
+    /// What agents say of themselves to the programs that they start.
+    pub(crate) told: Vec<ToldSession>,
     /// `CTX_HOOK_LIMIT`: how long a hook may take.
     pub(crate) hook_limit: Option<OsString>,
     /// `CTX_TIME`: stops the clock, for tests and demonstrations.
@@ -106,6 +108,7 @@ impl Environment {
             thread: variable("CTX_THREAD"),
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
+            told: ToldSession::find(variable),
             hook_limit: variable("CTX_HOOK_LIMIT"),
             time: variable("CTX_TIME"),
             log: variable("CTX_LOG"),

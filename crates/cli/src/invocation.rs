@@ -151,6 +151,8 @@ impl Invocation {
             store,
             is_store_chosen: self.names_store(),
             directory: env::current_dir().ok(),
+            told: environment.told.clone(),
+            kept_sessions: Some((environment.homes.clone(), environment.session_owner()?)),
             run: environment.session.as_deref().map(text).map(GivenSessionId::new),
             socket: environment.socket.clone(),
             file_clock: SystemTime::now,

@@ -62,6 +62,8 @@ async fn answer(arguments: &[OsString]) -> Result<Vec<String>, Box<dyn Error>> {
                 postgres_login: std::sync::Arc::new(|url| url),
                 state_directory: PathBuf::from(store),
                 directory: env::current_dir().ok(),
+                told: Vec::new(),
+                kept_sessions: None,
                 run: None,
                 socket: None,
                 file_clock: SystemTime::now,

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::Path, time::Duration};
 use contexture::Contexture;
 use contexture_core::{Annotation, CommitId, LabelKey, SummaryText};
 
-use super::{CONTEXT_TRAILER, Git};
-use crate::{BoundSession, CaptureConfig, Result};
+use super::{AMBIGUOUS_TRAILER, CONTEXT_TRAILER, Git};
+use crate::{CaptureConfig, Result, SessionLookup};
 
 /// The label of a context that names the git commits made in it.
 const LABEL: &str = "git-commit";
@@ -20,23 +20,36 @@ pub struct ContextualCommit {
     named: Vec<CommitId>,
 }
 
-/// Adds the trailer that names the caller's context to the file of a commit's message. Returns the context; nothing when
-/// the caller belongs to no session, or nothing of it is known.
+/// Adds the trailer that names the caller's context to the file of a commit's message. Returns the contexts that the
+/// commit then names; none when the caller belongs to no session, or nothing of it is known.
+///
+/// Where several sessions may be the caller's, none is chosen: the trailer [`AMBIGUOUS_TRAILER`] names all of them.
 pub async fn add_context_trailer(
     config: &CaptureConfig,
     git: &Git,
     directory: &Path,
     message: OsString,
     patience: Duration,
-) -> Result<Option<CommitId>> {
-    let Some(bound) = BoundSession::find(config, None)? else { return Ok(None) };
-    let Some(commit) = bound.flush(config, patience).await? else { return Ok(None) };
-    let trailer = format!("{CONTEXT_TRAILER}: {commit}");
+) -> Result<Vec<CommitId>> {
+    let SessionLookup { bound, unlisted } = SessionLookup::find(config, None)?;
+    let trailer = if bound.len() + unlisted.len() > 1 { AMBIGUOUS_TRAILER } else { CONTEXT_TRAILER };
+    let mut contexts = Vec::new();
+    for bound in &bound {
+        contexts.extend(bound.flush(config, patience).await?);
+    }
+    contexts.dedup();
+    if contexts.is_empty() {
+        return Ok(contexts);
+    }
     // A message that is amended keeps what it names.
-    let words = ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", &trailer];
-    let words: Vec<OsString> = words.into_iter().map(OsString::from).chain([message]).collect();
+    let mut words: Vec<OsString> =
+        ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent"].map(OsString::from).into();
+    for context in &contexts {
+        words.extend(["--trailer".into(), format!("{trailer}: {context}").into()]);
+    }
+    words.push(message);
     git.ask(directory, "add the trailer", &words)?;
-    Ok(Some(commit))
+    Ok(contexts)
 }
 
 impl Git {
@@ -58,7 +71,7 @@ impl ContextualCommit {
 
     /// Labels the contexts that it names with its id, in the store of the session that the caller belongs to.
     pub async fn note(&self, config: &CaptureConfig) -> Result<()> {
-        let bound = BoundSession::find(config, None)?;
+        let bound = SessionLookup::find(config, None)?.only();
         let config = bound.map_or_else(|| Ok(config.clone()), |bound| config.for_session(&bound.session))?;
         let engine = config.open_promptly().await?;
         for commit in &self.named {

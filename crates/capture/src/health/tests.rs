@@ -38,6 +38,8 @@ impl Stage {
             postgres_login: std::sync::Arc::new(|url| url),
             state_directory: directory.path().join("state"),
             directory: None,
+            told: Vec::new(),
+            kept_sessions: None,
             run: None,
             socket: None,
             file_clock: SystemTime::now,

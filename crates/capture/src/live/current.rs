@@ -8,8 +8,8 @@ use contexture::{
     wire::{CurrentCommit, FoundBy},
 };
 
-use super::BoundSession;
-use crate::{CaptureConfig, Error, Result};
+use super::{BoundSession, SessionLookup, ToldSession};
+use crate::{CaptureConfig, Error, PossibleSession, PossibleSessions, Result};
 
 /// Whose understanding is asked for.
 #[derive(Debug, Clone)]
@@ -24,15 +24,22 @@ pub struct CurrentRequest {
 
 /// Finds the commit that is the caller's understanding now, at this very call.
 ///
-/// What the agent's session has come to hold is taken in first. The session is the one that is named, else that of the run
-/// that the caller was started in, else that of the agent that has started this program, else that of an agent that
-/// works in this directory.
+/// What the agent's session has come to hold is taken in first. The session is the one that is named, else the one that
+/// the agent says itself, else that of the run that the caller was started in, else that of the agent that has started
+/// this program, else that of an agent that works in this directory. Where several remain possible the error names all of
+/// them, each with the commit that it is at.
 pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result<CurrentCommit> {
-    if let Some(bound) = BoundSession::find(config, request.session.as_deref())? {
-        let session = bound.session.session.clone();
-        let commit = bound.flush(config, request.patience).await?;
-        let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
-        return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
+    let SessionLookup { bound, unlisted } = SessionLookup::find(config, request.session.as_deref())?;
+    match (&bound[..], &unlisted[..]) {
+        ([], []) => {}
+        ([bound], []) => {
+            let session = bound.session.session.clone();
+            let commit = bound.flush(config, request.patience).await?;
+            let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
+            return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
+        }
+        ([], [told]) => return of_told(config, told).await,
+        (several, unlisted) => return Err(ambiguous(config, several, unlisted, request.patience).await),
     }
     let engine = Contexture::open(config.store.clone()).await?;
     if let Some(name) = &request.session {
@@ -46,4 +53,35 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
     let known = engine.resolve(&moment).await?;
     let commit = known.ok_or(Error::NothingKnown { principal: moment.principal, at: moment.at })?;
     Ok(CurrentCommit { commit, session: None, by: FoundBy::Principal })
+}
+
+/// Finds a session of which only its agent says that it is this one: the store may hold it all the same.
+async fn of_told(config: &CaptureConfig, told: &ToldSession) -> Result<CurrentCommit> {
+    let engine = Contexture::open(config.store.clone()).await?;
+    for session in &told.sessions {
+        let Ok(head) = format!("session/{session}").parse::<Reference>() else { continue };
+        if let Ok(commit) = engine.find(&head).await {
+            return Ok(CurrentCommit { commit, session: Some(session.clone()), by: FoundBy::Runtime });
+        }
+    }
+    let session = told.sessions.first().cloned().unwrap_or_default();
+    Err(Error::NothingCaptured { session })
+}
+
+/// Names all sessions that remain possible.
+async fn ambiguous(
+    config: &CaptureConfig,
+    several: &[BoundSession],
+    unlisted: &[ToldSession],
+    patience: Duration,
+) -> Error {
+    let mut candidates = Vec::new();
+    for bound in several {
+        // One that cannot be stored now is possible all the same.
+        let commit = bound.flush(config, patience).await.ok().flatten();
+        candidates.push(PossibleSession { session: bound.session.session.clone(), commit });
+    }
+    let untold = unlisted.iter().filter_map(|told| told.sessions.first());
+    candidates.extend(untold.map(|session| PossibleSession { session: session.clone(), commit: None }));
+    Error::SeveralSessions { candidates: PossibleSessions(candidates) }
 }

@@ -16,9 +16,9 @@ struct KnownProcess {
     name: String,
 }
 
-/// Returns the processes that this one was started by, the nearest first.
-pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
-    lineage().map(|known| known.process)
+/// Returns the processes that this one was started by with what they are called, the nearest first.
+pub(crate) fn named_ancestors() -> impl Iterator<Item = (Process, String)> {
+    lineage().map(|known| (known.process, known.name))
 }
 
 /// Returns the process that this one works for: the nearest that is no shell.

@@ -1,126 +1,149 @@
-//! Which session a program belongs to: the one of the agent that started it.
+//! Which sessions a program may belong to.
+//!
+//! What an agent says itself goes before what processes suggest: one process may be the agent of many sessions. Nothing
+//! is chosen by time, so where several remain possible all of them are returned.
 
-use std::{io, path::PathBuf, thread, time::Duration};
+use std::path::Path;
 
-use contexture::{
-    Contexture,
-    core::{CommitId, Trigger},
-    wire::FoundBy,
-};
-use tokio::sync::oneshot;
+use contexture::wire::FoundBy;
 
-use super::{Deadline, Recorded, Recorder, process};
-use crate::{
-    Capture, CaptureConfig, CaptureReason, CurrentAnswer, Error, ImportSettings, LiveSession, Result, SessionFile,
-    discover, run,
-};
+use super::{BoundSession, Recorder, ToldSession, process};
+use crate::{CaptureConfig, LiveSession, Result, Runtime};
 
 /// Fewest letters that are taken for the beginning of a session's id.
 const MIN_PREFIX: usize = 4;
-/// How long the wrapper of an agent may take to answer.
-const WRAPPER_LIMIT: Duration = Duration::from_secs(2);
+/// Programs that run agents without being called like them.
+const INTERPRETERS: &[&str] = &["node", "bun", "deno", "MainThread"];
 
-/// A session that a program belongs to.
-#[derive(Debug, Clone)]
-pub struct BoundSession {
-    /// The session.
-    pub session: LiveSession,
-    /// How it was found.
-    pub by: FoundBy,
+/// What is known of the session that a program belongs to.
+#[derive(Debug, Clone, Default)]
+pub struct SessionLookup {
+    /// The sessions that it may be: none, the one, or all that remain possible, the one that was heard of last first.
+    pub bound: Vec<BoundSession>,
+    /// What agents say of themselves that is not among those that go on, and may be what is asked for.
+    pub unlisted: Vec<ToldSession>,
 }
 
-impl BoundSession {
+impl SessionLookup {
     /// Finds the session that was named, or the one of the agent that this program works for.
-    pub fn find(config: &CaptureConfig, named: Option<&str>) -> Result<Option<Self>> {
+    pub fn find(config: &CaptureConfig, named: Option<&str>) -> Result<Self> {
         let recorder = Recorder::new(config);
         let mut sessions = recorder.registry.all();
         if config.is_store_chosen {
             sessions.retain(|session| recorder.is_own(session));
         }
         if let Some(name) = named {
-            return Ok(by_name(&sessions, name).map(|session| Self { session, by: FoundBy::Name }));
+            return Ok(Self::by(FoundBy::Name, by_name(&sessions, name)));
         }
-        if let Some(run) = &config.run
-            && let Some(session) = by_name(&sessions, run.as_str())
-        {
-            let by = if config.socket.is_some() { FoundBy::Socket } else { FoundBy::Variable };
-            return Ok(Some(Self { session, by }));
+        // What no hook has told of is found where its agent keeps it.
+        let unheard = config.told.iter().filter(|told| told.listed(&sessions).is_none());
+        let kept: Vec<LiveSession> = unheard.filter_map(|told| told.kept(&recorder, config)).collect();
+        sessions.extend(kept);
+        let said = Self::said(config, &sessions);
+        if !said.bound.is_empty() || !said.unlisted.is_empty() {
+            return Ok(said);
         }
-        for ancestor in process::ancestors() {
-            let is_own = |session: &&LiveSession| session.agent.as_ref() == Some(&ancestor);
-            if let Some(session) = sessions.iter().find(is_own) {
-                return Ok(Some(Self { session: session.clone(), by: FoundBy::Process }));
-            }
+        if let Some((_, started)) = nearest(&sessions.iter().collect::<Vec<_>>()) {
+            return Ok(Self::by(FoundBy::Process, started));
         }
-        let Some(here) = &config.directory else { return Ok(None) };
-        let is_here = |session: &&LiveSession| {
-            here.starts_with(&session.directory) && session.agent.as_ref().is_some_and(process::is_alive)
-        };
-        Ok(sessions.iter().find(is_here).map(|session| Self { session: session.clone(), by: FoundBy::Directory }))
+        let here = config.directory.as_deref();
+        Ok(Self::by(FoundBy::Directory, here.map(|here| at_work_in(&sessions, here)).unwrap_or_default()))
     }
 
-    /// Takes in what the session holds now, up to the call that is under way, and returns the commit that this is.
+    /// Returns the session, if no other is possible.
+    pub fn only(self) -> Option<BoundSession> {
+        let Self { mut bound, unlisted } = self;
+        bound.pop().filter(|_| bound.is_empty() && unlisted.is_empty())
+    }
+
+    fn by(by: FoundBy, sessions: Vec<&LiveSession>) -> Self {
+        let bound = sessions.into_iter().map(|session| BoundSession { session: session.clone(), by });
+        Self { bound: bound.collect(), unlisted: Vec::new() }
+    }
+
+    /// Finds the sessions that variables name: what agents say, and the run that `ctx run` has begun.
     ///
-    /// The file of the session may lag behind the call; it is waited for as long as allowed.
-    pub async fn flush(&self, config: &CaptureConfig, wait: Duration) -> Result<Option<CommitId>> {
-        if let Some(commit) = self.ask_wrapper(config) {
-            return Ok(Some(commit));
-        }
-        let config = config.for_session(&self.session)?;
-        let recorder = Recorder::new(&config);
-        let session = self.session.clone();
-        let agent_file = session.calls.last().and_then(|call| call.file.clone());
-        let awaited_in = agent_file.clone();
-        let (done, recorded) = oneshot::channel();
-        // A store that hangs does not give the thread back; who gives up waiting goes on without it.
-        thread::spawn(move || {
-            let call = session.calls.last();
-            if let Some(call) = call {
-                Recorder::wait_for(&session, awaited_in.as_deref(), &call.id, wait);
+    /// Where there are several, because one agent has started another, it is that of the nearest agent.
+    fn said(config: &CaptureConfig, sessions: &[LiveSession]) -> Self {
+        let listed = |told: &ToldSession| told.listed(sessions);
+        let mut unlisted: Vec<ToldSession> =
+            config.told.iter().filter(|told| listed(told).is_none()).cloned().collect();
+        let told: Vec<&LiveSession> = config.told.iter().filter_map(listed).collect();
+        let is_told = |session: &LiveSession| told.iter().any(|known| known.session == session.session);
+        let of_run = |session: &LiveSession| config.run.is_some() && is_of_run(session, config);
+        let mut candidates: Vec<&LiveSession> =
+            sessions.iter().filter(|session| is_told(session) || of_run(session)).collect();
+        if candidates.len() + unlisted.len() > 1
+            && let Some((is_certain, nearest)) = nearest(&candidates)
+        {
+            // An agent of which nothing is known may stand in between only where a program looks like one.
+            if is_certain {
+                unlisted.clear();
             }
-            let trigger = if call.is_some() { Trigger::ToolCall } else { Trigger::Explicit };
-            // Who waited may have given up.
-            _ = done.send(recorder.record(&session, &CaptureReason::live(trigger), Deadline::Unlimited));
-        });
-        let failed = |_| Error::State(io::Error::other("the program failed while it stored the session"));
-        let tip = match recorded.await.map_err(failed)?? {
-            Recorded::Stored { tip, .. } => tip,
-            Recorded::Spooled { problem } => return Err(Error::NotStored { problem }),
+            candidates = nearest;
+        }
+        // What the agent says of itself is nearer than what its wrapper said to all that it would start.
+        if candidates.iter().any(|session| is_told(session)) {
+            candidates.retain(|session| is_told(session));
+        }
+        let by = |session: &LiveSession| match (of_run(session), &config.socket) {
+            (true, Some(_)) => FoundBy::Socket,
+            (true, None) => FoundBy::Variable,
+            (false, _) => FoundBy::Runtime,
         };
-        match agent_file {
-            Some(path) => agent_tip(&config.open_promptly().await?, &self.session, path).await,
-            None => Ok(tip),
-        }
-    }
-
-    /// Asks the wrapper of the agent, which knows what it has printed. One that does not answer is done without.
-    fn ask_wrapper(&self, config: &CaptureConfig) -> Option<CommitId> {
-        let CaptureConfig { run, socket, .. } = config;
-        let socket = socket.as_ref().filter(|_| self.by == FoundBy::Socket)?;
-        let answer = run::ask(socket, WRAPPER_LIMIT).ok()?;
-        // Agents that the wrapped one has started are listed for the same run, and the wrapper does not know them.
-        let is_of_run = run.as_ref().is_some_and(|run| *run == self.session.session);
-        match answer {
-            CurrentAnswer::Known { commit, session } if session == self.session.session || is_of_run => Some(commit),
-            CurrentAnswer::Known { .. } | CurrentAnswer::Unknown { .. } => None,
-        }
+        let bound = candidates.into_iter().map(|session| BoundSession { session: session.clone(), by: by(session) });
+        Self { bound: bound.collect(), unlisted }
     }
 }
 
-/// Returns the last commit of an agent that a session has started.
-async fn agent_tip(engine: &Contexture, session: &LiveSession, path: PathBuf) -> Result<Option<CommitId>> {
-    let settings = ImportSettings { agent: discover::agent_of(&path), ..session.file.settings.clone() };
-    let file = SessionFile { path, format: session.file.format.clone(), settings };
-    Ok(Capture::new(engine)
-        .capture(&file, &CaptureReason { is_live: false, ..CaptureReason::live(Trigger::ToolCall) })
-        .await?
-        .tip)
+/// Returns the sessions of the nearest process above this one that is the agent of some, and whether no other agent can
+/// stand in between.
+fn nearest<'s>(sessions: &[&'s LiveSession]) -> Option<(bool, Vec<&'s LiveSession>)> {
+    let mut is_certain = true;
+    for (ancestor, name) in process::named_ancestors() {
+        let is_own = |session: &&LiveSession| session.agent.as_ref() == Some(&ancestor);
+        let own: Vec<&LiveSession> = sessions.iter().copied().filter(is_own).collect();
+        if !own.is_empty() {
+            return Some((is_certain, own));
+        }
+        is_certain = is_certain && !may_be_agent(&name);
+    }
+    None
 }
 
-fn by_name(sessions: &[LiveSession], name: &str) -> Option<LiveSession> {
-    let is_named = |session: &&LiveSession| {
-        session.session.as_str() == name || session.run.as_ref().is_some_and(|run| run.as_str() == name)
+fn may_be_agent(name: &str) -> bool {
+    INTERPRETERS.contains(&name) || Runtime::of_program(name).is_some()
+}
+
+/// Returns the sessions of agents that work in a directory or around it, in the nearest directory only.
+fn at_work_in<'s>(sessions: &'s [LiveSession], here: &Path) -> Vec<&'s LiveSession> {
+    let is_here = |session: &&LiveSession| {
+        here.starts_with(&session.directory) && session.agent.as_ref().is_some_and(process::is_alive)
     };
-    let begins = |session: &&LiveSession| name.len() >= MIN_PREFIX && session.session.as_str().starts_with(name);
-    sessions.iter().find(is_named).or_else(|| sessions.iter().find(begins)).cloned()
+    let mut found: Vec<&LiveSession> = sessions.iter().filter(is_here).collect();
+    let depth = |session: &LiveSession| session.directory.components().count();
+    let deepest = found.iter().map(|session| depth(session)).max();
+    found.retain(|session| Some(depth(session)) == deepest);
+    found
+}
+
+fn is_of_run(session: &LiveSession, config: &CaptureConfig) -> bool {
+    let is_run = |id: Option<&_>| id.is_some() && id == config.run.as_ref();
+    is_run(Some(&session.session)) || is_run(session.run.as_ref())
+}
+
+/// Returns the session that is called so, else those of the run that is, else those whose ids begin so.
+fn by_name<'s>(sessions: &'s [LiveSession], name: &str) -> Vec<&'s LiveSession> {
+    let matching = |is_meant: &dyn Fn(&LiveSession) -> bool| -> Vec<&'s LiveSession> {
+        sessions.iter().filter(|session| is_meant(session)).collect()
+    };
+    let called = matching(&|session| session.session.as_str() == name);
+    if !called.is_empty() {
+        return called;
+    }
+    let of_run = matching(&|session| session.run.as_ref().is_some_and(|run| run.as_str() == name));
+    if !of_run.is_empty() {
+        return of_run;
+    }
+    matching(&|session| name.len() >= MIN_PREFIX && session.session.as_str().starts_with(name))
 }

@@ -43,6 +43,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     ],
     home: HomeDirectory { variable: "CLAUDE_CONFIG_DIR", usual: UsualHome::User(".claude") },
     session_variables: &["CLAUDE_CODE_SESSION_ID"],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["projects"],
         is_session: is_lines,

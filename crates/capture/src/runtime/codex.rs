@@ -45,7 +45,8 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         FormatSigns { is_record: Some(stream::is_record), ..FormatSigns::of("codex-exec-v1") },
     ],
     home: HomeDirectory { variable: "CODEX_HOME", usual: UsualHome::User(".codex") },
-    session_variables: &["CODEX_THREAD_ID"],
+    session_variables: &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
+    call_variable: Some("CODEX_TOOL_CALL_ID"),
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions", "archived_sessions"],
         is_session,

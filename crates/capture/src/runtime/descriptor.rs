@@ -26,8 +26,11 @@ pub(crate) struct RuntimeDescriptor {
     pub(super) formats: &'static [FormatSigns],
     /// Where it keeps its settings and sessions.
     pub(super) home: HomeDirectory,
-    /// Variables in which it tells the programs that it starts which session they work for.
+    /// Variables in which it tells the programs that it starts which session they work for, the narrowest
+    /// first.
     pub(super) session_variables: &'static [&'static str],
+    /// The variable in which it tells them which call of a tool started them.
+    pub(super) call_variable: Option<&'static str>,
     /// How sessions lie there.
     pub(super) storage: SessionStorage,
     /// Reads in its home how long it keeps a session, in microseconds.

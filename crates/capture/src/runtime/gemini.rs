@@ -52,6 +52,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     ],
     home: HomeDirectory { variable: "GEMINI_DIR", usual: UsualHome::User(".gemini") },
     session_variables: &["GEMINI_SESSION_ID"],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["tmp"],
         is_session,

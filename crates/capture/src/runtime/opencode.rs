@@ -28,6 +28,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_document: Some(is_export), ..FormatSigns::of("opencode-v1") }],
     home: HomeDirectory { variable: "OPENCODE_DB", usual: UsualHome::Data("opencode") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Database(SessionDatabase { is_named, sessions, export }),
     retention_micros: None,
     hooks: None,

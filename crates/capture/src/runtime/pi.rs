@@ -33,6 +33,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_head: Some(is_head), ..FormatSigns::of("pi-v1") }],
     home: HomeDirectory { variable: "PI_CODING_AGENT_DIR", usual: UsualHome::User(".pi/agent") },
     session_variables: &["PI_SESSION_ID"],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions"],
         is_session: is_lines,

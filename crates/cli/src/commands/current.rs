@@ -30,8 +30,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Prints the commit that is the caller's understanding now
 ///
 /// What the agent's session has come to hold is taken in first, so the id stands for the very call that asks for it and not
-/// for an earlier checkpoint. The session is the one that `CTX_SESSION` names, else that of the agent that has started this
-/// program, else that of an agent that works in this directory. Where there is none it is the last commit of whoever asks.
+/// for an earlier checkpoint. The session is the one that the agent names itself, else the one that `CTX_SESSION` names, else
+/// that of the agent that has started this program, else that of an agent that works in this directory. Where several
+/// remain possible none is chosen: the error names all of them. Where there is none it is the last commit of whoever asks.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Current {

@@ -198,6 +198,13 @@ fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Ru
     let (program, arguments) = words.split_first().expect("the grammar wants a command");
     let mut command = Command::new(program);
     command.args(arguments).env("CTX_SESSION", run).env("CTX_PRINCIPAL", environment.principal()?.as_str());
+    // What an agent around this one says of itself is not true of what is started here.
+    let told = Runtime::ALL
+        .iter()
+        .flat_map(|runtime| runtime.session_variables().iter().copied().chain(runtime.call_variable()));
+    for variable in told {
+        command.env_remove(variable);
+    }
     match socket {
         Some(socket) => command.env("CTX_SOCKET", socket.path()),
         None => command.env_remove("CTX_SOCKET"),

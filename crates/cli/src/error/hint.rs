@@ -121,6 +121,7 @@ fn after_capture(error: &CaptureError) -> Option<String> {
         CaptureError::State(_) => "`ctx doctor` says where that is",
         CaptureError::Location(_) => STORES,
         CaptureError::NoSession { .. } => "`ctx head list` shows the sessions there are",
+        CaptureError::SeveralSessions { .. } => "`ctx current --session S` names one",
         CaptureError::NothingCaptured { .. } => "ask again after the first answer",
         CaptureError::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
         CaptureError::NothingKnown { principal, .. } => &all_of(principal),

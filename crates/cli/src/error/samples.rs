@@ -25,7 +25,7 @@ use contexture_assembly::{
     pipeline::Rejected,
     recipe::{RecipeRefusal, RecipeTrust},
 };
-use contexture_capture::{Error as CaptureError, Git, Runtime, Untraced};
+use contexture_capture::{Error as CaptureError, Git, PossibleSessions, Runtime, Untraced};
 
 use super::{Error, Unprepared};
 use crate::{input::Input, setup::Misfit};
@@ -170,6 +170,7 @@ fn capture() -> Vec<CaptureError> {
         CaptureError::NoPlace { runtime: Runtime::CODEX },
         CaptureError::State(failure()),
         CaptureError::NoSession { name: text() },
+        CaptureError::SeveralSessions { candidates: PossibleSessions(Vec::new()) },
         CaptureError::NothingCaptured { session: GivenSessionId::new(text()) },
         CaptureError::NotStored { problem: text() },
         CaptureError::NoRuntime { commit: commit(), format: format() },

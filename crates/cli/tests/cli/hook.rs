@@ -159,3 +159,70 @@ fn git_is_not_disturbed_where_no_agent_is_at_work() {
     assert_eq!((ran.to_string().as_str(), user.read("message").as_str()), ("", "Fix it\n"));
     assert_eq!(user.run(&["git-hook", "post-commit"]).code, 0);
 }
+
+/// A repository with two sessions of one agent's process at work in it.
+fn two_sessions_of_one_process() -> User {
+    let user = User::new();
+    for id in ["anise-0001", "basil-0002"] {
+        let line = json!({
+            "type": "user", "uuid": format!("u-{id}"), "parentUuid": null, "sessionId": id,
+            "message": {"role": "user", "content": format!("The word is {id}.")},
+            "timestamp": "2026-11-15T20:00:00.000Z",
+        });
+        user.file(format!("{id}.jsonl"), format!("{line}\n"));
+        let about = json!({"session_id": id, "transcript_path": user.path(format!("{id}.jsonl"))});
+        user.hear("Stop", &about);
+    }
+    user
+}
+
+/// Returns what the program says where an agent has set variables.
+fn told(user: &User, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    user.ran(user.command(arguments).envs(variables.iter().copied()).output())
+}
+
+#[test]
+fn what_the_agent_says_of_itself_goes_before_its_process() {
+    let user = two_sessions_of_one_process();
+    for id in ["anise-0001", "basil-0002"] {
+        let ran = told(&user, &[("CLAUDE_CODE_SESSION_ID", id)], &["--json", "current"]);
+        let current: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+        assert_eq!((&current["session"], &current["by"]), (&json!(id), &json!("runtime")));
+        let text = user.done(&["materialize", current["commit"].as_str().unwrap(), "--format", "text"]);
+        assert!(text.contains(id), "{text}");
+    }
+    // Of one that is over and that no hook has told of, the store knows all the same; of another one nothing is known.
+    user.hear("SessionEnd", &json!({"session_id": "anise-0001", "transcript_path": user.path("anise-0001.jsonl")}));
+    let ended = told(&user, &[("CLAUDE_CODE_SESSION_ID", "anise-0001")], &["current"]);
+    assert_eq!(ended.stdout.trim(), user.done(&["current", "--session", "anise-0001"]));
+    let unknown = told(&user, &[("CODEX_THREAD_ID", "cress-0003")], &["current"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.stderr.contains("nothing of the session cress-0003 is written down yet"), "{unknown}");
+}
+
+#[test]
+fn where_two_sessions_remain_possible_both_are_named() {
+    let user = two_sessions_of_one_process();
+    let commits = ["anise-0001", "basil-0002"].map(|id| user.done(&["current", "--session", id]));
+    let ran = user.run(&["current"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran}");
+    assert!(ran.stderr.contains("several sessions may be meant: "), "{ran}");
+    assert!(commits.iter().all(|commit| ran.stderr.contains(commit.as_str())), "{ran}");
+    // No agent stands between this program and the one that says what is known, so the other one is further away.
+    let both = [("CLAUDE_CODE_SESSION_ID", "anise-0001"), ("CODEX_THREAD_ID", "cress-0003")];
+    assert_eq!(told(&user, &both, &["current"]).stdout.trim(), commits[0]);
+    for (variables, trailers) in [
+        (&[][..], format!("Context-Ambiguous: {}\nContext-Ambiguous: {}\n", commits[1], commits[0])),
+        (&[("CLAUDE_CODE_SESSION_ID", "anise-0001")], format!("Context-Id: {}\n", commits[0])),
+    ] {
+        user.file("message", "Fix it\n");
+        let mut command = user.command(&["git-hook", "prepare-commit-msg", "message"]);
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(variables.iter().copied());
+        let ran = user.ran(command.output());
+        assert_eq!((ran.code, ran.to_string().as_str()), (0, ""));
+        let mut written: Vec<String> = user.read("message").lines().skip(2).map(str::to_owned).collect();
+        let mut expected: Vec<String> = trailers.lines().map(str::to_owned).collect();
+        (written.sort(), expected.sort());
+        assert_eq!(written, expected);
+    }
+}

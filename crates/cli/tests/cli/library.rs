@@ -41,6 +41,8 @@ impl User {
             postgres_login: std::sync::Arc::new(|url| url),
             state_directory: self.path(".local/state/contexture"),
             directory: Some(self.path(".")),
+            told: Vec::new(),
+            kept_sessions: None,
             run: None,
             socket: None,
             file_clock: SystemTime::now,

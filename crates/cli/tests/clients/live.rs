@@ -281,7 +281,7 @@ fn a_commit_names_its_context(client: Client) {
 
 impl Stage {
     /// Makes one on which a client calls the hooks; nothing, if the client is not there.
-    fn for_client(client: Client, test: &str) -> Option<Self> {
+    pub(crate) fn for_client(client: Client, test: &str) -> Option<Self> {
         if !client.available_or_skip(test) {
             return None;
         }
@@ -361,7 +361,7 @@ impl Stage {
         assert!(hook.wait().unwrap().success());
     }
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         said(self.workplace.program(Path::new("git")).args(arguments))
     }
 }

@@ -290,6 +290,8 @@ codes! {
     Replaced = "replaced", "See what became of the store's directory; then run the same command again.";
     /// What is about to leave has secrets in it.
     SecretsInside = "secrets-inside", "Choose: `--masked` leaves them out, `--reveal` hands them out as they are.";
+    /// Several sessions may be the caller's, and nothing says which; the message names all of them.
+    SeveralSessions = "several-sessions", "Name one with `ctx current --session S`.";
     /// An envelope has more artifacts than one may have.
     TooManyArtifacts = "too-many-artifacts", "Assemble less at once; the message names the limit.";
     /// Settings would be changed, and nobody can be asked.

@@ -26,6 +26,8 @@ pub enum FoundBy {
     Variable,
     /// The same, and the wrapper of its agent can be asked.
     Socket,
+    /// Its agent says so itself, in a variable of its own.
+    Runtime,
     /// Its agent has started this program.
     Process,
     /// Its agent works in this directory.
