@@ -23,7 +23,7 @@ use crate::{
     import_files::SessionFile,
     input::{Piece, id_in_name, known_as},
     reading::{Done, KnownSource, Message, ReadingJob, ReadingReport, Unread, read},
-    steps::StepBatch,
+    steps::{StepBatch, StepTiming},
     storing_record::StoringRecord,
 };
 
@@ -120,30 +120,33 @@ impl Capture<'_> {
         piece: Option<&Piece>,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<ImportedFile> {
-        let mut tries = 1;
+        let (mut tries, mut timing) = (1, StepTiming::Last);
         loop {
             let span = debug_span!("capture", tries, tip = field::Empty, new_commits = field::Empty);
-            match self.capture_once(file, reason, piece, progress).instrument(span.clone()).await {
+            match self.capture_once(file, reason, piece, timing, progress).instrument(span.clone()).await {
                 Err(Error::Overtaken { .. } | Error::Engine(contexture::Error::PolicyChanged)) if tries < MAX_TRIES => {
                     tries += 1;
                 }
-                captured => {
-                    if let Ok(file) = &captured {
-                        span.record("tip", file.tip.map(field::display)).record("new_commits", file.new_commits);
-                    }
-                    return captured;
+                // An older version has taken it in, so its commits go on as that version began them.
+                Ok(None) => timing = StepTiming::First,
+                Ok(Some(file)) => {
+                    span.record("tip", file.tip.map(field::display)).record("new_commits", file.new_commits);
+                    return Ok(file);
                 }
+                Err(error) => return Err(error),
             }
         }
     }
 
+    /// Takes in a session. Returns nothing when it is here already with its commits as an older version timed them.
     async fn capture_once(
         self,
         file: &SessionFile,
         reason: &CaptureReason,
         piece: Option<&Piece>,
+        timing: StepTiming,
         progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<ImportedFile> {
+    ) -> Result<Option<ImportedFile>> {
         let SessionFile { path, format, settings } = file.clone();
         let known = self.known_source(&settings.machine, &path).await?.map(KnownSource::from);
         let segments = match &known {
@@ -166,6 +169,7 @@ impl Capture<'_> {
             base,
             forked_from: forked_from.clone(),
             reason: reason.clone(),
+            timing,
             piece: piece.cloned(),
             guard: Arc::clone(&guard),
         };
@@ -186,7 +190,8 @@ impl Capture<'_> {
             })
             .map_err(unread)?;
             for message in messages {
-                progress(taking.take(message).await?);
+                let Some(at) = taking.take(message).await? else { return Ok(None) };
+                progress(at);
             }
         } else {
             let (messages, mut waiting) = mpsc::channel(BATCHES_WAITING);
@@ -195,14 +200,20 @@ impl Capture<'_> {
                 read(job, &mut |message| messages.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into()))
             });
             while let Some(message) = waiting.recv().await {
-                progress(taking.take(message).await?);
+                let Some(at) = taking.take(message).await? else {
+                    drop(waiting);
+                    // Whoever reads gives up when nobody waits.
+                    _ = reader.await;
+                    return Ok(None);
+                };
+                progress(at);
             }
             reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(unread)?;
         }
         let Taking { new: new_commits, known: known_commits, done, .. } = taking;
         let (outcome, size, tip, report) = done.ok_or(contexture_store::Error::Closed)?;
         let ReadingReport { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
-        Ok(ImportedFile {
+        Ok(Some(ImportedFile {
             path,
             format,
             outcome,
@@ -217,7 +228,7 @@ impl Capture<'_> {
             forked_from,
             tip,
             size,
-        })
+        }))
     }
 
     pub(crate) async fn known_source(self, machine: &Machine, path: &Path) -> Result<Option<TranscriptSource>> {
@@ -253,6 +264,14 @@ impl Capture<'_> {
                 return Ok(found);
             }
         }
+    }
+
+    async fn is_stored(self, id: CommitId) -> Result<bool> {
+        let looking = self.engine.store().glance(self.engine.scope(), id, |tx, id| {
+            async move { commit::find_place(tx, id).await.map(|place| place.is_some()) }.boxed()
+        });
+        let found: Result<bool, contexture_store::Error> = looking.await;
+        Ok(found?)
     }
 
     /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
@@ -306,27 +325,32 @@ struct Taking<'t> {
 }
 
 impl Taking<'_> {
-    /// Stores what was read. Returns how far in the session that is.
-    async fn take(&mut self, message: Message) -> Result<u64> {
+    /// Stores what was read. Returns how far in the session that is; nothing when an older version has stored it.
+    async fn take(&mut self, message: Message) -> Result<Option<u64>> {
         let (batch, saved, at) = match message {
             Message::Batch(batch, at) => (batch, None, at),
             Message::Piece(bytes, at) => {
                 self.store_piece(bytes).await?;
-                return Ok(at);
+                return Ok(Some(at));
             }
             Message::PieceEnd(waiting) => {
                 if let Some(record) = self.long_record.take() {
                     // Whoever reads has given up when it does not wait.
                     _ = waiting.send(record.finish().await?);
                 }
-                return Ok(0);
+                return Ok(Some(0));
             }
             Message::Done(last) => self.finish(*last),
         };
+        if let Some(earlier) = batch.by_first_record
+            && self.capture.is_stored(earlier).await?
+        {
+            return Ok(None);
+        }
         let (new, known) = self.capture.store_steps(&self.expected, &self.guard, batch, saved).await?;
         self.new += new;
         self.known += known;
-        Ok(at)
+        Ok(Some(at))
     }
 
     async fn store_piece(&mut self, bytes: Vec<u8>) -> Result<()> {
@@ -423,3 +447,6 @@ pub(crate) async fn note_once(tx: &mut Tx<'_>, commit: &CommitId, said: &Annotat
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use crate::{
     input::{InputTail, Piece, SessionInput, is_compressed, known_as},
     lines::Lines,
     links,
-    steps::{Base, State, StepBatch, StepSource, Steps},
+    steps::{Base, State, StepBatch, StepSource, StepTiming, Steps},
 };
 
 /// Bytes of content that are stored in one transaction, about.
@@ -78,6 +78,8 @@ pub(crate) struct ReadingJob {
     /// The session that this one continues and that is not here.
     pub(crate) forked_from: Option<GivenSessionId>,
     pub(crate) reason: CaptureReason,
+    /// Which record of a commit says when it was made, where no earlier import has said so.
+    pub(crate) timing: StepTiming,
     /// The bytes of the file that are at hand, when the file is not what is read.
     pub(crate) piece: Option<Piece>,
     /// Who looks through what is read.
@@ -301,6 +303,7 @@ impl ReadingJob {
         let source = StepSource { format: self.format.clone(), framing, guard: Arc::clone(&self.guard) };
         let session = GivenSessionId::new(stem.unwrap_or_default());
         let mut steps = Steps::new(source, self.settings.clone(), session, written_at);
+        steps.go_by(self.timing);
         if let Some(base) = &self.base {
             steps.go_on_from(base.clone());
         }

@@ -7,6 +7,7 @@ mod labels;
 mod lanes;
 mod open;
 mod state;
+mod timing;
 mod turns;
 
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use self::{
     lanes::LaneChain,
     open::OpenStep,
     state::Prompt,
+    timing::StepTimes,
 };
 use crate::{adopt::Grafts, import::ImportSettings};
 
@@ -37,6 +39,7 @@ pub(crate) use self::{
     heads::{HeadAuthority, HeadClaim},
     labels::{SPAWNED_BY, label},
     state::{Parent, State, Taken},
+    timing::StepTiming,
 };
 
 /// Bytes after which a step ends even in the middle of a turn, so that memory is bounded.
@@ -61,6 +64,10 @@ pub(crate) struct Steps {
     /// When the last line with a time was written, or the file.
     last_at: Timestamp,
     facts: Facts,
+    timing: StepTiming,
+    /// The first commit that the other timing would call otherwise, until it is told.
+    by_first_record: Option<CommitId>,
+    is_told_apart: bool,
     made: Vec<NewCommit>,
     segments: Vec<SourceSegment>,
     asides: Vec<CapturedContent>,
@@ -115,6 +122,9 @@ impl Steps {
             session: None,
             last_at: written_at,
             facts: Facts::default(),
+            timing: StepTiming::Last,
+            by_first_record: None,
+            is_told_apart: false,
             made: Vec::new(),
             segments: Vec::new(),
             asides: Vec::new(),
@@ -131,6 +141,11 @@ impl Steps {
     /// Begins with what another session holds.
     pub(crate) fn go_on_from(&mut self, base: Base) {
         self.base = Some(base);
+    }
+
+    /// Says which record of a commit tells when it was made, unless an earlier import has said so.
+    pub(crate) fn go_by(&mut self, timing: StepTiming) {
+        self.timing = timing;
     }
 
     /// Names a session that this one continues and that is not here.
@@ -150,7 +165,8 @@ impl Steps {
 
     /// Goes on where an earlier import ended.
     pub(crate) fn resume(&mut self, state: State) {
-        let State { threads, lanes, last_at, session, version, parent, taken: _ } = state;
+        let State { threads, lanes, last_at, session, version, timing, parent, taken: _ } = state;
+        (self.timing, self.is_told_apart) = (timing, true);
         self.threader = Threader::resume(threads);
         self.lanes =
             lanes.into_iter().map(|state| LaneChain { state, is_resumed: true, ..LaneChain::default() }).collect();
@@ -175,6 +191,7 @@ impl Steps {
             last_at: Some(self.last_at),
             session: self.session.clone(),
             version: self.facts.version.clone(),
+            timing: self.timing,
             parent: self.parent.clone(),
             taken: None,
         }
@@ -281,6 +298,7 @@ impl Steps {
             spawning.is_none()
         });
         StepBatch {
+            by_first_record: self.by_first_record.take(),
             notes,
             commits: std::mem::take(&mut self.made),
             asides: std::mem::take(&mut self.asides),
@@ -403,6 +421,15 @@ impl Steps {
         Labels { directory, branch, model }
     }
 
+    /// Notes what an older version would have called a commit, where that is another one for the first time.
+    fn tell_apart(&mut self, commit: &Commit, times: StepTimes) {
+        let earlier = times.by(StepTiming::First).unwrap_or(self.last_at);
+        if self.timing == StepTiming::Last && !self.is_told_apart && earlier != commit.created_at {
+            self.is_told_apart = true;
+            self.by_first_record = Some(Commit { created_at: earlier, ..commit.clone() }.id());
+        }
+    }
+
     /// Makes a commit of what a lane holds, when its turn is over.
     fn end_step(&mut self, lane: usize) {
         self.end_step_by(lane, Trigger::TurnBoundary);
@@ -425,7 +452,7 @@ impl Steps {
             (state.labels, state.follow, state.is_graft) = (labels, follow, true);
             return;
         }
-        let OpenStep { kind, turn, bytes, runs, lines, at, title, session, kept, .. } = step;
+        let OpenStep { kind, turn, bytes, runs, lines, times, title, session, kept, .. } = step;
         let framing = if kept.is_some() { Framing::Document } else { self.framing };
         let (opening, closing) = (framing.opening(lines), framing.closing());
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
@@ -469,7 +496,7 @@ impl Steps {
             merges: Vec::new(),
             message_count: Some(Count::saturating(lines)),
             token_count: None,
-            created_at: at.unwrap_or(self.last_at),
+            created_at: times.by(self.timing).unwrap_or(self.last_at),
         };
         let id = commit.id();
         // What is cut off could keep a secret from being recognised.
@@ -484,6 +511,7 @@ impl Steps {
         if let Some((spawner, turn)) = self.lanes[lane].spawned_by.take() {
             self.spawned.push((id, spawner, turn));
         }
+        self.tell_apart(&commit, times);
         let state = &mut self.lanes[lane].state;
         state.labels = labels;
         state.tip = Some(id);

@@ -78,6 +78,8 @@ pub(crate) struct StepBatch {
     pub(crate) live_head: Option<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.
     pub(crate) notes: Vec<(CommitId, Annotation)>,
+    /// What the first commit would be called that an older version would have given another time.
+    pub(crate) by_first_record: Option<CommitId>,
 }
 
 impl StepBatch {

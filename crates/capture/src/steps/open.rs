@@ -1,6 +1,6 @@
 //! A step while records are added to it.
 
-use contexture_core::{ArtifactId, CommitKind, GivenSessionId, Timestamp};
+use contexture_core::{ArtifactId, CommitKind, GivenSessionId};
 use contexture_formats::{
     Framing,
     codec::{Outline, RecordMark},
@@ -8,7 +8,7 @@ use contexture_formats::{
 };
 use contexture_store::source::SourceSegment;
 
-use super::state::Prompt;
+use super::{state::Prompt, timing::StepTimes};
 
 /// A step that is not over.
 pub(super) struct OpenStep {
@@ -19,7 +19,7 @@ pub(super) struct OpenStep {
     pub(super) lines: u64,
     /// Bytes up to the end of the prompt.
     pub(super) prompt_end: usize,
-    pub(super) at: Option<Timestamp>,
+    pub(super) times: StepTimes,
     pub(super) title: Option<String>,
     pub(super) session: Option<GivenSessionId>,
     /// The artifact that holds all of it, when it is one record that was not read.
@@ -42,7 +42,7 @@ impl OpenStep {
             bytes: prefix,
             runs: Vec::new(),
             lines: 0,
-            at: None,
+            times: StepTimes::default(),
             title: None,
             session: None,
             kept: None,
@@ -77,7 +77,7 @@ impl OpenStep {
         self.bytes.extend_from_slice(bytes);
         self.lines += 1;
         self.turn = place.turn;
-        self.at = self.at.or(outline.at);
+        self.times.add(outline.at);
         if self.session.is_none() {
             self.session = outline.facts.session.as_deref().map(GivenSessionId::new);
         }

@@ -4,7 +4,7 @@ use contexture_core::{CommitId, GivenSessionId, HeadName, Timestamp};
 use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
-use super::{labels::Labels, turns::Turns};
+use super::{labels::Labels, timing::StepTiming, turns::Turns};
 
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub(crate) struct State {
     pub(super) last_at: Option<Timestamp>,
     pub(crate) session: Option<GivenSessionId>,
     pub(super) version: Option<String>,
+    /// Which record of a commit says when it was made.
+    #[serde(default)]
+    pub(super) timing: StepTiming,
     /// The session that started this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Parent>,
