@@ -6,9 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use contexture::open_found;
 use contexture_core::GivenSessionId;
 
-use crate::{Homes, Runtime, detect::by_start, input::known_as, regular_file::open_regular};
+use crate::{Homes, Runtime, detect::by_start, input::known_as};
 
 /// A file that may be a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +139,7 @@ pub(crate) fn is_written_talk(path: &Path) -> bool {
     const FIRST_BYTES: u64 = 256;
     let mut start = Vec::new();
     path.extension().is_some_and(|extension| extension == "md")
-        && open_regular(path).is_ok_and(|file| file.take(FIRST_BYTES).read_to_end(&mut start).is_ok())
+        && open_found(path).is_ok_and(|file| file.take(FIRST_BYTES).read_to_end(&mut start).is_ok())
         && by_start(&start).is_some()
 }
 

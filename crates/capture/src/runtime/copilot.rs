@@ -27,6 +27,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_head: Some(is_head), is_record: Some(is_event), ..FormatSigns::of("copilot-v1") }],
     home: HomeDirectory { variable: "COPILOT_HOME", usual: UsualHome::User(".copilot") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["session-state"],
         is_session,

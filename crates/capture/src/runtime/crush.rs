@@ -31,6 +31,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_document: Some(is_export), ..FormatSigns::of("crush-v1") }],
     home: HomeDirectory { variable: "CRUSH_GLOBAL_DATA", usual: UsualHome::Data("crush") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Database(SessionDatabase { is_named, sessions, export }),
     retention_micros: None,
     hooks: None,

@@ -21,6 +21,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_record: Some(is_message), ..FormatSigns::of("cursor-v1") }],
     home: HomeDirectory { variable: "CURSOR_CONFIG_DIR", usual: UsualHome::User(".cursor") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["projects"],
         is_session,

@@ -23,6 +23,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     // The variable names what `.factory` lies in.
     home: HomeDirectory { variable: "FACTORY_HOME_OVERRIDE", usual: UsualHome::User(".factory") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions", ".factory/sessions"],
         is_session: is_lines,

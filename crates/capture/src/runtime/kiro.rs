@@ -22,6 +22,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
     formats: &[FormatSigns { is_head: Some(is_message), ..FormatSigns::of("kiro-v1") }],
     home: HomeDirectory { variable: "KIRO_HOME", usual: UsualHome::User(".kiro") },
     session_variables: &[],
+    call_variable: None,
     storage: SessionStorage::Files(SessionFiles {
         directories: &["sessions/cli"],
         is_session: is_lines,
