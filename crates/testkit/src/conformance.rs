@@ -104,6 +104,7 @@ macro_rules! conformance {
                 a_replay_is_equal_in_another_store;
             bundles:
                 a_bundle_carries_all_that_leads_to_its_heads,
+                a_bundle_of_everything_holds_what_no_head_leads_to,
                 taking_in_a_bundle_again_changes_nothing,
                 a_bundle_of_commits_has_no_heads_and_only_their_past,
                 heads_move_forward_or_stay,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use contexture::{
-    Contexture, EnvelopeFilter, Error as EngineError, ExportSummary, Reference,
+    Contexture, EnvelopeFilter, Error as EngineError, ExportSummary, Filter, Reference,
     core::{CommitId, HeadName},
 };
 
@@ -21,7 +21,7 @@ Examples:
   ctx export main --masked -o main.bundle
       without the secrets in it; ids stay the same
   ctx export --all -o - | ssh other-host ctx import-bundle -
-      everything that the heads reach, to another machine";
+      everything, to another machine";
 
 /// Writes commits with all that leads to them as one self-verifying file
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Export {
     /// What to export
     #[arg(value_name = "ID|HEAD", required_unless_present = "all")]
     starts: Vec<Reference>,
-    /// Exports all heads, and the envelopes that were made from no commit
+    /// Exports every commit, all heads, and the envelopes that were made from no commit
     #[arg(long, conflicts_with = "starts")]
     all: bool,
     /// Exports secrets as they are; without it, a chain with secrets in it is refused. The journal tells who did so
@@ -81,7 +81,8 @@ impl Export {
 
     async fn chosen(&self, engine: &Contexture) -> Result<Chosen> {
         if self.all {
-            let is_empty = engine.heads("", None, 1).await?.is_empty()
+            let is_empty = engine.list(&Filter::default(), None, 1).await?.is_empty()
+                && engine.heads("", None, 1).await?.is_empty()
                 && engine.envelopes().list(&EnvelopeFilter::default(), None, 1).await?.is_empty();
             if is_empty {
                 return Err(Error::NoHeads);

@@ -28,6 +28,8 @@ use crate::{
 const COMMITS_PER_BATCH: usize = 64;
 /// Heads that are listed at once.
 const HEADS_PER_PAGE: u32 = 256;
+/// Ends of lines that are listed at once.
+const TIPS_PER_PAGE: u32 = 256;
 
 /// What a bundle holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,7 +88,8 @@ impl Contexture {
         exporting.instrument(debug_span!("export_masked", commits = commits.len())).await
     }
 
-    /// Writes all that the heads lead to, and what was assembled or is missing without a commit.
+    /// Writes every commit, whether a head leads to it or not, every head, and what was assembled or is missing without a
+    /// commit.
     pub async fn export_all<W: Write + Send>(&self, sink: W) -> Result<ExportSummary> {
         let starts = self.everything().await?;
         self.export_from(starts, BundledSecrets::AsShown, sink).instrument(debug_span!("export_all")).await
@@ -108,7 +111,18 @@ impl Contexture {
                 break;
             }
         }
-        Ok(Starts { commits: Vec::new(), heads, loose: Loose::Included })
+        let mut commits = Vec::new();
+        let mut after = 0;
+        loop {
+            let paging = self.store.read(self.scope(), after, |tx, after| {
+                async move { commit::tips(tx, *after, TIPS_PER_PAGE).await }.boxed()
+            });
+            let page = paging.await?;
+            let Some((last, _)) = page.last() else { break };
+            after = last.line;
+            commits.extend(page.into_iter().map(|(_, tip)| tip));
+        }
+        Ok(Starts { commits, heads, loose: Loose::Included })
     }
 
     async fn export_from<W: Write + Send>(

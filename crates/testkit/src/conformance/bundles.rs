@@ -80,6 +80,21 @@ pub async fn a_bundle_carries_all_that_leads_to_its_heads<B: Backend>() {
     assert_whole(&there, &SpaceName::new("there").unwrap()).await;
 }
 
+pub async fn a_bundle_of_everything_holds_what_no_head_leads_to<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (here, there) = (harness.open_as("ada", "here").await, harness.open_as("bob", "there").await);
+    history(&here).await;
+    let (alone, beside) = (say("alone").commit(&here).await, say("beside").commit(&here).await);
+    let mut bundle = Vec::new();
+    let summary = here.export_all(&mut bundle).await.unwrap();
+    assert_eq!((summary.commits, summary.heads), (8, 2));
+    assert_eq!(import(&there, &bundle).await.unwrap().new_commits, 8);
+    for id in [alone, beside] {
+        assert_eq!(there.show(id).await.unwrap().commit, here.show(id).await.unwrap().commit);
+    }
+    assert_whole(&there, &SpaceName::new("there").unwrap()).await;
+}
+
 pub async fn taking_in_a_bundle_again_changes_nothing<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let (here, there) = (harness.open_as("ada", "here").await, harness.open_as("bob", "there").await);
