@@ -1,10 +1,14 @@
 //! A conversation in the shape that every model's API wants: turns that alternate, calls and results in pairs.
 
+mod calls;
+
 use std::collections::{HashMap, HashSet};
 
 use contexture_core::{Entry, EntryPart, Role, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use self::calls::Calls;
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "[no result: the call was interrupted]";
@@ -272,25 +276,28 @@ impl Dialogue {
     /// Takes the results that answer a call out of their turns; the others become text where they are.
     fn take_results(&mut self) -> HashMap<String, EntryPart> {
         let mut results = HashMap::new();
-        let mut called = HashSet::new();
+        let mut calls = Calls::default();
         for turn in &mut self.turns {
             let mut kept = Vec::with_capacity(turn.parts.len());
             for part in turn.parts.drain(..) {
                 match part {
-                    EntryPart::ToolCall { ref id, .. } => {
-                        // A call that is there twice, as some runtimes write it, is one call.
-                        if called.insert(id.clone()) {
-                            kept.push(part);
+                    EntryPart::ToolCall { id, name, input } => {
+                        let Some(distinct) = calls.call(&id, &name, &input) else { continue };
+                        if distinct != id {
+                            self.losses.add(LossKind::IdChanged);
                         }
+                        kept.push(EntryPart::ToolCall { id: distinct, name, input });
                     }
-                    EntryPart::ToolResult { ref call, .. } if called.contains(call) => {
+                    EntryPart::ToolResult { call, content, is_error } => match calls.answer(&call) {
                         // The last counts: an early one says that the tool is still at it.
-                        results.insert(call.clone(), part);
-                    }
-                    EntryPart::ToolResult { content, .. } => {
-                        self.losses.add(LossKind::ResultAsText);
-                        kept.push(EntryPart::text(format!("[result of a tool]\n{}", text_of(&content))));
-                    }
+                        Some(call) => {
+                            results.insert(call.clone(), EntryPart::ToolResult { call, content, is_error });
+                        }
+                        None => {
+                            self.losses.add(LossKind::ResultAsText);
+                            kept.push(EntryPart::text(format!("[result of a tool]\n{}", text_of(&content))));
+                        }
+                    },
                     other => kept.push(other),
                 }
             }
@@ -421,6 +428,29 @@ mod tests {
         assert_eq!(line(&dialogue), "u([result of a tool]\n0 done q) a(+1) u(-1!)");
         let losses: Vec<_> = dialogue.losses.counts().iter().map(|count| (count.loss, count.count)).collect();
         assert_eq!(losses, [(LossKind::ResultAsText, 1), (LossKind::ResultInvented, 1)]);
+    }
+
+    #[test]
+    fn calls_with_one_id_are_as_many_as_there_are() {
+        let ask = |id: &str, what: &str| EntryPart::ToolCall {
+            id: id.into(),
+            name: "run".into(),
+            input: ToolInput::Json(serde_json::json!({ "what": what })),
+        };
+        let entries = vec![
+            user(vec![EntryPart::text("q")]),
+            assistant(vec![ask("0", "a"), ask("0", "a")]),
+            user(vec![result("0"), result("0")]),
+            assistant(vec![ask("0", "b"), ask("0", "c")]),
+            user(vec![result("0"), result("0")]),
+            assistant(vec![ask("0", "c")]),
+            user(vec![result("0")]),
+        ];
+        let dialogue = Dialogue::of(entries);
+        // One that is written twice before its answer comes is one.
+        assert_eq!(line(&dialogue), "u(q) a(+0) u(-0) a(+0_2 +0_3) u(-0_2 -0_3) a(+0_4) u(-0_4)");
+        let losses: Vec<_> = dialogue.losses.counts().iter().map(|count| (count.loss, count.count)).collect();
+        assert_eq!(losses, [(LossKind::IdChanged, 3)]);
     }
 
     #[test]

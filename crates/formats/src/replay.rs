@@ -6,6 +6,9 @@ use contexture_core::{Entry, EntryPart, Role};
 
 use crate::codec::{Effect, Keep, RecordStep, Rewind};
 
+/// Entries among which one is looked for that was written before the one that it follows.
+const MAX_AHEAD: usize = 64;
+
 /// A conversation as it stands after the records so far.
 #[derive(Debug, Clone, Default)]
 pub struct Replay {
@@ -46,7 +49,7 @@ impl Replay {
         let entries = entries.into_iter().map(|entry| (entry, origin));
         match effect {
             Effect::Nothing => {}
-            Effect::Append => self.append_all(entries),
+            Effect::Append => entries.for_each(|said| self.append_in_order(said)),
             Effect::Continue => entries.for_each(|entry| self.go_on(entry)),
             Effect::Upsert => entries.for_each(|entry| self.upsert(entry)),
             Effect::Boundary(keep) => self.held = self.cut(&keep),
@@ -84,19 +87,42 @@ impl Replay {
     }
 
     /// Adds an entry, unless one with its id is there: runtimes write some lines twice.
-    fn append(&mut self, (entry, origin): KeptEntries) {
+    fn append(&mut self, said: KeptEntries) {
+        let end = self.entries.len();
+        self.insert(end, said);
+    }
+
+    /// Adds an entry before what was written before it and says that it follows it.
+    fn append_in_order(&mut self, said: KeptEntries) {
+        let place = said.0.id.as_deref().map_or(self.entries.len(), |id| self.place_of(id));
+        self.insert(place, said);
+    }
+
+    fn insert(&mut self, place: usize, (entry, origin): KeptEntries) {
         if let Some(id) = &entry.id {
             if self.places.contains_key(id) || self.is_before(id) {
                 return;
             }
-            self.places.insert(id.clone(), self.entries.len());
+            let moved = self.entries[place..].iter().zip(place + 1..);
+            for (id, at) in moved.filter_map(|(entry, at)| Some((entry.id.clone()?, at))) {
+                self.places.insert(id, at);
+            }
+            self.places.insert(id.clone(), place);
         }
-        self.entries.push(entry);
-        self.origins.push(origin);
+        self.entries.insert(place, entry);
+        self.origins.insert(place, origin);
         if !self.held.is_empty() {
             let held = std::mem::take(&mut self.held);
             self.append_all(held);
         }
+    }
+
+    /// Returns where an entry belongs: at the end, or before what says that it follows it. Programs that write at the same
+    /// time may write the result of a call before the call.
+    fn place_of(&self, id: &str) -> usize {
+        let from = self.entries.len().saturating_sub(MAX_AHEAD);
+        let follows = |entry: &Entry| entry.parent.as_deref() == Some(id);
+        self.entries[from..].iter().position(follows).map_or(self.entries.len(), |at| from + at)
     }
 
     fn go_on(&mut self, (entry, origin): KeptEntries) {
@@ -190,6 +216,21 @@ mod tests {
     #[test]
     fn a_line_that_is_there_twice_counts_once() {
         assert_eq!(after("u1 a1", Effect::Append, &["u1", "u2"]), "u1 a1 u2");
+    }
+
+    #[test]
+    fn what_was_written_before_what_it_follows_comes_after_it() {
+        let mut replay = Replay::default();
+        for (n, (id, parent)) in [("u1", ""), ("r1", "a1"), ("a1", "u1"), ("a2", "r1")].into_iter().enumerate() {
+            let said = Entry { parent: Some(parent.to_owned()), ..entry(Role::Assistant, id) };
+            replay.take_from(n, RecordStep::append(said));
+        }
+        replay.take(RecordStep {
+            effect: Effect::Upsert,
+            entries: vec![Entry { parent: None, ..entry(Role::User, "r1") }],
+        });
+        let found: Vec<_> = replay.into_entries_from().map(|(origin, entry)| (origin, entry.text())).collect();
+        assert_eq!(found, [(0, "u1".into()), (2, "a1".into()), (1, "r1".into()), (3, "a2".into())]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn mark(head: &Head<'_>) -> RecordMark {
         "system" if head.subtype.text() == "compact_boundary" => {
             RecordMark::Compaction { after: head.logical_parent_uuid.to_text() }
         }
-        "user" if !head.is_meta.is_true() && !head.is_compact_summary.is_true() && !head.is_sidechain.is_true() => {
+        "user" if !head.is_injected() && !head.is_compact_summary.is_true() && !head.is_sidechain.is_true() => {
             head.turn()
         }
         _ => RecordMark::None,
@@ -114,12 +114,13 @@ fn kept(metadata: &Value) -> Keep {
 
 fn entry(line: &Value, role: Role, parts: Vec<EntryPart>) -> Entry {
     let text = |name: &str| line[name].as_str().map(str::to_owned);
+    let is_meta = line["isMeta"] == true && !head::is_asked(line["promptSource"].as_str().unwrap_or_default());
     Entry {
         id: text("uuid"),
         parent: text("parentUuid"),
         author: text("agentName"),
         at: line["timestamp"].as_str().and_then(|text| text.parse().ok()),
-        flags: Flags { side_chain: line["isSidechain"] == true, meta: line["isMeta"] == true, ..Flags::default() },
+        flags: Flags { side_chain: line["isSidechain"] == true, meta: is_meta, ..Flags::default() },
         ..Entry::new(role, parts)
     }
 }

@@ -1,5 +1,6 @@
 //! `opencode-v1`: what `opencode export` writes, one document with a session and its messages.
 
+mod distinct_ids;
 mod message;
 mod part;
 
@@ -106,8 +107,12 @@ impl Codec for Opencode {
 
     fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
         let OpencodeExport { info, messages } = tolerant_json::record(record)?;
-        let mut messages: Vec<Message> = messages.unwrap_or_default().into_iter().map(Message::read).collect();
-        if let Some(Revert { message, part }) = info.and_then(|info| info.revert) {
+        let mut messages = messages.unwrap_or_default();
+        let repeated = distinct_ids::make_distinct(&mut messages);
+        let mut messages: Vec<Message> = messages.into_iter().map(Message::read).collect();
+        // Where several messages have an id, nobody knows which of them is meant.
+        let reverted = info.and_then(|info| info.revert).filter(|revert| !repeated.contains(&revert.message));
+        if let Some(Revert { message, part }) = reverted {
             revert(&mut messages, &message, part.as_deref());
         }
         let Some(summary_at) = messages.iter().rposition(Message::is_summary) else {
@@ -274,6 +279,32 @@ mod tests {
         assert_eq!(texts(&export), ["a", "b"]);
         export["info"]["revert"] = json!({"messageID": "gone"});
         assert_eq!(texts(&export), ["a", "b\nc", "d"]);
+    }
+
+    #[test]
+    fn messages_and_calls_with_one_id_are_as_many_as_there_are() {
+        let call = |input: &str| {
+            json!({"info": {"id": "REDACTED", "role": "assistant"}, "parts": [{"id": "REDACTED", "type": "tool",
+                "callID": "REDACTED", "tool": "bash",
+                "state": {"status": "completed", "input": {"command": input}, "output": input}}]})
+        };
+        let messages = json!([user("REDACTED", "go"), call("ls"), call("ls"), call("pwd")]);
+        let RecordStep { effect, entries } = Opencode.step(export(&messages).as_bytes()).unwrap();
+        assert_eq!(effect, Effect::Upsert);
+        let mut replay = crate::Replay::default();
+        replay.take(RecordStep { effect, entries });
+        let dialogue = crate::Dialogue::of(replay.into_entries());
+        let ids: Vec<&str> = dialogue
+            .turns
+            .iter()
+            .flat_map(|turn| &turn.parts)
+            .filter_map(|part| match part {
+                EntryPart::ToolResult { call, .. } => Some(call.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ids, ["REDACTED", "REDACTED_2", "REDACTED_3"]);
+        assert_eq!(dialogue.losses.counts(), []);
     }
 
     #[test]

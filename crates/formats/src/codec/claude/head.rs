@@ -53,7 +53,9 @@ pub(super) struct Head<'a> {
     #[serde(borrow)]
     pub(super) is_sidechain: Field<'a>,
     #[serde(borrow)]
-    pub(super) is_meta: Field<'a>,
+    is_meta: Field<'a>,
+    #[serde(borrow)]
+    prompt_source: Field<'a>,
     #[serde(borrow)]
     pub(super) is_compact_summary: Field<'a>,
     #[serde(borrow)]
@@ -104,6 +106,11 @@ struct Block<'a> {
     text: Field<'a>,
 }
 
+/// Tells by where a prompt comes from whether somebody asked it: sessions of the SDK mark all their prompts as meta.
+pub(super) fn is_asked(source: &str) -> bool {
+    matches!(source, "sdk" | "typed" | "queued")
+}
+
 impl<'a> Head<'a> {
     pub(super) fn read(record: &'a [u8]) -> serde_json::Result<Self> {
         let mut head: Self = tolerant_json::object(record)?;
@@ -120,6 +127,11 @@ impl<'a> Head<'a> {
             Field::Absent => Link::Previous,
             parent => parent.to_text().map_or(Link::Root, Link::To),
         }
+    }
+
+    /// Tells whether the runtime put the line there and nobody asked it.
+    pub(super) fn is_injected(&self) -> bool {
+        self.is_meta.is_true() && !is_asked(self.prompt_source.text())
     }
 
     /// Returns the model that wrote the line.
