@@ -1,6 +1,7 @@
 //! Which format a file is in, by the signs that the rows of runtimes and the table of other formats give.
 
 mod conversations;
+mod foreign;
 mod signs;
 
 use std::{
@@ -9,7 +10,10 @@ use std::{
 };
 
 use contexture_core::Format;
-use contexture_formats::{Framing, Splitter, codec::holds_too_much};
+use contexture_formats::{
+    Framing, Splitter,
+    codec::{holds_too_much, without_byte_order_mark},
+};
 use serde_json::Value;
 
 use self::conversations::CONVERSATIONS;
@@ -35,6 +39,15 @@ pub enum NotASession {
     /// It is one document, which would have to be read whole, and too long for that.
     #[error("it is one document of more than {} MiB, too long to be read", MAX_DOCUMENT_BYTES >> 20)]
     TooLong,
+    /// It is one document, and its end is not there.
+    #[error("it is a JSON document that breaks off after {bytes} bytes")]
+    BrokenOff {
+        /// How long it is.
+        bytes: u64,
+    },
+    /// It is something else that can be told by how it begins.
+    #[error("it is {0}, which is not read here")]
+    Foreign(&'static str),
     /// There is nothing in it.
     #[error("it is empty")]
     Empty,
@@ -57,15 +70,24 @@ pub fn detect(path: &Path) -> Result<Format, NotASession> {
     if let Some(name) = by_start(&head) {
         return Ok(named(name));
     }
+    if let Some(foreign) = foreign::what(&head) {
+        return Err(NotASession::Foreign(foreign));
+    }
     // A document that is written over many lines tells only as a whole.
-    if head.trim_ascii_start().first() == Some(&b'{') {
+    if without_byte_order_mark(&head).trim_ascii_start().first() == Some(&b'{') {
         let left = (MAX_DOCUMENT_BYTES + 1).saturating_sub(head.len() as u64);
         input.take(left).read_to_end(&mut head).map_err(NotASession::Unreadable)?;
         if head.len() as u64 > MAX_DOCUMENT_BYTES {
             return Err(NotASession::TooLong);
         }
-        if let Some(name) = serde_json::from_slice(&head).ok().and_then(|fields| of_document(&fields)) {
-            return Ok(named(name));
+        match serde_json::from_slice(without_byte_order_mark(&head)) {
+            Ok(fields) => {
+                if let Some(name) = of_document(&fields) {
+                    return Ok(named(name));
+                }
+            }
+            Err(error) if error.is_eof() => return Err(NotASession::BrokenOff { bytes: head.len() as u64 }),
+            Err(_) => {}
         }
     }
     Err(NotASession::Unknown)
@@ -110,7 +132,10 @@ pub(crate) fn recognise(path: &Path, format: &Format) -> io::Result<Recognition>
     }
     Ok(match detect(path) {
         Ok(found) if found == *format => Recognition::Session,
-        Ok(_) | Err(NotASession::Unknown | NotASession::TooLong) => Recognition::Other,
+        Ok(_)
+        | Err(NotASession::Unknown | NotASession::TooLong | NotASession::BrokenOff { .. } | NotASession::Foreign(_)) => {
+            Recognition::Other
+        }
         Err(NotASession::Empty) => Recognition::Nothing,
         Err(NotASession::Unreadable(source)) => return Err(source),
     })
@@ -122,6 +147,7 @@ fn named(name: &str) -> Format {
 
 /// Tells the format by the first bytes of a file, unless only the whole tells it.
 pub fn by_start(head: &[u8]) -> Option<&'static str> {
+    let head = without_byte_order_mark(head);
     match head.trim_ascii_start().first()? {
         b'[' => of_elements(head),
         0x80..=0x9F => first_with(|signs| signs.is_cbor.is_some_and(|is_cbor| is_cbor(head))),
@@ -131,7 +157,10 @@ pub fn by_start(head: &[u8]) -> Option<&'static str> {
 }
 
 fn of_lines(head: &[u8]) -> Option<&'static str> {
-    head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(MAX_RECORDS).find_map(of_line)
+    let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let mut lines = lines.take(MAX_RECORDS);
+    let found = lines.find_map(of_line)?;
+    Some(lines.find_map(|line| goes_on_as(found, line)).unwrap_or(found))
 }
 
 /// Returns the signs of every format that can be told from others.
@@ -150,6 +179,14 @@ fn of_document(fields: &DocumentFields<'_>) -> Option<&'static str> {
         let list = fields.messages.or(fields.input).filter(|list| is_list(Some(list)))?;
         of_elements(list.get().as_bytes())
     })
+}
+
+/// Tells by a later line that a file which begins like one of a format is of another one.
+fn goes_on_as(format: &str, line: &[u8]) -> Option<&'static str> {
+    let mut others = all_signs().filter(|signs| signs.begins_like == Some(format)).peekable();
+    others.peek()?;
+    let record: Value = serde_json::from_slice(line).ok().filter(|_| !holds_too_much(line))?;
+    others.find(|signs| signs.is_record.is_some_and(|is_record| is_record(&record))).map(|signs| signs.format)
 }
 
 fn of_line(line: &[u8]) -> Option<&'static str> {
@@ -193,7 +230,8 @@ mod tests {
     fn every_format_that_is_understood_has_a_sign() {
         let mut seen = HashSet::new();
         for signs in all_signs() {
-            let FormatSigns { format, is_document, is_head, is_record, is_element, is_cbor, is_text } = signs;
+            let FormatSigns { format, is_document, is_head, is_record, is_element, is_cbor, is_text, begins_like: _ } =
+                signs;
             assert!(seen.insert(*format), "{format} is there twice");
             let of_lines = is_document.is_some() || is_head.is_some() || is_record.is_some();
             assert!(of_lines || is_element.is_some() || is_cbor.is_some() || is_text.is_some(), "{format}");
@@ -205,12 +243,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_session_is_named_as_what_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let reason = |bytes: &[u8]| {
+            let path = directory.path().join("file");
+            std::fs::write(&path, bytes).unwrap();
+            detect(&path).unwrap_err().to_string()
+        };
+        let cut = r#"{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1"#;
+        assert_eq!(reason(cut.as_bytes()), "it is a JSON document that breaks off after 55 bytes");
+        assert_eq!(reason(b"PK\x03\x04..."), "it is a ZIP archive, which is not read here");
+        assert_eq!(reason(b"a\0b"), "it is no text, which is not read here");
+        assert_eq!(reason(" \n".as_bytes()), "it is empty");
+        assert!(reason(b"{\"a\":1}\n{\"b\":2}\n").starts_with("it does not look like a session"));
+    }
+
+    #[test]
     fn the_first_records_tell_the_format() {
         let cases: &[(&str, &str)] = &[
             (r#"{"type":"system","subtype":"init","session_id":"s","tools":[],"model":"m"}"#, "claude-stream-v1"),
             (r#"{"type":"user","message":{},"parent_tool_use_id":null,"session_id":"s"}"#, "claude-stream-v1"),
             (r#"{"type":"thread.started","thread_id":"t"}"#, "codex-exec-v1"),
             (r#"{"type":"init","timestamp":"t","session_id":"s","model":"m"}"#, "gemini-stream-v1"),
+            (r#"{"type":"session","id":"s","timestamp":"t","cwd":"/"}"#, "pi-v1"),
+            (
+                concat!(
+                    r#"{"type":"session","id":"s","timestamp":"t","cwd":"/"}"#,
+                    "\n{\"type\":\"agent_start\"}\n",
+                    r#"{"type":"message_end","message":{"role":"user"}}"#
+                ),
+                "pi-stream-v1",
+            ),
+            ("\u{feff}{\"type\":\"thread.started\",\"thread_id\":\"t\"}", "codex-exec-v1"),
             (r#"{"role":"user","parts":[]}"#, "events-v1"),
             (r#"{"schema_version":"ATIF-v1.7","agent":{},"steps":[]}"#, "atif-v1"),
             (r#"{"info":{"id":"ses_1"},"messages":[]}"#, "opencode-v1"),

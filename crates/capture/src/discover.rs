@@ -131,7 +131,7 @@ pub fn agent_of(path: &Path) -> Option<String> {
 
 /// Tells by its name whether a file may be one document.
 pub fn is_document(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| ["json", "cbor", "traj"].iter().any(|known| extension == *known))
+    known_as(path).extension().is_some_and(|extension| ["json", "cbor", "traj"].iter().any(|known| extension == *known))
 }
 
 /// Tells whether a file in Markdown is a conversation. Most are something else, so this looks into it.

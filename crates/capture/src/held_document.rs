@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture_core::Format;
-use contexture_formats::{Framing, RecordProblem, SectionRule, Splitter, codec};
+use contexture_formats::{Framing, RecordProblem, SectionRule, Splitter, codec, codec::without_byte_order_mark};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -92,7 +92,7 @@ impl HeldDocument {
         let old = Runtime::files_in(format).and_then(|files| files.old_document.as_ref());
         let mut bytes = Vec::new();
         let is_document = match old {
-            Some(old) => read_first_line(input, &mut bytes)? && (old.begins)(&bytes),
+            Some(old) => read_first_line(input, &mut bytes)? && (old.begins)(without_byte_order_mark(&bytes)),
             None => framing != Framing::Lines,
         };
         if !is_document {
@@ -199,11 +199,12 @@ impl HeldDocument {
 
 impl RecordLayout {
     fn of(bytes: &[u8], framing: Framing) -> Result<Self, RecordProblem> {
-        let whole = 0..bytes.len();
-        let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
+        let text = without_byte_order_mark(bytes);
+        let whole = bytes.len() - text.len()..bytes.len();
+        let is_object = text.trim_ascii_start().first() == Some(&b'{');
         Ok(match framing {
             Framing::JsonArray if is_object => {
-                let fields: MessageFields<'_> = serde_json::from_slice(bytes).map_err(|error| no_document(&error))?;
+                let fields: MessageFields<'_> = serde_json::from_slice(text).map_err(|error| no_document(&error))?;
                 let list = fields.messages.or(fields.input).ok_or_else(no_messages)?;
                 Self::Elements { framing, array: place(bytes, list) }
             }
@@ -215,7 +216,7 @@ impl RecordLayout {
     }
 
     fn of_lines(bytes: &[u8], old: &OldDocument) -> Result<Self, RecordProblem> {
-        let lines = (old.read)(bytes).map_err(|error| no_document(&error))?;
+        let lines = (old.read)(without_byte_order_mark(bytes)).map_err(|error| no_document(&error))?;
         let list = lines.messages.ok_or_else(no_messages)?;
         Ok(Self::Lines { head: one_line(lines.first.as_bytes()), array: place(bytes, list) })
     }

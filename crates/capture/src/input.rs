@@ -1,5 +1,7 @@
 //! The bytes of a session, however they lie on the disk.
 
+mod utf16;
+
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Cursor, Read, Seek as _, SeekFrom},
@@ -9,15 +11,19 @@ use std::{
 
 use contexture::open_found;
 use contexture_core::{GivenSessionId, Timestamp};
+use flate2::bufread::MultiGzDecoder;
 
+use self::utf16::{ByteOrder, Utf16Text};
 use crate::DatabaseEntry;
 
 /// Bytes at the end of what was taken in that tell whether a session was rewritten.
 pub(crate) const TAIL_BYTES: usize = 64 * 1024;
 /// Read at once.
 pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
-/// What compressed files begin with.
+/// What files begin with that are compressed with zstd.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+/// What files begin with that are compressed with gzip.
+const GZIP_MAGIC: [u8; 3] = [0x1F, 0x8B, 8];
 
 /// Largest window of a compressed file, as a power of two: it is held while the file is read.
 const MAX_WINDOW_LOG: u32 = 26;
@@ -26,11 +32,12 @@ const MIN_UNPACKED: u64 = 1 << 30;
 /// How many times its size a compressed file may become. Sessions become ten times as much, seldom a hundred.
 const MAX_RATIO: u64 = 1000;
 
-/// A session's bytes from the first to the last; those of a compressed file are the ones inside.
+/// A session's bytes from the first to the last; those of a compressed file are the ones inside, and those of one in UTF-16
+/// are UTF-8.
 pub(crate) enum SessionInput {
     /// A file as it is.
     Plain(BufReader<File>),
-    /// A compressed file.
+    /// A file that is compressed or in another encoding.
     Compressed(Box<BufReader<Unpacked>>),
     /// What was written for us.
     Held(Cursor<Vec<u8>>),
@@ -70,15 +77,21 @@ impl SessionInput {
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
         file.seek(SeekFrom::Start(0))?;
-        Ok(if magic == ZSTD_MAGIC {
-            let packed = file.metadata()?.len();
-            let mut decoder = zstd::Decoder::new(file)?;
+        let most = most_unpacked(file.metadata()?.len());
+        let file = BufReader::with_capacity(BUFFER_BYTES, file);
+        let decoder: Box<dyn Read> = if magic == ZSTD_MAGIC {
+            let mut decoder = zstd::Decoder::with_buffer(file)?;
             decoder.window_log_max(MAX_WINDOW_LOG)?;
-            let unpacked = Unpacked { decoder, left: most_unpacked(packed), most: most_unpacked(packed) };
-            Self::Compressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+            Box::new(decoder)
+        } else if magic.starts_with(&GZIP_MAGIC) {
+            Box::new(MultiGzDecoder::new(file))
+        } else if let Some(order) = ByteOrder::of(&magic) {
+            Box::new(Utf16Text::new(file, order))
         } else {
-            Self::Plain(BufReader::with_capacity(BUFFER_BYTES, file))
-        })
+            return Ok(Self::Plain(file));
+        };
+        let unpacked = Unpacked { decoder, left: most, most };
+        Ok(Self::Compressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked))))
     }
 
     /// Tells whether damage in the middle leaves what comes before it whole.
@@ -154,7 +167,7 @@ impl BufRead for SessionInput {
 
 /// What a compressed file becomes, as long as that is not out of all proportion.
 pub(crate) struct Unpacked {
-    decoder: zstd::Decoder<'static, BufReader<File>>,
+    decoder: Box<dyn Read>,
     left: u64,
     most: u64,
 }
@@ -199,7 +212,7 @@ impl InputTail {
 /// Returns the path under which a session is known, which stays the same when its runtime compresses the file.
 pub(crate) fn known_as(path: &Path) -> PathBuf {
     match path.extension() {
-        Some(extension) if extension == "zst" => path.with_extension(""),
+        Some(extension) if extension == "zst" || extension == "gz" => path.with_extension(""),
         _ => path.to_owned(),
     }
 }
@@ -211,4 +224,45 @@ pub(crate) fn id_in_name(path: &Path) -> Option<GivenSessionId> {
     let stem = path.file_stem()?.to_str()?;
     let id = stem.get(stem.len().checked_sub(UUID_LENGTH)?..)?;
     id.split('-').map(str::len).eq([8, 4, 4, 4, 12]).then(|| GivenSessionId::new(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn what_unpacks_out_of_all_proportion_is_read_up_to_there() {
+        let packed = gzip(&vec![0; 1 << 20]);
+        let decoder: Box<dyn Read> = Box::new(MultiGzDecoder::new(Cursor::new(packed)));
+        let mut unpacked = Unpacked { decoder, left: 1 << 16, most: 1 << 16 };
+        let mut read = Vec::new();
+        assert!(unpacked.read_to_end(&mut read).unwrap_err().to_string().contains("out of proportion"));
+        assert!(read.len() <= 1 << 16, "{}", read.len());
+    }
+
+    #[test]
+    fn a_file_is_text_whatever_it_was_written_as() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "{\"a\":\"é\"}\n";
+        let wide = text.encode_utf16().flat_map(u16::to_be_bytes);
+        let twice = [gzip(&text.as_bytes()[..4]), gzip(&text.as_bytes()[4..])].concat();
+        for written in [text.as_bytes().to_vec(), gzip(text.as_bytes()), twice, wide.collect()] {
+            let path = directory.path().join("session.jsonl");
+            std::fs::write(&path, written).unwrap();
+            let mut read = String::new();
+            SessionInput::open(&path).unwrap().read_to_string(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
+        assert_eq!(known_as(Path::new("a/b.jsonl.gz")), Path::new("a/b.jsonl"));
+    }
 }

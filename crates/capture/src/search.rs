@@ -130,8 +130,18 @@ pub struct SessionSearch {
 /// A path to look at.
 struct Lead {
     path: PathBuf,
-    /// Whether somebody named this very file.
-    is_named: bool,
+    origin: LeadOrigin,
+}
+
+/// Why a path is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LeadOrigin {
+    /// Somebody named it.
+    Named,
+    /// Somebody named a directory around it.
+    Below,
+    /// It lies where a runtime keeps its sessions, and other documents.
+    Usual,
 }
 
 impl SessionSearch {
@@ -142,7 +152,7 @@ impl SessionSearch {
 
     /// Looks at files that lie in such places.
     pub fn among(&self, files: impl Iterator<Item = PathBuf>) -> SessionFindings {
-        self.follow(files.map(|path| Lead { path, is_named: false }))
+        self.follow(files.map(|path| Lead { path, origin: LeadOrigin::Usual }))
     }
 
     /// Looks at files that somebody named, and below directories.
@@ -151,9 +161,9 @@ impl SessionSearch {
         for path in paths {
             let unreadable = |source| Error::Unreadable { path: path.clone(), source };
             if fs::metadata(path).map_err(unreadable)?.is_dir() {
-                leads.extend(session_files(path).into_iter().map(|path| Lead { path, is_named: false }));
+                leads.extend(session_files(path).into_iter().map(|path| Lead { path, origin: LeadOrigin::Below }));
             } else {
-                leads.push(Lead { path: path.clone(), is_named: true });
+                leads.push(Lead { path: path.clone(), origin: LeadOrigin::Named });
             }
         }
         Ok(self.follow(leads.into_iter()))
@@ -161,14 +171,14 @@ impl SessionSearch {
 
     fn follow(&self, leads: impl Iterator<Item = Lead>) -> SessionFindings {
         let SessionFindings { mut candidates, mut skipped } = SessionFindings::default();
-        for Lead { path, is_named } in leads {
+        for Lead { path, origin } in leads {
             // The same file by whatever name it is given.
             let path = fs::canonicalize(&path).unwrap_or(path);
             if let Some((runtime, sessions)) = database_sessions(&path) {
                 candidates.extend(self.wanted_of(runtime, &path, sessions));
                 continue;
             }
-            match self.judge(&path, is_named) {
+            match self.judge(&path, origin) {
                 Ok(Some(candidate)) => candidates.push(candidate),
                 Ok(None) => {}
                 Err(left_out) => skipped.push(left_out),
@@ -197,14 +207,14 @@ impl SessionSearch {
     }
 
     /// Decides about one file: nothing is said of those that are not looked for.
-    fn judge(&self, path: &Path, is_named: bool) -> Result<Option<SessionCandidate>, SkippedSession> {
+    fn judge(&self, path: &Path, origin: LeadOrigin) -> Result<Option<SessionCandidate>, SkippedSession> {
         let metadata = fs::metadata(path).map_err(|error| SkippedSession::unreadable(path.to_owned(), &error))?;
         let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
         let written = written.map(Timestamp::from);
         if self.is_too_old(written) {
             return Ok(None);
         }
-        let Some(format) = self.format_of(path, is_named)? else {
+        let Some(format) = self.format_of(path, origin)? else {
             return Ok(None);
         };
         let runtime = runtime_of(&format);
@@ -216,7 +226,8 @@ impl SessionSearch {
     }
 
     /// Decides what a file is, by what it holds and by what is looked for.
-    fn format_of(&self, path: &Path, is_named: bool) -> Result<Option<Format>, SkippedSession> {
+    fn format_of(&self, path: &Path, origin: LeadOrigin) -> Result<Option<Format>, SkippedSession> {
+        let is_named = origin == LeadOrigin::Named;
         let detected = match detect(path) {
             Ok(format) => format,
             Err(NotASession::Unknown | NotASession::TooLong) if is_named && self.wanted.is_some() => {
@@ -226,8 +237,8 @@ impl SessionSearch {
                 let reason = SkipReason::Unreadable(reason.to_string());
                 return Err(SkippedSession { path: path.to_owned(), reason });
             }
-            // A document of any kind may lie below a directory.
-            Err(_) if !is_named && is_document(path) => return Ok(None),
+            // Runtimes keep documents of other kinds beside their sessions.
+            Err(_) if origin == LeadOrigin::Usual && is_document(path) => return Ok(None),
             Err(NotASession::Unreadable(source)) => {
                 return Err(SkippedSession::unreadable(path.to_owned(), &source));
             }

@@ -1,6 +1,7 @@
 //! Steps: the lines of a session, put into lanes and cut into what becomes a commit.
 
 mod batch;
+mod document;
 mod heads;
 mod kept;
 mod labels;
@@ -20,7 +21,7 @@ use contexture_core::{
 use contexture_formats::{
     Concatenation, Framing,
     codec::{Facts, OriginKind, Outline, SessionOrigin},
-    thread::{LanePlace, Placement, Start, Threader},
+    thread::{LanePlace, Placement, Threader},
 };
 use contexture_store::source::SourceSegment;
 
@@ -170,8 +171,9 @@ impl Steps {
         self.threader = Threader::resume(threads);
         self.lanes =
             lanes.into_iter().map(|state| LaneChain { state, is_resumed: true, ..LaneChain::default() }).collect();
-        let known = self.lanes.iter().filter_map(|lane| lane.state.head.clone().zip(lane.state.tip));
-        self.heads = SessionHeads::at(known);
+        let lanes = self.lanes.iter().enumerate();
+        self.heads =
+            SessionHeads::at(lanes.filter_map(|(at, lane)| Some((at, lane.state.head.clone()?, lane.state.tip))));
         self.parent = parent.or(self.parent.take());
         self.last_at = last_at.unwrap_or(self.last_at);
         self.session = session;
@@ -215,56 +217,6 @@ impl Steps {
     /// Takes a record that nobody understands: it stays where it is.
     pub(crate) fn take_unknown(&mut self, bytes: &[u8], start: Option<u64>) {
         self.take(&Outline::default(), bytes, start);
-    }
-
-    /// Takes a document that is the session as it is now, in the place of what it was before.
-    pub(crate) fn take_whole(&mut self, outline: &Outline, bytes: &[u8]) {
-        self.learn(&outline.facts);
-        self.last_at = outline.at.unwrap_or(self.last_at);
-        if self.lanes.is_empty() {
-            self.begin_lane(&Start::Root, None);
-        }
-        let kind = if self.lanes[0].state.tip.is_some() { CommitKind::Snapshot } else { CommitKind::Delta };
-        let place = LanePlace {
-            lane: 0,
-            start: None,
-            cut_before: false,
-            cut_after: true,
-            is_compaction: false,
-            turn: self.lanes[0].state.turns.newest().map_or(1, |turn| turn.saturating_add(1)),
-            leaf: None,
-        };
-        let step = self.lanes[0].step.insert(OpenStep::new(kind, Vec::new()));
-        step.add(self.framing, &place, outline, bytes, Some(0));
-        self.end_step(0);
-    }
-
-    /// Stores what lies between the stretches of a document that are part of commits.
-    pub(crate) fn fill_gaps(&mut self, document: &[u8], known: Vec<SourceSegment>) {
-        self.segments.extend(known);
-        self.segments.sort_unstable_by_key(|segment| segment.start);
-        let mut gaps = Vec::new();
-        let mut at = 0;
-        for segment in &self.segments {
-            gaps.push(at..segment.start);
-            at = segment.start + segment.length;
-        }
-        gaps.push(at..document.len() as u64);
-        for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
-            let place = |at: u64| usize::try_from(at).expect("a document that is held has places that are counted");
-            let content = self.screen(document[place(gap.start)..place(gap.end)].to_vec(), Repetition::Likely);
-            let artifact = *content.id();
-            self.segments.push(SourceSegment {
-                start: gap.start,
-                length: gap.end - gap.start,
-                artifact,
-                part_start: 0,
-            });
-            // What separates elements is the same nearly everywhere.
-            if !self.asides.iter().any(|aside| *aside.id() == artifact) {
-                self.asides.push(content);
-            }
-        }
     }
 
     /// Ends every step, because of something that is not in the session.
@@ -453,6 +405,10 @@ impl Steps {
             return;
         }
         let OpenStep { kind, turn, bytes, runs, lines, times, title, session, kept, .. } = step;
+        let labels = self.labels().or(&self.lanes[lane].state.labels);
+        // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
+        let is_told = turn > 0 || labels.model.is_some() || self.settings.agent.is_some() || kept.is_some();
+        let says_something = is_told || self.says_something(&bytes);
         let framing = if kept.is_some() { Framing::Document } else { self.framing };
         let (opening, closing) = (framing.opening(lines), framing.closing());
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
@@ -464,11 +420,7 @@ impl Steps {
         };
         let artifact = *content.id();
         self.segments.extend(runs.iter().map(|run| run.segment(artifact, opening.len() as u64)));
-        // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
-        let labels = self.labels();
         let state = &mut self.lanes[lane].state;
-        let labels = labels.or(&state.labels);
-        let says_something = turn > 0 || labels.model.is_some() || self.settings.agent.is_some();
         (state.is_graft, state.prompt) = (false, None);
         let trigger = match kind {
             CommitKind::Compaction => Trigger::Compaction,

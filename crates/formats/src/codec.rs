@@ -24,6 +24,7 @@ pub(crate) mod gemini;
 pub(crate) mod gemini_stream;
 pub(crate) mod kiro;
 pub(crate) mod pi;
+pub(crate) mod pi_stream;
 
 mod anthropic_content;
 pub(crate) mod openai_calls;
@@ -42,7 +43,9 @@ pub(crate) mod swe_agent;
 
 use contexture_core::{Entry, Format, Timestamp};
 
-pub use bounded::{MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_VALUES, count_values, holds_too_much};
+pub use bounded::{
+    MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES, MAX_VALUES, count_values, holds_too_much, without_byte_order_mark,
+};
 
 pub(crate) use bounded::BoundedCodec;
 

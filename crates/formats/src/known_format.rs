@@ -10,7 +10,7 @@ use crate::{
         BoundedCodec, aider, anthropic, atif, bureau, claude, claude_stream,
         codex::{self, RolloutPosition},
         codex_exec, copilot, crush, cursor, droid, entire, events, gemini, gemini_stream, kiro, openai_chat,
-        openai_responses, opencode, pi, specstory, swe_agent,
+        openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
     },
     encode,
     session::RenameRule,
@@ -125,6 +125,10 @@ static KNOWN: &[KnownFormat] = &[
         rename_rule: Some(RenameRule::Pi),
         is_linked: true,
         ..KnownFormat::lines("pi-v1", "pi session (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&pi_stream::CODEC)),
+        ..KnownFormat::lines("pi-stream-v1", "pi's event stream (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&copilot::CODEC)),

@@ -4,7 +4,7 @@
 //! agents start others whose lines lie between their own. Each of these conversations is a lane. A lane is cut into
 //! turns, and where it leaves another lane says after which turn.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use contexture_core::packed;
 use serde::{Deserialize, Serialize, Serializer};
@@ -17,8 +17,8 @@ const MAX_REMEMBERED: usize = 1 << 20;
 const REMEMBERED_LATER: usize = 256;
 /// Turns that are remembered then, by what they began with and the last that was said in them.
 const TURNS_REMEMBERED: usize = 128;
-/// Sessions that are remembered of a lane. A lane of more is not told from other sessions.
-const MAX_SESSIONS: usize = 16;
+/// Sessions that are remembered of a file. The next ones in it are not told from those before.
+const MAX_SESSIONS: usize = 1024;
 /// Records that are remembered of the end of a turn. Runtimes may note something after what others refer to.
 const ENDS_REMEMBERED: usize = 3;
 
@@ -28,6 +28,10 @@ pub struct Threader {
     lanes: Vec<Lane>,
     current: usize,
     seen: Seen,
+    /// The sessions that records name: a copy keeps the names of what it was copied from.
+    sessions: BTreeSet<u64>,
+    /// Whether anybody has spoken.
+    has_begun: bool,
     /// How the current lane begins, when a rewind has opened it and nobody has written to it yet.
     opened: Option<Start>,
 }
@@ -47,9 +51,6 @@ struct Lane {
     is_answered: bool,
     /// Whether a compaction has begun and its summary has not come.
     is_compacting: bool,
-    /// The sessions that its records name: a copy keeps the names of what it was copied from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    sessions: Vec<u64>,
 }
 
 /// Where a record goes.
@@ -109,6 +110,8 @@ pub struct ThreadState {
     current: usize,
     seen: Vec<SeenRun>,
     opened: Option<Start>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    sessions: BTreeSet<u64>,
 }
 
 /// Records of one turn that came one after the other. Every capture of a session reads and writes hundreds of them.
@@ -159,8 +162,9 @@ struct Seen {
 impl Threader {
     /// Goes on where another left off.
     pub fn resume(state: ThreadState) -> Self {
-        let ThreadState { lanes, current, seen, opened } = state;
-        let mut threader = Self { lanes, current, seen: Seen::default(), opened };
+        let ThreadState { lanes, current, seen, opened, sessions } = state;
+        let has_begun = lanes.iter().any(|lane| lane.has_begun);
+        let mut threader = Self { lanes, current, seen: Seen::default(), sessions, has_begun, opened };
         for SeenRun { lane, turn, ids } in seen {
             for id in ids {
                 threader.seen.insert(id, lane, turn);
@@ -172,7 +176,8 @@ impl Threader {
     /// Returns what is needed to go on another time.
     pub fn state(&self) -> ThreadState {
         let (seen, opened) = (self.seen.recent(), self.opened.clone());
-        ThreadState { lanes: self.lanes.clone(), current: self.current, seen, opened }
+        let sessions = self.sessions.clone();
+        ThreadState { lanes: self.lanes.clone(), current: self.current, seen, opened, sessions }
     }
 
     /// Says where the next record goes.
@@ -186,11 +191,9 @@ impl Threader {
         let mut place = self.enter(lane, outline);
         place.start = start;
         place.leaf = outline.leaf.as_deref().and_then(|id| self.main_lane_of(hash(id)));
-        if let Some(session) = outline.facts.session.as_deref().map(hash) {
-            let known = &mut self.lanes[lane].sessions;
-            if known.len() < MAX_SESSIONS && !known.contains(&session) {
-                known.push(session);
-            }
+        self.has_begun |= self.lanes[lane].has_begun;
+        if self.sessions.len() < MAX_SESSIONS {
+            self.sessions.extend(outline.facts.session.as_deref().map(hash));
         }
         if let Some(id) = &outline.id {
             self.seen.insert(hash(id), as_u32(lane), place.turn);
@@ -235,10 +238,9 @@ impl Threader {
     /// file.
     fn is_of_another_session(&self, outline: &Outline) -> bool {
         let Some(session) = outline.facts.session.as_deref().map(hash) else { return false };
-        let is_new = |lane: &Lane| lane.sessions.len() < MAX_SESSIONS && !lane.sessions.contains(&session);
-        let is_named = |lane: &Lane| lane.has_begun && !lane.sessions.is_empty();
+        let is_new = (1..MAX_SESSIONS).contains(&self.sessions.len()) && !self.sessions.contains(&session);
         let begins = matches!(outline.mark, RecordMark::None | RecordMark::Turn(_)) && !outline.has_summary;
-        begins && self.lanes.iter().any(is_named) && self.lanes.iter().all(is_new)
+        begins && self.has_begun && is_new
     }
 
     /// Returns the lane that a record lies in, unless it lies beside the conversation.

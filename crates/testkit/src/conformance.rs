@@ -242,6 +242,7 @@ macro_rules! conformance {
                 a_compaction_of_the_runtime_is_one_here,
                 a_copy_of_a_session_joins_the_chain_that_it_continues,
                 garbage_in_a_session_is_named_and_kept,
+                a_session_is_read_in_whatever_encoding_it_was_written,
                 a_session_that_was_rewritten_is_taken_in_anew,
                 what_belongs_to_no_conversation_is_kept_whatever_its_size,
                 a_rollout_that_was_compressed_is_the_same_session,

@@ -16,6 +16,8 @@ pub(crate) struct FormatSigns {
     pub(crate) is_record: Option<fn(record: &Value) -> bool>,
     /// Tells whether an element of an array of messages can only be one of these.
     pub(crate) is_element: Option<fn(element: &Value) -> bool>,
+    /// The format whose head its files begin with too; a later record tells.
+    pub(crate) begins_like: Option<&'static str>,
     /// Tells whether an array in CBOR is one of these by its beginning.
     pub(crate) is_cbor: Option<fn(start: &[u8]) -> bool>,
     /// Tells whether a text is one of these by its beginning.
@@ -56,6 +58,7 @@ impl FormatSigns {
             is_head: None,
             is_record: None,
             is_element: None,
+            begins_like: None,
             is_cbor: None,
             is_text: None,
         }

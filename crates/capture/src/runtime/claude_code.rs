@@ -96,8 +96,11 @@ struct Settings {
 
 fn is_record(record: &Value) -> bool {
     let is_known = match record["type"].as_str() {
-        Some("user" | "assistant") => {
-            record["message"].is_object() && record["uuid"].is_string() && record.get("parentUuid").is_some()
+        Some(kind @ ("user" | "assistant")) => {
+            // Tools that copy sessions may leave out what a line follows, but neither its time nor whose it is.
+            let is_copied = record["message"]["role"] == kind && has_texts(record, ["timestamp"]);
+            let is_linked = record.get("parentUuid").is_some();
+            record["message"].is_object() && record["uuid"].is_string() && (is_linked || is_copied)
         }
         Some("system" | "progress" | "attachment") => has_texts(record, ["uuid", "sessionId"]),
         Some("summary") => record["leafUuid"].is_string(),

@@ -107,7 +107,9 @@ fn is_head(record: &Value) -> bool {
     let is_wrapper = record["payload"].is_object() && has_texts(record, ["timestamp", "type"]);
     // Before it wrapped each record it wrote a bare head.
     let is_bare = has_texts(record, ["id", "timestamp"]) && record.get("instructions").is_some();
-    is_wrapper || is_bare && !record["type"].is_string()
+    // Other programs write times as numbers.
+    let is_imitated = record["type"] == "session_meta" && record["payload"]["id"].is_string();
+    is_wrapper || is_imitated || is_bare && !record["type"].is_string()
 }
 
 fn is_session(path: &Path) -> bool {

@@ -30,7 +30,10 @@ impl Runtime {
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
     name: "pi",
     title: "pi",
-    formats: &[FormatSigns { is_head: Some(is_head), ..FormatSigns::of("pi-v1") }],
+    formats: &[
+        FormatSigns { is_head: Some(is_head), ..FormatSigns::of("pi-v1") },
+        FormatSigns { is_record: Some(is_event), begins_like: Some("pi-v1"), ..FormatSigns::of("pi-stream-v1") },
+    ],
     home: HomeDirectory { variable: "PI_CODING_AGENT_DIR", usual: UsualHome::User(".pi/agent") },
     session_variables: &["PI_SESSION_ID"],
     call_variable: None,
@@ -68,6 +71,17 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
 
 fn is_head(record: &Value) -> bool {
     record["type"] == "session" && has_texts(record, ["id", "timestamp", "cwd"])
+}
+
+/// Tells whether a record is an event of `--mode json`, whose first line is that of a session file.
+fn is_event(record: &Value) -> bool {
+    let kind = record["type"].as_str().unwrap_or_default();
+    match kind {
+        "message_start" | "message_end" => record["message"]["role"].is_string(),
+        "message_update" => record.get("assistantMessageEvent").is_some(),
+        "tool_execution_start" | "tool_execution_end" => has_texts(record, ["toolCallId", "toolName"]),
+        _ => false,
+    }
 }
 
 fn moment(event: &str) -> Option<HookMoment> {

@@ -34,6 +34,8 @@ pub(super) struct SessionHeads {
     places: BTreeMap<HeadName, CommitId>,
     /// The same when they were taken out the last time.
     claimed: BTreeMap<HeadName, CommitId>,
+    /// The lanes that have the heads of sessions, which tell where those are now.
+    leading: BTreeMap<HeadName, usize>,
     /// Those that have moved since the file was opened.
     moved: BTreeSet<HeadName>,
     is_rewritten: bool,
@@ -42,9 +44,14 @@ pub(super) struct SessionHeads {
 
 impl SessionHeads {
     /// Goes on where an earlier import ended.
-    pub(super) fn at(known: impl Iterator<Item = (HeadName, CommitId)>) -> Self {
-        let places: BTreeMap<_, _> = known.collect();
-        Self { claimed: places.clone(), places, ..Self::default() }
+    pub(super) fn at(known: impl Iterator<Item = (usize, HeadName, Option<CommitId>)>) -> Self {
+        let mut heads = Self::default();
+        for (lane, name, tip) in known {
+            heads.places.extend(tip.map(|tip| (name.clone(), tip)));
+            heads.leading.insert(name, lane);
+        }
+        heads.claimed.clone_from(&heads.places);
+        heads
     }
 
     /// Points a head to a commit.
@@ -109,23 +116,36 @@ impl Steps {
         let branch = |number: usize| HeadName::new(format!("{main}/branch-{number}")).ok();
         let is_branch = |head: &HeadName| head.as_str().starts_with(&format!("{main}/branch-"));
         let is_of_session = self.lanes[left].state.head.as_ref().is_none_or(|head| *head == main || is_branch(head));
-        let holder = self.lanes.iter().position(|lane| lane.state.head.as_ref() == Some(&main));
-        let holder = holder.filter(|_| is_of_session).unwrap_or(left);
+        let holder = self.leading(&main).filter(|_| is_of_session).unwrap_or(left);
         let head = self.lanes[holder].state.head.take();
         self.name(holder, branch(number));
+        if head.as_ref() == Some(&main) {
+            self.heads.leading.insert(main, number);
+        }
         head
     }
 
     /// Gives the head of the session to the lane that its runtime says it is at.
     pub(super) fn lead_with(&mut self, leaf: usize) {
         let Some(led) = self.lanes.get(leaf).filter(|led| !led.is_side) else { return };
-        let main = self.main_head(led.state.session.as_ref());
-        let Some(holder) = self.lanes.iter().position(|lane| lane.state.head == main).filter(|at| *at != leaf) else {
-            return;
-        };
+        let Some(main) = self.main_head(led.state.session.as_ref()) else { return };
+        let Some(holder) = self.leading(&main).filter(|at| *at != leaf) else { return };
         let branch = self.lanes[leaf].state.head.take();
         self.name(holder, branch);
-        self.name(leaf, main);
+        self.heads.leading.insert(main.clone(), leaf);
+        self.name(leaf, Some(main));
+    }
+
+    /// Returns the lane that has the head of a session.
+    pub(super) fn leading(&self, main: &HeadName) -> Option<usize> {
+        self.heads.leading.get(main).copied()
+    }
+
+    /// Gives a lane that begins the head of its session.
+    pub(super) fn lead_anew(&mut self, number: usize, session: Option<&GivenSessionId>) -> Option<HeadName> {
+        let main = self.main_head(session)?;
+        self.heads.leading.insert(main.clone(), number);
+        Some(main)
     }
 
     /// Names a lane, and points the head to what it holds.

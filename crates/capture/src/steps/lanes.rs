@@ -34,6 +34,11 @@ impl Steps {
         is_resumed && self.framing == Framing::Lines && step.lines <= MAX_NOTES && says_nothing(decoder, &step.bytes)
     }
 
+    /// Tells whether lines of nobody that is known say anything to a model.
+    pub(super) fn says_something(&self, bytes: &[u8]) -> bool {
+        self.framing != Framing::Lines || codec(&self.format).is_none_or(|decoder| !says_nothing(decoder, bytes))
+    }
+
     /// Opens a lane, whose first record may name its session, and returns the bytes that it shares with the turn it leaves.
     pub(super) fn begin_lane(&mut self, start: &Start, named: Option<&str>) -> Vec<u8> {
         let number = self.lanes.len();
@@ -67,14 +72,14 @@ impl Steps {
             lane.state.session = named;
             let main = self.main_head(lane.state.session.as_ref());
             // The session goes on here, as it does where a person goes back to its beginning.
-            if let Some(holder) = self.lanes.iter().position(|lane| lane.state.head == main) {
+            if let Some(holder) = main.and_then(|main| self.leading(&main)) {
                 lane.state.head = self.take_over(holder, number);
             }
         }
         if lane.state.head.is_none() {
             let session = lane.state.session.clone();
             lane.state.head = match start {
-                Start::Root | Start::Branch { .. } => self.main_head(session.as_ref()),
+                Start::Root | Start::Branch { .. } => self.lead_anew(number, session.as_ref()),
                 Start::Side { key } => self.head_beside(key, number),
             };
         }

@@ -94,6 +94,29 @@ fn what_is_no_session_is_refused_with_its_reason_and_garbage_is_named() {
 }
 
 #[test]
+fn what_is_left_out_below_a_directory_is_told_with_its_reason() {
+    let user = User::new();
+    fs::create_dir(user.path("mixed")).unwrap();
+    user.file("mixed/talk.json", r#"[{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}]"#);
+    user.file("mixed/package.json", r#"{"name":"x"}"#);
+    user.file("mixed/cut.json", r#"{"info":{"id":"ses_1"},"messages":["#);
+    user.file("mixed/packed.jsonl", "PK\u{3}\u{4}");
+    let root = user.path("").canonicalize().unwrap();
+    assert_snapshot!(user.run(&["import", "mixed"]).to_string().replace(root.to_str().unwrap(), "HOME"), @"
+    runtime               files      new    grown    commits       read  branches
+    anthropic-messages        1        1        0          1   68 bytes         0
+    [stderr]
+    Left out 1 file: it does not look like a session of any runtime or a conversation in any format that is known
+      HOME/mixed/package.json
+    Left out 1 file: it is a JSON document that breaks off after 35 bytes
+      HOME/mixed/cut.json
+    Left out 1 file: it is a ZIP archive, which is not read here
+      HOME/mixed/packed.jsonl
+    `ctx log --graph --all` shows what is there.
+    ");
+}
+
+#[test]
 fn a_file_that_is_not_here_does_not_pass_the_comparison() {
     let user = with_session();
     let ran = user.run(&["import", "--verify"]);
@@ -156,7 +179,7 @@ fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
     [exit 2]
     [stderr]
     error: invalid value 'cladue-code' for '--runtime <R>'
-      [possible values: claude-code, codex, gemini, pi, opencode, copilot, cursor, droid, kiro, crush, claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, copilot-v1, cursor-v1, droid-v1, kiro-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1]
+      [possible values: claude-code, codex, gemini, pi, opencode, copilot, cursor, droid, kiro, crush, claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, pi-stream-v1, copilot-v1, cursor-v1, droid-v1, kiro-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1]
 
       tip: a similar value exists: 'claude-code'
 

@@ -15,6 +15,7 @@ fn formats_are_listed() {
     gemini-v1              lines       Gemini CLI session (JSONL)
     gemini-stream-v1       lines       Gemini CLI's stream-json output (JSONL)
     pi-v1                  lines       pi session (JSONL)
+    pi-stream-v1           lines       pi's event stream (JSONL)
     copilot-v1             lines       GitHub Copilot CLI's log of events (JSONL)
     cursor-v1              lines       Cursor's transcript of an agent (JSONL)
     droid-v1               lines       Factory Droid session (JSONL)

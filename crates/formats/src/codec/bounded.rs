@@ -21,17 +21,29 @@ impl Codec for BoundedCodec {
     }
 
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
+        let record = self.text(record);
         self.check(record)?;
         self.0.outline(record)
     }
 
     fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
+        let record = self.text(record);
         self.check(record)?;
         self.0.step(record)
     }
 }
 
 impl BoundedCodec {
+    /// Returns a record without the mark that some editors put before the first one of a file.
+    fn text<'r>(&self, record: &'r [u8]) -> &'r [u8] {
+        match self.framing() {
+            Framing::Lines | Framing::JsonArray | Framing::Document | Framing::Sections(_) => {
+                without_byte_order_mark(record)
+            }
+            Framing::CborArray => record,
+        }
+    }
+
     fn check(&self, record: &[u8]) -> Result<(), RecordProblem> {
         let framing = self.framing();
         if record.len() > framing.max_record_bytes() {
@@ -44,6 +56,11 @@ impl BoundedCodec {
         };
         if has_many { Err(RecordProblem::too_many_values(MAX_VALUES)) } else { Ok(()) }
     }
+}
+
+/// Returns a text without the byte order mark that may come first.
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
 }
 
 impl Framing {
@@ -118,5 +135,13 @@ mod tests {
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
         assert!(codec.outline(many.as_bytes()).unwrap_err().is_too_large());
         assert!(!codec.outline(b"no json").unwrap_err().is_too_large());
+    }
+
+    #[test]
+    fn a_byte_order_mark_belongs_to_no_record() {
+        let codec = crate::codec(&contexture_core::Format::new("claude-code-v1").unwrap()).unwrap();
+        let line = "\u{feff}{\"type\":\"user\",\"sessionId\":\"s\"}";
+        assert_eq!(codec.outline(line.as_bytes()).unwrap().facts.session.as_deref(), Some("s"));
+        assert!(codec.step(line.as_bytes()).is_ok());
     }
 }

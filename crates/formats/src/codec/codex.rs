@@ -109,6 +109,10 @@ struct Event<'a> {
     #[serde(borrow)]
     thread_name: Field<'a>,
     #[serde(borrow)]
+    message: Field<'a>,
+    #[serde(borrow)]
+    text: Field<'a>,
+    #[serde(borrow)]
     turn_id: Field<'a>,
 }
 
@@ -138,6 +142,12 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
                 outline.mark = asked(&payload(record)?)?;
             }
             outline.id = label.id.into_text();
+            if kind.is_empty() && is_imitated(&line.timestamp) {
+                outline.mark = asked(&payload(record)?)?;
+            }
+        }
+        ("event_msg", "user_message") if is_imitated(&line.timestamp) => {
+            outline.mark = RecordMark::Turn(payload::<Event<'_>>(record)?.message.into_text());
         }
         ("compacted", _) => {
             outline.mark = RecordMark::Compaction { after: None };
@@ -159,6 +169,12 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
         _ => {}
     }
     Ok(outline)
+}
+
+/// Tells by how it writes times whether another program wrote a record after Codex's manner: such say what was asked in an
+/// event alone, which Codex says twice.
+fn is_imitated(timestamp: &Field<'_>) -> bool {
+    matches!(timestamp, Field::Count(_) | Field::Other)
 }
 
 fn payload<'a, T: Deserialize<'a> + Default>(record: &'a [u8]) -> serde_json::Result<T> {
@@ -315,6 +331,13 @@ fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
             let event: Event<'_> = tolerant_json::object_or_default(payload)?;
             match event.kind.text() {
                 "thread_rolled_back" => RecordStep { effect: Effect::Rewind(turns_back(&event)), entries: Vec::new() },
+                "user_message" if is_imitated(&line.timestamp) => {
+                    RecordStep::append(Entry::new(Role::User, vec![EntryPart::text(event.message.text())]))
+                }
+                "agent_reasoning" if is_imitated(&line.timestamp) => {
+                    let thought = EntryPart::Thinking { text: event.text.text().to_owned(), seal: None };
+                    RecordStep::append(Entry::new(Role::Assistant, vec![thought]))
+                }
                 _ => RecordStep::nothing(),
             }
         }

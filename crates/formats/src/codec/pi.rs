@@ -3,7 +3,7 @@
 //! Each entry names the one that it follows; the conversation is the way from the last entry to the root. The first
 //! version had no ids: there each entry follows the line before it.
 
-mod message;
+pub(super) mod message;
 
 use contexture_core::{Entry, EntryPart, Flags, Role};
 use serde::Deserialize;

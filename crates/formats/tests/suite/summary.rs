@@ -30,6 +30,7 @@ fn a_summary_is_one_message_of_its_format_whatever_the_text() {
                     "claude-stream-v1",
                     "codex-exec-v1",
                     "gemini-stream-v1",
+                    "pi-stream-v1",
                     "opencode-v1",
                     "copilot-v1",
                     "cursor-v1",

@@ -206,6 +206,38 @@ pub async fn garbage_in_a_session_is_named_and_kept<B: Backend>() {
     assert_reproduced(&store, &transcript, 0).await;
 }
 
+pub async fn a_session_is_read_in_whatever_encoding_it_was_written<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let plain = ImportedTranscript::new("s-1");
+    plain.user("u1", "", "é").assistant("a1", "u1", "two").user("u2", "a1", "three");
+    let text = fs::read_to_string(plain.path()).unwrap();
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let marked = format!("\u{feff}{text}");
+    let lists = |text: &str| {
+        let turns = r#"[{"role":"user","content":"é"},{"role":"assistant","content":"two"}]"#;
+        text.replace("LIST", turns).into_bytes()
+    };
+    let written = [
+        ("marked.jsonl", marked.clone().into_bytes(), text.len() + 3),
+        ("wide.jsonl", wide(&marked), text.len()),
+        ("unmarked.jsonl", wide(&text), text.len()),
+        ("list.json", lists("\u{feff}LIST"), lists("LIST").len() + 3),
+        ("request.json", lists("\u{feff}{\"messages\":LIST}"), lists("{\"messages\":LIST}").len() + 3),
+    ];
+    for (name, bytes, length) in written {
+        let path = plain.path().with_file_name(name);
+        fs::write(&path, bytes).unwrap();
+        let format = contexture_capture::detect(&path).unwrap();
+        let imported = Capture::new(&store).import_session(&path, format, &settings(), &mut |_| {}).await.unwrap();
+        assert_eq!((imported.bad_lines.as_slice(), imported.damage), (&[][..], None), "{name}");
+        let verified = Capture::new(&store).verify_source(&settings().machine, &path).await.unwrap();
+        assert_eq!(verified, Verified::Same { bytes: length as u64, left: 0 }, "{name}");
+    }
+    assert_eq!(texts(&store, "session/s-1").await, ["u1", "a1", "u2"]);
+    assert!(store.head(&head("session/list")).await.unwrap().is_some());
+}
+
 pub async fn a_session_that_was_rewritten_is_taken_in_anew<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;

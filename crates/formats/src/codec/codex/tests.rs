@@ -343,3 +343,30 @@ fn bare_items_of_old_rollouts_are_read_and_crlf_does_not_matter() {
     assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
     assert_eq!(dialogue.losses.counts(), []);
 }
+
+#[test]
+fn a_rollout_of_another_program_says_what_was_asked_in_events() {
+    let line =
+        |kind: &str, payload: Value| json!({"type": kind, "timestamp": 1737200001.5, "payload": payload}).to_string();
+    let records = [
+        line("session_meta", json!({"id": "s", "cwd": "/w"})),
+        line("event_msg", json!({"type": "user_message", "message": "go"})),
+        line("event_msg", json!({"type": "agent_reasoning", "text": "hm"})),
+        line("response_item", json!({"role": "assistant", "content": [{"type": "output_text", "text": "done"}]})),
+    ];
+    assert_eq!(CODEC.outline(records[1].as_bytes()).unwrap().mark, RecordMark::Turn(Some("go".into())));
+    let mut replay = Replay::default();
+    records.iter().for_each(|record| replay.take(CODEC.step(record.as_bytes()).unwrap()));
+    let said: Vec<_> = replay.into_entries().into_iter().map(|entry| (entry.role, entry.parts)).collect();
+    let expected = [
+        (Role::User, vec![EntryPart::text("go")]),
+        (Role::Assistant, vec![EntryPart::Thinking { text: "hm".into(), seal: None }]),
+        (Role::Assistant, vec![EntryPart::text("done")]),
+    ];
+    assert_eq!(said, expected);
+    // Codex itself writes the prompt once more.
+    let own =
+        json!({"type": "event_msg", "timestamp": AT, "payload": {"type": "user_message", "message": "go"}}).to_string();
+    assert_eq!(CODEC.step(own.as_bytes()), Ok(RecordStep::nothing()));
+    assert_eq!(CODEC.outline(own.as_bytes()).unwrap().mark, RecordMark::None);
+}

@@ -95,7 +95,7 @@ struct PiReasoning<'a> {
 }
 
 /// Returns what a message says.
-pub(super) fn entry(raw: &RawValue) -> serde_json::Result<Entry> {
+pub(in crate::codec) fn entry(raw: &RawValue) -> serde_json::Result<Entry> {
     let message: Message<'_> = tolerant_json::object_or_default(raw)?;
     Ok(match message.role.text() {
         "user" => {
@@ -147,7 +147,7 @@ pub(super) fn branch_summary(summary: &str) -> Entry {
 }
 
 /// Reads content that no model wrote.
-pub(super) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
+pub(in crate::codec) fn content(raw: Option<&RawValue>) -> serde_json::Result<Vec<EntryPart>> {
     blocks(raw, "")
 }
 

@@ -1,0 +1,19 @@
+//! What a file is that is no session, where its first bytes tell.
+
+/// Bytes among which none of text is zero.
+const TEXT_BYTES: usize = 4 * 1024;
+
+/// Names what a file is, by how it begins.
+pub(super) fn what(head: &[u8]) -> Option<&'static str> {
+    const BEGINNINGS: [(&[u8], &str); 6] = [
+        (b"SQLite format 3\0", "a SQLite database of no runtime whose databases are known"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\xFD7zXZ\0", "compressed with xz"),
+        (b"BZh", "compressed with bzip2"),
+        (b"7z\xBC\xAF\x27\x1C", "a 7z archive"),
+        (b"%PDF-", "a PDF document"),
+    ];
+    let beginning = BEGINNINGS.into_iter().find(|(beginning, _)| head.starts_with(beginning));
+    let is_binary = || head.iter().take(TEXT_BYTES).any(|byte| *byte == 0);
+    beginning.map(|(_, name)| name).or_else(|| is_binary().then_some("no text"))
+}
