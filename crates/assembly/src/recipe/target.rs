@@ -6,7 +6,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Rendering, TargetSpec};
-use crate::{mistake::meant, nearest::nearest, standard::Audience};
+use crate::{
+    mistake::meant,
+    nearest::nearest,
+    standard::{Audience, InjectionPoint},
+};
 
 /// Says that a text names no target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +70,21 @@ impl FromStr for TargetSpec {
     }
 }
 
+impl TargetSpec {
+    /// Returns where what is assembled for the target usually becomes visible.
+    pub const fn injection_point(self) -> InjectionPoint {
+        match (self.audience, self.rendering) {
+            (Audience::Model, Rendering::Prompt) => InjectionPoint::UserMessageAppendix,
+            (Audience::Model, _) => InjectionPoint::MessageHistory,
+            (Audience::Tool, _) => InjectionPoint::ToolArgument,
+            (Audience::Runtime, _) => InjectionPoint::RuntimeMetadata,
+            (Audience::Ui | Audience::User, _) => InjectionPoint::UiPanel,
+            (Audience::Reviewer | Audience::EvidenceExport, _) => InjectionPoint::ReviewExport,
+            (Audience::PeerAgent, _) => InjectionPoint::PeerAgentMessage,
+        }
+    }
+}
+
 impl fmt::Display for TargetSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { audience, rendering } = self;
@@ -117,6 +136,17 @@ mod tests {
         assert_eq!(read("reviewer").unwrap(), "reviewer:prompt");
         assert_eq!(read("openai-chat").unwrap(), "model:openai-chat");
         assert_eq!(read("peer_agent:anthropic").unwrap(), "peer_agent:anthropic");
+    }
+
+    #[test]
+    fn a_target_says_where_it_usually_is_given_something() {
+        let point = |text: &str| text.parse::<TargetSpec>().unwrap().injection_point();
+        assert_eq!(point("anthropic"), InjectionPoint::MessageHistory);
+        assert_eq!(point("codex"), InjectionPoint::MessageHistory);
+        assert_eq!(point("prompt"), InjectionPoint::UserMessageAppendix);
+        assert_eq!(point("tool"), InjectionPoint::ToolArgument);
+        assert_eq!(point("reviewer:anthropic"), InjectionPoint::ReviewExport);
+        assert_eq!(point("peer_agent"), InjectionPoint::PeerAgentMessage);
     }
 
     #[test]

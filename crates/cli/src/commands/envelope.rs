@@ -133,9 +133,9 @@ enum Action {
         /// What the target's own system calls it
         #[arg(long, value_name = "N")]
         native_id: Option<String>,
-        /// Where it went
-        #[arg(long, value_name = "P", default_value = "message_history")]
-        point: InjectionPoint,
+        /// Where it went [default: where such a target usually is given something]
+        #[arg(long, value_name = "P")]
+        point: Option<InjectionPoint>,
         /// What was sent, if that is not what was assembled
         #[arg(long, value_name = "FILE", value_parser = Input::parser())]
         sent: Option<Input>,
@@ -231,6 +231,7 @@ impl Envelope {
                 });
                 let made = made.ok_or_else(|| no_target(id, &document, target.exact, target.audience))?;
                 let spec = made.outcome.target;
+                let point = point.unwrap_or_else(|| spec.injection_point());
                 let injected = engine.inject(id, spec, point, native_id, sent).await?;
                 match output.shape() {
                     Shape::Json => output.document(injected),

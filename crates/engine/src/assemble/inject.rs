@@ -72,7 +72,10 @@ fn injection_record(
     artifact: ArtifactId,
     at: Timestamp,
 ) -> standard::ContextInjection {
-    let metadata = json!({"artifact": artifact.to_string(), "rendering": target.rendering});
+    let mut metadata = json!({"artifact": artifact.to_string(), "rendering": target.rendering});
+    if point == InjectionPoint::Custom {
+        metadata["injection_point"] = target.to_string().into();
+    }
     standard::ContextInjection {
         schema_version: standard::VERSION.to_owned(),
         injection_id: standard::ContextInjectionId::new(format!("{envelope}/injection/{target}/{}", at.as_micros()))
