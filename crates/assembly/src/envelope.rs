@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     candidate::{Priority, RunPart, Variant},
     digest::Digest,
-    item::{Item, ItemOrigin, Redaction},
+    item::{Item, ItemOrigin, Redaction, ReplacedTurns},
     pipeline::PipelineVersion,
     recipe::{BudgetLimits, Recipe, RecipeProvenance, Stability, TargetSpec},
     render::TranscriptSession,
@@ -73,6 +73,15 @@ pub struct ItemRecord {
     /// What was done to what nobody may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction: Option<Redaction>,
+    /// How sensitive it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<String>,
+    /// The media type of what was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// What of the chain it stands for, where it is the summary of a compaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<ReplacedTurns>,
     /// Whether it sums up a turn that may be left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_summary: bool,
@@ -412,6 +421,20 @@ impl Prefix {
     }
 }
 
+impl Envelope {
+    /// Returns the summaries of the chain's own compactions that some target was given, with what they stand for.
+    pub fn chain_compactions(&self) -> impl Iterator<Item = (&ItemRecord, &ReplacedTurns)> {
+        let is_in = |item: &ItemRecord| {
+            self.targets
+                .iter()
+                .flat_map(|target| &target.outcome.blocks)
+                .any(|block| block.item.as_ref() == Some(&item.id))
+        };
+        let found = self.items.iter().filter_map(|item| Some((item, item.replaces.as_ref()?)));
+        found.filter(move |(item, _)| is_in(item))
+    }
+}
+
 impl ItemRecord {
     /// Describes an item of some inputs.
     pub fn of(item: &Item, inputs: &Inputs) -> Self {
@@ -425,6 +448,9 @@ impl ItemRecord {
             visibility: item.visibility.clone(),
             trust: item.trust.clone(),
             redaction: item.redaction.clone(),
+            sensitivity: item.sensitivity.clone(),
+            media_type: item.media_type.clone(),
+            replaces: item.replaces.clone(),
             is_summary: matches!(item.part, RunPart::Summary(_)),
         }
     }

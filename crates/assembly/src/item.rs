@@ -43,6 +43,15 @@ pub struct Item {
     /// When it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
+    /// How sensitive it is, in words of whoever gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<String>,
+    /// The media type of what was given; that of its content if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// What of the chain it stands for, where it is the summary of a compaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<ReplacedTurns>,
     /// All of it.
     pub content: ItemContent,
     /// A shorter form that may stand for it.
@@ -64,6 +73,17 @@ pub struct ItemOrigin {
     /// The commit that it lies in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitId>,
+}
+
+/// Turns of a chain that a compaction replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplacedTurns {
+    /// How many commits.
+    pub commits: u64,
+    /// The newest of them.
+    pub last: CommitId,
+    /// What caused the compaction, as its commit says.
+    pub trigger: String,
 }
 
 /// What was done to what nobody may see.

@@ -33,7 +33,7 @@ pub use candidate::{Candidate, CandidateId, Measured, Priority, PromptPlace, Run
 pub use counter::{Chars4, ClaudeEstimate, OpenAi, TokenCounter, UnknownCounter, counter, counters};
 pub use counts::TokenCounts;
 pub use digest::{Digest, NoDigest};
-pub use item::{Hold, Item, ItemContent, ItemOrigin, Redaction, Voice};
+pub use item::{Hold, Item, ItemContent, ItemOrigin, Redaction, ReplacedTurns, Voice};
 pub use measure::{CharCount, Size, TokenCount};
 pub use mistake::{ActualValue, Mistake, MistakeKind};
 pub use nearest::nearest;

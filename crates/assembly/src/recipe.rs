@@ -91,6 +91,8 @@ pub struct BudgetSpec {
     pub overflow: OverflowStrategy,
     /// What happens to what is required and does not fit, where the overflow does not cut it.
     pub required: RequiredOverflow,
+    /// How long may be searched, in milliseconds: after that no further search begins. No limit if absent.
+    pub max_search_ms: Option<u64>,
 }
 
 vocabulary! {
@@ -175,6 +177,9 @@ pub struct SourceSpec {
     /// How far its items can be trusted, in words of the recipe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
+    /// How sensitive its items are, in words of the recipe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<String>,
 }
 
 /// What a source reads.
@@ -298,7 +303,7 @@ impl BudgetSpec {
     /// Returns a budget that nothing exceeds.
     pub(crate) fn without_limits(overflow: OverflowStrategy) -> Self {
         let (limits, targets) = (BudgetLimits::default(), BTreeMap::new());
-        Self { limits, targets, overflow, required: RequiredOverflow::Reject }
+        Self { limits, targets, overflow, required: RequiredOverflow::Reject, max_search_ms: None }
     }
 
     /// Returns the limits that hold for a target.

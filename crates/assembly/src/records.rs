@@ -1,6 +1,8 @@
 //! From envelopes to records of the standard: each stage of the pipeline has its record.
 
 mod compaction;
+mod ranking;
+mod traits;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,13 +16,16 @@ use crate::{
     pipeline::AssembledTarget,
     recipe::TargetSpec,
     standard::{
-        AssemblyBlock, AssemblyId, Audience, Binding, BlockId, BudgetId, ContentMode, ContextAssembly, ContextBudget,
-        ContextEnvelope, ContextEnvelopeId, ContextEvent, ContextInjection, ContextItem, ContextScope,
-        ContextSelection, ContextSurface, ContextWindow, Export, ItemId, Lifecycle, MissingContext, OmissionReason,
-        Omitted, OmittedRef, RecordReference, RedactionState, SegmentId, SelectionId, SourceId, SourceRef, SurfaceId,
-        SurfaceKind, Truncation, VERSION, WindowId, WindowSegment,
+        self, AssemblyBlock, AssemblyId, Audience, Binding, BlockId, BudgetId, ContentMode, ContextAssembly,
+        ContextBudget, ContextEnvelope, ContextEnvelopeId, ContextEvent, ContextInjection, ContextItem, ContextKind,
+        ContextScope, ContextSelection, ContextSurface, ContextWindow, Export, ItemId, Lifecycle, MissingContext,
+        OmissionReason, Omitted, OmittedRef, RecordReference, RedactionState, SegmentId, SelectionId, SourceId,
+        SourceRef, SurfaceId, SurfaceKind, Truncation, VERSION, WindowId, WindowSegment,
     },
 };
+
+/// The item that says what the model is asked now.
+const TRIGGER: &str = "trigger";
 
 /// All that belongs to an envelope.
 #[derive(Debug, Clone)]
@@ -109,6 +114,9 @@ impl<'p> Writer<'p> {
                 export.add(compaction);
             }
         }
+        for (item, replaced) in document.chain_compactions() {
+            export.add(self.chain_summary(item, replaced)).add(self.chain_compaction(item, replaced));
+        }
         for sent in &self.parcel.sent {
             export.add_content(sent);
         }
@@ -139,12 +147,15 @@ impl<'p> Writer<'p> {
             source_id: SourceId::new(self.named("source", item.id.as_str())).expect("it is not empty"),
             uri: item.origin.uri.clone(),
             source_kind: item.origin.kind.clone(),
-            selector: None,
+            selector: self.given.get(&item.id).and_then(|given| traits::selector(given)),
             digest: Some(item.origin.digest.to_string()),
-            authority: None,
+            authority: Some(traits::authority(item, &self.parcel.document)),
             license: None,
             retrieved_at: Some(self.parcel.document.created_at),
-            modified_at: None,
+            modified_at: match item.origin.hold {
+                Hold::Pinned => self.given.get(&item.id).and_then(|given| given.at),
+                Hold::Live => None,
+            },
             provenance_refs: Vec::new(),
             external_mappings: Vec::new(),
             metadata,
@@ -157,23 +168,29 @@ impl<'p> Writer<'p> {
     }
 
     fn item(&self, item: &ItemRecord) -> ContextItem {
-        let metadata = json!({"segment": item.segment, "priority": item.priority, "is_summary": item.is_summary});
+        let mut metadata =
+            object(json!({"segment": item.segment, "priority": item.priority, "is_summary": item.is_summary}));
+        let title = item.title.clone().unwrap_or_else(|| item.id.as_str().to_owned());
+        if item.kind == ContextKind::Custom {
+            metadata.insert("context_kind".to_owned(), title.clone().into());
+        }
+        let given = self.given.get(&item.id);
         ContextItem {
             schema_version: VERSION.to_owned(),
             item_id: ItemId::new(self.named("item", item.id.as_str())).expect("it is not empty"),
             context_kind: item.kind,
             content_mode: ContentMode::Ref,
             visibility: item.visibility.clone().unwrap_or_else(|| Audience::ALL.to_vec()),
-            title: Some(item.title.clone().unwrap_or_else(|| item.id.as_str().to_owned())),
+            title: Some(title),
             content: None,
             content_ref: Some(reference("content", item.origin.digest.to_string())),
-            mime_type: None,
+            mime_type: given.map(|given| traits::media_type(given).to_owned()),
             language: None,
             token_estimate: self.tokens.get(&item.id).copied(),
-            byte_size: None,
-            freshness: None,
+            byte_size: given.map(|given| traits::byte_size(given)),
+            freshness: Some(traits::freshness(item, self.made_at(item))),
             trust_level: item.trust.clone(),
-            sensitivity: None,
+            sensitivity: Some(traits::sensitivity(item).to_owned()),
             redaction_state: Some(item.redaction.as_ref().map_or(RedactionState::None, |redaction| redaction.state)),
             priority: Some(Number::from(match item.priority {
                 Priority::Required => 3,
@@ -183,7 +200,7 @@ impl<'p> Writer<'p> {
             })),
             created_at: Some(self.made_at(item)),
             source_refs: vec![RecordReference::Id(self.named("source", item.id.as_str()))],
-            metadata: object(metadata),
+            metadata,
             more: item.redaction.as_ref().map(redacted).unwrap_or_default(),
         }
     }
@@ -230,7 +247,13 @@ impl<'p> Writer<'p> {
             capability_refs: Vec::new(),
             policy_refs: Vec::new(),
             visibility: document.targets.iter().map(|target| target.outcome.target.audience).collect(),
-            metadata: unread.map(|unread| object(json!({"unread": unread}))).unwrap_or_default(),
+            metadata: {
+                let mut metadata = unread.map(|unread| object(json!({"unread": unread}))).unwrap_or_default();
+                if document.scope == ContextScope::Custom {
+                    metadata.insert("surface_kind".to_owned(), document.recipe.name.as_str().into());
+                }
+                metadata
+            },
             more: Map::new(),
         }
     }
@@ -238,16 +261,22 @@ impl<'p> Writer<'p> {
     fn selection(&self, target: &TargetRecord) -> ContextSelection {
         let outcome = &target.outcome;
         let (mut selected, mut omitted) = (Vec::new(), Vec::new());
+        let mut metadata = self.other_ids();
         for decision in &outcome.decisions {
             let item_ref = self.item_ref(&decision.item);
             match &decision.fate {
                 Fate::Included { .. } => selected.push(item_ref),
-                Fate::Omitted { reason, note, tokens } => omitted.push(OmittedRef::Omitted(Omitted {
-                    item_ref,
-                    reason: *reason,
-                    metadata: object(json!({"note": note, "tokens": tokens})),
-                    more: Map::new(),
-                })),
+                Fate::Omitted { reason, note, tokens } => {
+                    if *reason == OmissionReason::Custom {
+                        metadata.insert("reason".to_owned(), note.as_str().into());
+                    }
+                    omitted.push(OmittedRef::Omitted(Omitted {
+                        item_ref,
+                        reason: *reason,
+                        metadata: object(json!({"note": note, "tokens": tokens})),
+                        more: Map::new(),
+                    }));
+                }
             }
         }
         ContextSelection {
@@ -255,18 +284,21 @@ impl<'p> Writer<'p> {
             selection_id: SelectionId::new(self.named("selection", outcome.target)).expect("it is not empty"),
             surface_id: SurfaceId::new(format!("{}/surface", self.id)).expect("it is not empty"),
             created_at: self.parcel.document.created_at,
-            query: None,
-            intent: None,
-            ranking_signals: None,
+            query: self.parcel.document.items.iter().find(|item| item.id.as_str() == TRIGGER).and_then(|item| {
+                let given = self.given.get(&item.id)?;
+                traits::plain_text(given).map(str::to_owned)
+            }),
+            intent: Some(self.intent()),
+            ranking_signals: Some(self.ranking(target)),
             selection_policy: Some(self.policy()),
             budget_ref: Some(RecordReference::Id(self.named("budget", outcome.target))),
-            rationale: None,
+            rationale: Some(self.rationale(target)),
             actor_ref: Some(reference("actor", self.parcel.document.actor.clone())),
             model_ref: None,
             candidate_item_refs: outcome.decisions.iter().map(|decision| self.item_ref(&decision.item)).collect(),
             selected_item_refs: selected,
             omitted_item_refs: omitted,
-            metadata: Map::new(),
+            metadata,
             more: self.correlation(),
         }
     }
@@ -291,6 +323,9 @@ impl<'p> Writer<'p> {
             "token_counter_version": document.counter.version,
             "over_budget_tokens": outcome.over_budget_tokens,
             "recipe": document.recipe.name,
+            "max_chars": outcome.limits.max_chars,
+            "max_search_ms": self.parcel.inputs.recipe.budget.max_search_ms,
+            "visibility": self.visible(target),
         });
         ContextBudget {
             schema_version: VERSION.to_owned(),
@@ -442,6 +477,7 @@ impl<'p> Writer<'p> {
                 .map(|injection| RecordReference::Id(injection.injection_id.as_str().to_owned()))
                 .collect(),
             compaction_refs: compacted
+                .chain(document.chain_compactions().map(|(item, replaced)| self.chain_compaction(item, replaced)))
                 .map(|compaction| RecordReference::Id(compaction.compaction_id.as_str().to_owned()))
                 .collect(),
             missing_context_refs: self
@@ -456,14 +492,22 @@ impl<'p> Writer<'p> {
                 .map(|artifact| reference("artifact", artifact.to_string()))
                 .collect(),
             telemetry_refs: Vec::new(),
-            metadata: object(json!({
-                "stream": document.stream,
-                "attempt": document.attempt,
-                "recipe": document.recipe.name,
-                "recipe_digest": document.recipe.digest.to_string(),
-                "token_counter": document.counter.name,
-                "token_counter_version": document.counter.version,
-            })),
+            metadata: {
+                let mut metadata = object(json!({
+                    "stream": document.stream,
+                    "attempt": document.attempt,
+                    "recipe": document.recipe.name,
+                    "recipe_digest": document.recipe.digest.to_string(),
+                    "token_counter": document.counter.name,
+                    "token_counter_version": document.counter.version,
+                    "pipeline": document.pipeline,
+                }));
+                if document.scope == ContextScope::Custom {
+                    metadata.insert("scope".to_owned(), document.recipe.name.as_str().into());
+                }
+                metadata.extend(self.other_ids());
+                metadata
+            },
             more: self.correlation(),
         }
     }
@@ -476,8 +520,15 @@ impl<'p> Writer<'p> {
     }
 
     fn correlation(&self) -> Map<String, Value> {
-        let ids = self.parcel.document.correlation.iter();
+        let ids = self.parcel.document.correlation.iter().filter(|(key, _)| standard::is_runtime_id(key));
         ids.map(|(key, id)| (key.clone(), Value::String(id.clone()))).collect()
+    }
+
+    /// Returns the ids of the caller's runtime that the standard has no field for.
+    fn other_ids(&self) -> Map<String, Value> {
+        let ids = self.parcel.document.correlation.iter().filter(|(key, _)| !standard::is_runtime_id(key));
+        let ids: Map<String, Value> = ids.map(|(key, id)| (key.clone(), Value::String(id.clone()))).collect();
+        if ids.is_empty() { ids } else { object(json!({"correlation": ids})) }
     }
 
     fn producer(&self) -> RecordReference {

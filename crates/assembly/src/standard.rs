@@ -51,3 +51,18 @@ pub use vocabularies::{
 
 /// The version of the standard that records are written in.
 pub const VERSION: &str = "0.1.1";
+
+/// Ids of a runtime, which every record may carry.
+const RUNTIME_IDS: [&str; 6] = ["session_id", "thread_id", "turn_id", "task_id", "run_id", "attempt_id"];
+/// Ids of a runtime that events may carry besides.
+const EVENT_IDS: [&str; 5] = ["runtime_id", "step_id", "tool_call_id", "action_id", "evidence_id"];
+
+/// Tells whether a field of this name is the id of something in a runtime, which every record may carry.
+pub fn is_runtime_id(name: &str) -> bool {
+    RUNTIME_IDS.contains(&name)
+}
+
+/// Tells whether a field of this name is the id of something in a runtime, which events may carry.
+pub fn is_event_id(name: &str) -> bool {
+    is_runtime_id(name) || EVENT_IDS.contains(&name)
+}

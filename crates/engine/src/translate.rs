@@ -1,5 +1,6 @@
 //! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
 
+use contexture_assembly::ReplacedTurns;
 use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, Role, SummaryText, Timestamp};
 use contexture_formats::{
     self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target,
@@ -175,6 +176,8 @@ pub(crate) struct StretchOrigin {
     pub(crate) depth: u64,
     pub(crate) at: Timestamp,
     pub(crate) summary: Option<SummaryText>,
+    /// What it stands for, where it is a compaction.
+    pub(crate) replaces: Option<ReplacedTurns>,
 }
 
 impl Gathered {
@@ -261,6 +264,10 @@ impl Gathered {
             depth: commit.depth,
             at: commit.commit.created_at,
             summary: commit.annotations.summary.clone(),
+            replaces: commit.commit.parent.filter(|_| commit.commit.kind == CommitKind::Compaction).map(|last| {
+                let trigger = commit.commit.trigger;
+                ReplacedTurns { commits: commit.depth, last, trigger: trigger.as_str().to_owned() }
+            }),
         });
     }
 

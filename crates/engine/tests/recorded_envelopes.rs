@@ -282,18 +282,18 @@ fn envelopes_of_the_first_pipeline_are_made_again_byte_for_byte() {
 
 /// Of each assembly: the frozen inputs, the envelope, its renderings, its events.
 const RECORDED: &str = "
-art-6274b49cd029 7c05a170b0b63607 art-d6113784df6c art-cfe1d29b79d3
-art-8324818f1864 542a32dd2b62feaa art-5223b1fcfa24 art-13e43842e2fb
-art-6274b49cd029 94388a1a7da73157 art-d6113784df6c art-cfe1d29b79d3
-art-8324818f1864 542a32dd2b62feaa art-5223b1fcfa24 art-13e43842e2fb
-art-36c663316768 0c1febfc6ef6eaf9 art-186191fe8ceb art-9084eb53ea22
-art-262fc1a5af98 04e9bbad9a2420c9 art-aedfe8e8290a art-06466c773537
-art-e22321c5c405 998bc2cb340defe7 art-6a9dc2dfe5a7 art-cd6c87ca822c
-art-3e0a14fc24a1 622c47c1c66b3528 art-33958d682beb art-57a05eb38d0f
-art-539497b99fbb fc61c76a29c583b6 art-1e8a875a5df9 art-b895e36279a2
-art-cf3a457b27bd 87ff167dce6bd67e art-c03e4a05ec1a art-73c224a9d96a
-art-55a0300528d1 01ac53e5fcd1b6d2 art-50228f32d934 art-299f03c6eb50
-art-e775ed433e29 aa4ca1a689c435b9 art-507a0faa105f art-6afad14ebe6b
-art-26e776478e44 71b17d66e51f413d art-0925d2094687 art-c4d12f2d8a94
-art-515eb3ca17e7 d9514976027c6db7 art-1b642e8809b8 art-a39702f94b45
+art-55fdd80a2bae a610f964474a24d2 art-d6113784df6c art-e865cf366b93
+art-9af7604866cd 6cb2231d2f88d639 art-5223b1fcfa24 art-4d9becbc5a7e
+art-55fdd80a2bae 22eef8d16f3d5abb art-d6113784df6c art-860d87f479ea
+art-9af7604866cd 6cb2231d2f88d639 art-5223b1fcfa24 art-430510fefb77
+art-25e82c35bd7a 5e25b2d70441ed65 art-186191fe8ceb art-9fc73002c545
+art-948eea7409cf 8b7a0177a26b5877 art-aedfe8e8290a art-9c4f5efcbb8f
+art-5b2d7d12b1dd a39eadc87e2b71ea art-6a9dc2dfe5a7 art-c3cffadded40
+art-eaf1cff3eed4 d7eed277c9cac745 art-33958d682beb art-2f9cadffd982
+art-08283f29e9c0 38760e4748acc43b art-1e8a875a5df9 art-9b458817aaef
+art-c5e2cb2b4a1e 46988babc32da8fe art-c03e4a05ec1a art-9149f5a80618
+art-64e1bcf16e24 485055dca85da8ab art-50228f32d934 art-d4e892bd4f1c
+art-4f7a60b3c62b fcf9a8e7d5ab486b art-507a0faa105f art-4fd62fa4c7f3
+art-9a9af190150a 7c0c04c889c084d9 art-0925d2094687 art-ce3ca54e8460
+art-a2ce5e057a09 3cbc93adf2663491 art-1b642e8809b8 art-7c3acb7aa311
 ";

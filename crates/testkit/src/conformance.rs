@@ -11,6 +11,8 @@ pub mod artifacts;
 #[doc(hidden)]
 pub mod assemble;
 #[doc(hidden)]
+pub mod assembly_records;
+#[doc(hidden)]
 pub mod bundles;
 #[doc(hidden)]
 pub mod capture;
@@ -102,6 +104,11 @@ macro_rules! conformance {
                 exports_reach_the_highest_level,
                 what_was_really_sent_may_be_something_else,
                 a_replay_is_equal_in_another_store;
+            assembly_records:
+                items_of_a_history_are_what_they_are,
+                a_compaction_of_the_chain_is_exported_as_one,
+                every_event_of_the_standard_occurs,
+                exports_keep_to_all_that_is_recommended;
             bundles:
                 a_bundle_carries_all_that_leads_to_its_heads,
                 a_bundle_of_everything_holds_what_no_head_leads_to,

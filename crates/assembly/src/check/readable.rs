@@ -12,7 +12,7 @@ use crate::{
     mistake::ActualValue,
     nearest::nearest,
     standard::{
-        ExportVersion, Object, VERSION,
+        ExportVersion, Object, VERSION, is_runtime_id,
         shape::{Field, Shape, Vocabulary},
     },
 };
@@ -28,9 +28,6 @@ static HEADER: [Field; 6] = [
     Field { rust_name: "contents", is_required: false, shape: &Shape::Object },
     Field { rust_name: "metadata", is_required: false, shape: &Shape::Object },
 ];
-/// Ids of a runtime, which every record may carry.
-const RUNTIME_IDS: [&str; 6] = ["session_id", "thread_id", "turn_id", "task_id", "run_id", "attempt_id"];
-
 /// Checks that everything can be read.
 pub(super) fn check(document: &CheckedDocument, findings: &mut Findings) {
     let mut reader = Reader { findings, metadata: None };
@@ -124,7 +121,7 @@ impl<'f> Reader<'f> {
 
     fn unknown(&mut self, object: &Map<String, Value>, fields: &'static [Field], also: &[&str], path: &Path) {
         let is_known = |name: &str| fields.iter().any(|field| field.name() == name) || also.contains(&name);
-        for name in object.keys().filter(|name| !is_known(name) && !RUNTIME_IDS.contains(&name.as_str())) {
+        for name in object.keys().filter(|name| !is_known(name) && !is_runtime_id(name)) {
             let nearest = nearest(name, fields.iter().map(Field::name));
             self.note(path.field(name), FaultKind::UnknownField { nearest });
         }

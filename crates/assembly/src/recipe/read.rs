@@ -163,6 +163,7 @@ fn budget(reader: &mut Reader, value: Value, overflow: OverflowStrategy) -> Budg
         return BudgetSpec::without_limits(overflow);
     };
     let required = reader.optional(&mut fields, "required", word).unwrap_or(RequiredOverflow::Reject);
+    let max_search_ms = reader.optional(&mut fields, "max_search_ms", amount);
     let limits = limits(reader, &mut fields);
     let mut targets = BTreeMap::new();
     if let Some(value) = fields.take("targets")
@@ -181,7 +182,7 @@ fn budget(reader: &mut Reader, value: Value, overflow: OverflowStrategy) -> Budg
         reader.nothing_else(&own);
     }
     reader.nothing_else(&fields);
-    BudgetSpec { limits, targets, overflow, required }
+    BudgetSpec { limits, targets, overflow, required, max_search_ms }
 }
 
 fn limits(reader: &mut Reader, fields: &mut Fields) -> BudgetLimits {

@@ -65,7 +65,7 @@ impl SourceSpec {
     /// Returns a source about which nothing is said but what it reads.
     pub fn of(input: SourceInput) -> Self {
         let priority = input.default_priority();
-        Self { input, priority, kind: None, title: None, visibility: None, trust: None }
+        Self { input, priority, kind: None, title: None, visibility: None, trust: None, sensitivity: None }
     }
 
     /// Reads a source; nothing where nobody can tell what it reads.
@@ -84,9 +84,11 @@ impl SourceSpec {
         let title = reader.optional(&mut fields, "title", line);
         let visibility = reader.list(&mut fields, "visibility", filled, word);
         let trust = reader.optional(&mut fields, "trust", line);
+        let sensitivity = reader.optional(&mut fields, "sensitivity", line);
         reader.nothing_else(&fields);
         let source = Self::of(input?);
-        Some(Self { priority: priority.unwrap_or(source.priority), kind, title, visibility, trust, ..source })
+        let priority = priority.unwrap_or(source.priority);
+        Some(Self { priority, kind, title, visibility, trust, sensitivity, ..source })
     }
 
     /// Returns a source that breaks no rule, to stand for one that cannot be read while other mistakes are looked for.

@@ -71,6 +71,7 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
             targets: [].into(),
             overflow: OverflowStrategy::SummarizeLowPriority,
             required: RequiredOverflow::Include,
+            max_search_ms: None,
         },
         segments,
     })

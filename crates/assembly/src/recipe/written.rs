@@ -32,6 +32,8 @@ struct WrittenBudget<'r> {
     targets: &'r BTreeMap<Audience, BudgetLimits>,
     #[serde(skip_serializing_if = "is_usual")]
     required: RequiredOverflow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_search_ms: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
@@ -73,7 +75,12 @@ impl Serialize for Recipe {
                 several => Targets::Several(several),
             },
             overflow: budget.overflow,
-            budget: WrittenBudget { limits: budget.limits, targets: &budget.targets, required: budget.required },
+            budget: WrittenBudget {
+                limits: budget.limits,
+                targets: &budget.targets,
+                required: budget.required,
+                max_search_ms: budget.max_search_ms,
+            },
             segments,
         }
         .serialize(serializer)
@@ -92,6 +99,9 @@ impl JsonSchema for Recipe {
 
 impl WrittenBudget<'_> {
     fn is_empty(&self) -> bool {
-        self.limits == BudgetLimits::default() && self.targets.is_empty() && is_usual(&self.required)
+        self.limits == BudgetLimits::default()
+            && self.targets.is_empty()
+            && is_usual(&self.required)
+            && self.max_search_ms.is_none()
     }
 }

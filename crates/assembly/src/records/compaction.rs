@@ -2,18 +2,22 @@
 
 use std::collections::HashMap;
 
+use contexture_core::{Entry, EntryPart};
 use serde_json::{Map, Value, json};
 
 use super::{Writer, object};
 use crate::{
     envelope::{Fate, ItemDecision, ItemRecord, TargetRecord},
-    item::ItemContent,
+    item::{ItemContent, ReplacedTurns},
     standard::{
         CompactionId, CompactionMethod, CompactionTrigger, ContextCompaction, ContextSummary, ItemId, OmissionReason,
         RecordReference, SummaryId, VERSION,
     },
 };
 
+/// What the summary of a compaction leaves out.
+const CHAIN_LOSS: &str =
+    "the wording, tool calls and results of what came before are in the chain and not in the summary";
 /// What a summary of a turn leaves out.
 const LOSS: &str = "tool calls, their results and the wording of the turn are not in its summary";
 
@@ -103,6 +107,86 @@ impl Writer<'_> {
         };
         self.summing_up(target).into_iter().map(summary).collect()
     }
+}
+
+impl Writer<'_> {
+    fn of_chain(&self, kind: &str, item: &ItemRecord) -> String {
+        self.named(kind, item.id.as_str())
+    }
+
+    /// Writes a compaction that the chain itself has: what it replaced is not read, and so no item.
+    pub(super) fn chain_compaction(&self, item: &ItemRecord, replaced: &ReplacedTurns) -> ContextCompaction {
+        let (trigger, told) = match replaced.trigger.as_str() {
+            "explicit" => (CompactionTrigger::Manual, None),
+            other => (CompactionTrigger::Custom, Some(other)),
+        };
+        // Whoever wrote the summary did not say how.
+        let mut metadata =
+            object(json!({"method": "as_recorded", "commit": item.origin.commit.map(|id| id.to_string())}));
+        if let Some(told) = told {
+            metadata.insert("trigger".to_owned(), told.into());
+        }
+        ContextCompaction {
+            schema_version: VERSION.to_owned(),
+            compaction_id: CompactionId::new(self.of_chain("compaction", item)).expect("it is not empty"),
+            scope: "session".to_owned(),
+            source_item_refs: vec![replaced_turns(replaced)],
+            method: CompactionMethod::Custom,
+            created_at: self.made_at(item),
+            summary_ref: Some(RecordReference::Id(self.of_chain("summary", item))),
+            trigger: Some(trigger),
+            coverage: Some(self.chain_coverage(item, replaced)),
+            validation: Some(unreviewed()),
+            replacement_policy: Some("summary_replaces_source_in_the_chain".to_owned()),
+            loss_notes: vec![CHAIN_LOSS.to_owned()],
+            metadata,
+            more: Map::new(),
+        }
+    }
+
+    /// Writes the summary of such a compaction.
+    pub(super) fn chain_summary(&self, item: &ItemRecord, replaced: &ReplacedTurns) -> ContextSummary {
+        let said = match self.given.get(&item.id).map(|given| &given.content) {
+            Some(ItemContent::Text { text, .. }) => text.clone(),
+            Some(ItemContent::Entries(entries)) => summary_text(entries),
+            None => String::new(),
+        };
+        ContextSummary {
+            schema_version: VERSION.to_owned(),
+            summary_id: SummaryId::new(self.of_chain("summary", item)).expect("it is not empty"),
+            content: Value::String(said),
+            summary_kind: Some("compaction".to_owned()),
+            coverage: Some(self.chain_coverage(item, replaced)),
+            freshness: Some(RecordReference::Id("as_of_its_compaction".to_owned())),
+            validation: Some(unreviewed()),
+            refresh_policy: Some(RecordReference::Id("when_the_chain_is_compacted_anew".to_owned())),
+            source_item_refs: vec![replaced_turns(replaced)],
+            loss_notes: vec![CHAIN_LOSS.to_owned()],
+            open_questions: Vec::new(),
+            metadata: object(json!({"item": self.named("item", item.id.as_str())})),
+            more: Map::new(),
+        }
+    }
+
+    fn chain_coverage(&self, item: &ItemRecord, replaced: &ReplacedTurns) -> Map<String, Value> {
+        let tokens = self.tokens.get(&item.id).copied().unwrap_or(0);
+        object(json!({"commits_covered": replaced.commits, "estimated_tokens_after": tokens}))
+    }
+}
+
+/// Names the turns that lie before a compaction in its chain.
+fn replaced_turns(replaced: &ReplacedTurns) -> RecordReference {
+    let ReplacedTurns { commits, last, .. } = replaced;
+    RecordReference::Object(object(json!({"kind": "commits", "id": last.to_string(), "commits": commits})))
+}
+
+fn summary_text(entries: &[Entry]) -> String {
+    let parts = entries.iter().flat_map(|entry| &entry.parts);
+    let texts = parts.filter_map(|part| match part {
+        EntryPart::Summary { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Says that nobody looked at it.

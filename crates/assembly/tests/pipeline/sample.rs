@@ -38,6 +38,7 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
             title: None,
             visibility: None,
             trust: None,
+            sensitivity: None,
         }],
     };
     let history = SourceInput::History { beyond_compaction: false, thinking: false, max_turns: None };
@@ -52,6 +53,7 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
             targets: BTreeMap::new(),
             overflow: OverflowStrategy::SummarizeOldest,
             required: RequiredOverflow::Include,
+            max_search_ms: None,
         },
         segments: vec![
             segment("head", Stability::Stable, 0, SourceInput::System { text: Some("You help.".into()), file: None }),
@@ -101,6 +103,9 @@ pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, con
         trust: None,
         redaction: None,
         at: None,
+        sensitivity: None,
+        media_type: None,
+        replaces: None,
         content,
         compact: None,
     }

@@ -81,14 +81,18 @@ fn input() -> impl Strategy<Value = SourceInput> {
 fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = SourceSpec> {
     let about =
         (option::of(one_of(ContextKind::ALL)), option::of(line()), option::of(target_list()), option::of(line()));
-    (input, one_of(Priority::ALL), about).prop_map(|(input, priority, (kind, title, visibility, trust))| SourceSpec {
-        input,
-        priority,
-        kind,
-        title,
-        visibility,
-        trust,
-    })
+    let about = (about, option::of(line()));
+    (input, one_of(Priority::ALL), about).prop_map(
+        |(input, priority, ((kind, title, visibility, trust), sensitivity))| SourceSpec {
+            input,
+            priority,
+            kind,
+            title,
+            visibility,
+            trust,
+            sensitivity,
+        },
+    )
 }
 
 fn segment(stability: Stability) -> impl Strategy<Value = SegmentSpec> {
@@ -177,10 +181,11 @@ prop_compose! {
         own in collection::btree_map(one_of(Audience::ALL), limits(), 0..3),
         overflow in sample::select(&OVERFLOW_STRATEGIES[..]),
         required in one_of(RequiredOverflow::ALL),
+        max_search_ms in option::of(number()),
         segments in good_segments().prop_filter("no messages twice", |segments| !repeats_messages(segments)),
     ) -> Recipe {
         let targets = targets.into_iter().map(|(audience, rendering)| TargetSpec { audience, rendering }).collect();
-        let budget = BudgetSpec { limits, targets: own, overflow, required };
+        let budget = BudgetSpec { limits, targets: own, overflow, required, max_search_ms };
         Recipe { name, description, scope, counter: counter.to_owned(), targets, budget, segments }
     }
 }

@@ -23,6 +23,7 @@ overflow = "reject"
 max_tokens = 100_000
 reserved_tokens = 8_000
 required = "include"
+max_search_ms = 500
 [budget.targets.reviewer]
 max_tokens = 4_000
 reserved_tokens = 0
@@ -45,6 +46,7 @@ title = "So far"
 kind = "thread_summary"
 visibility = ["model", "ui"]
 trust = "own"
+sensitivity = "internal"
 priority = "high"
 "#;
 
@@ -68,6 +70,7 @@ fn full() -> Recipe {
             targets: [(Audience::Reviewer, limits(4_000, 0))].into(),
             overflow: OverflowStrategy::Reject,
             required: RequiredOverflow::Include,
+            max_search_ms: Some(500),
         },
         segments: vec![
             SegmentSpec {
@@ -91,6 +94,7 @@ fn full() -> Recipe {
                     title: Some("So far".to_owned()),
                     visibility: Some(vec![Audience::Model, Audience::Ui]),
                     trust: Some("own".to_owned()),
+                    sensitivity: Some("internal".to_owned()),
                 }],
             },
         ],
@@ -176,6 +180,7 @@ fn limits_of_a_target_take_the_place_of_the_others_one_by_one() {
         targets: [(Audience::Tool, BudgetLimits { max_tokens: Some(10), ..BudgetLimits::default() })].into(),
         overflow: OverflowStrategy::Reject,
         required: RequiredOverflow::Reject,
+        max_search_ms: None,
     };
     assert_eq!(budget.limits_for(Audience::Model), budget.limits);
     let expected = BudgetLimits { max_tokens: Some(10), max_items: Some(7), ..BudgetLimits::default() };

@@ -198,6 +198,7 @@ impl ItemMaker<'_> {
         Item {
             kind: ContextKind::ThreadSummary,
             title: Some(title),
+            at: Some(at),
             ..self.item(format!("{commit}#summary"), commit, depth, 0, RunPart::Summary(depth), content)
         }
     }
@@ -229,12 +230,21 @@ impl ItemMaker<'_> {
             let number = numbers[first];
             numbers[first] += 1;
             let id = format!("{}#{number}", origin.commit);
-            let at = unit.iter().find_map(|(_, entry)| entry.at);
+            let at = unit.iter().find_map(|(_, entry)| entry.at).or(Some(origin.at));
+            let kind = self.placed.source.kind.unwrap_or_else(|| kind(&unit));
+            // Of a compaction, the summary stands for what was before it.
+            let replaces = origin.replaces.clone().filter(|_| kind == ContextKind::ThreadSummary && number == 0);
             let title = title(&unit);
             let entries = unit.into_iter().map(|(_, entry)| Entry { group: None, ..entry }).collect();
             let part = RunPart::Step(origin.depth);
             let content = ItemContent::Entries(entries);
-            items.push(Item { at, title, ..self.item(id, origin.commit, origin.depth, number, part, content) });
+            items.push(Item {
+                at,
+                title,
+                kind,
+                replaces,
+                ..self.item(id, origin.commit, origin.depth, number, part, content)
+            });
         }
         items
     }
@@ -268,6 +278,9 @@ impl ItemMaker<'_> {
             trust: source.trust.clone(),
             redaction,
             at: None,
+            sensitivity: source.sensitivity.clone(),
+            media_type: None,
+            replaces: None,
             content,
             compact: None,
         }
@@ -298,6 +311,24 @@ fn units(entries: Vec<(usize, Entry)>) -> Vec<Vec<(usize, Entry)>> {
         }
     }
     units
+}
+
+/// Returns what a step is, in a word of the standard.
+fn kind(unit: &[(usize, Entry)]) -> ContextKind {
+    let parts = || unit.iter().flat_map(|(_, entry)| &entry.parts);
+    if parts().any(|part| matches!(part, EntryPart::ToolResult { .. })) {
+        ContextKind::ToolResult
+    } else if parts().any(|part| matches!(part, EntryPart::Summary { .. })) {
+        ContextKind::ThreadSummary
+    } else if unit.iter().all(|(_, entry)| entry.role == Role::User && entry.flags.meta) {
+        ContextKind::RuntimeState
+    } else if unit.iter().all(|(_, entry)| entry.role == Role::User) {
+        ContextKind::UserMessage
+    } else if unit.iter().all(|(_, entry)| entry.role == Role::System) {
+        ContextKind::SystemPrompt
+    } else {
+        ContextKind::SessionHistory
+    }
 }
 
 /// Says in a few words who does what in a step.

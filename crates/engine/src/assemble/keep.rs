@@ -112,7 +112,7 @@ impl Contexture {
         let mut bytes = Vec::with_capacity(document.items.len() * BYTES_PER_ITEM);
         serde_json::to_writer(&mut bytes, &document).expect("a document has text keys");
         let id = EnvelopeId::of(&bytes);
-        let events = event::of_assembly(&document, id, self.source())?;
+        let events = event::of_assembly(&document, id, self.source(), previous.as_ref())?;
         let missing = document.gaps.iter().map(|record| new_missing(record, &document)).collect::<Result<Vec<_>>>()?;
         let texts_counted = counted.counts.len() as u64;
         let new = NewEnvelope {

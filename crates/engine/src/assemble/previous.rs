@@ -1,15 +1,16 @@
 //! The assembly before: what an assembly is compared with.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use contexture_assembly::{
     Digest,
-    envelope::{Block, Envelope, Prefix},
+    envelope::{Block, Envelope, ItemRecord, Prefix},
     pipeline::RememberedItems,
     recipe::TargetSpec,
+    standard::ItemId,
 };
 use contexture_core::{EnvelopeId, SpaceName, Stream};
 use contexture_store::Error as StoreError;
@@ -28,6 +29,26 @@ pub(super) struct PreviousAssembly {
     pub(super) attempt: u64,
     pub(super) turn: Digest,
     targets: Vec<PreviousTarget>,
+    items: Vec<PreviousItem>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PreviousItem {
+    id: ItemId,
+    origin: PreviousOrigin,
+}
+
+#[derive(Debug, Deserialize)]
+struct PreviousOrigin {
+    digest: Digest,
+}
+
+/// How the items of an assembly differ from those of the one before.
+#[derive(Debug, Default)]
+pub(super) struct SurfaceChanges<'c> {
+    pub(super) added: Vec<&'c ItemId>,
+    pub(super) updated: Vec<&'c ItemId>,
+    pub(super) removed: Vec<&'c ItemId>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,7 +87,28 @@ impl PreviousAssembly {
             blocks: record.outcome.blocks.clone(),
         };
         let targets = document.targets.iter().map(target).collect();
-        Self { attempt: document.attempt, turn: document.turn, targets }
+        let items = document
+            .items
+            .iter()
+            .map(|item| PreviousItem { id: item.id.clone(), origin: PreviousOrigin { digest: item.origin.digest } });
+        Self { attempt: document.attempt, turn: document.turn, targets, items: items.collect() }
+    }
+
+    /// Compares its items with those of the next assembly.
+    pub(super) fn changes<'c>(&'c self, items: &'c [ItemRecord]) -> SurfaceChanges<'c> {
+        let mut changes = SurfaceChanges::default();
+        let mut before: HashMap<&ItemId, Digest> =
+            self.items.iter().map(|item| (&item.id, item.origin.digest)).collect();
+        for item in items {
+            match before.remove(&item.id) {
+                None => changes.added.push(&item.id),
+                Some(digest) if digest != item.origin.digest => changes.updated.push(&item.id),
+                Some(_) => {}
+            }
+        }
+        let is_gone = |item: &&PreviousItem| before.contains_key(&item.id);
+        changes.removed.extend(self.items.iter().filter(is_gone).map(|item| &item.id));
+        changes
     }
 
     /// Tells how much of what a target is given now it was given then.

@@ -132,6 +132,9 @@ impl Placed<'_> {
             trust: source.trust.clone(),
             redaction: text_of(&content).and_then(|text| masked::redaction(text.as_bytes())),
             at: None,
+            sensitivity: source.sensitivity.clone(),
+            media_type: None,
+            replaces: None,
             content,
             compact,
         }

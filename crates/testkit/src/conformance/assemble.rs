@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::{Backend, Harness, assert_whole, head, journal, noise, write};
 
 /// A recipe with everything in it that this suite asks for.
-const RECIPE: &str = r#"
+pub(super) const RECIPE: &str = r#"
 name = "all"
 counter = "chars4"
 target = "anthropic"
@@ -49,11 +49,11 @@ source = "missing"
 source = "trigger"
 "#;
 
-fn recipe(text: &str) -> Recipe {
+pub(super) fn recipe(text: &str) -> Recipe {
     Recipe::parse(Syntax::Toml, text.as_bytes(), "test").unwrap()
 }
 
-fn request(recipe: Recipe) -> Assemble {
+pub(super) fn request(recipe: Recipe) -> Assemble {
     Assemble {
         recipe,
         provenance: RecipeProvenance::BuiltIn,
@@ -68,16 +68,16 @@ fn request(recipe: Recipe) -> Assemble {
     }
 }
 
-fn of_commit(commit: CommitId) -> Assemble {
+pub(super) fn of_commit(commit: CommitId) -> Assemble {
     Assemble { commit: Some(commit), ..request(recipe(RECIPE)) }
 }
 
-fn items(json: &Value) -> Vec<contexture::GivenItem> {
+pub(super) fn items(json: &Value) -> Vec<contexture::GivenItem> {
     GivenItems::parse(json.to_string().as_bytes()).unwrap().0
 }
 
 /// A turn of Anthropic's messages: a question, a call with its result, an answer.
-fn turn(n: usize, words: usize) -> String {
+pub(super) fn turn(n: usize, words: usize) -> String {
     let filler = "word ".repeat(words);
     json!([
         {"role": "user", "content": format!("question {n}")},
@@ -89,7 +89,7 @@ fn turn(n: usize, words: usize) -> String {
 }
 
 /// A chain of turns, each with a summary.
-async fn chain(store: &Contexture, turns: usize, words: usize) -> Vec<CommitId> {
+pub(super) async fn chain(store: &Contexture, turns: usize, words: usize) -> Vec<CommitId> {
     let mut commits: Vec<CommitId> = Vec::new();
     for n in 0..turns {
         let mut draft =

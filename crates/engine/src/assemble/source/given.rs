@@ -49,6 +49,12 @@ pub struct GivenItem {
     /// How far it can be trusted.
     #[serde(default, alias = "trust_level")]
     pub trust: Option<String>,
+    /// How sensitive it is.
+    #[serde(default)]
+    pub sensitivity: Option<String>,
+    /// The media type of what it says.
+    #[serde(default, alias = "mime_type")]
+    pub media_type: Option<String>,
     /// Where it comes from.
     #[serde(default)]
     pub uri: Option<String>,
@@ -68,8 +74,6 @@ pub struct GivenItem {
     _schema_version: Option<String>,
     #[serde(default, rename = "content_mode")]
     _content_mode: Option<String>,
-    #[serde(default, rename = "mime_type")]
-    _mime_type: Option<String>,
     #[serde(default, rename = "source_refs")]
     _source_refs: Option<Value>,
     #[serde(default, rename = "created_at")]
@@ -151,6 +155,9 @@ impl Gathering<'_> {
                 trust: given.trust.clone().or_else(|| source.trust.clone()),
                 redaction: given.redaction().or_else(|| masked::redaction(text.as_bytes())),
                 at: None,
+                sensitivity: given.sensitivity.clone().or_else(|| source.sensitivity.clone()),
+                media_type: given.media_type.clone(),
+                replaces: None,
                 content: ItemContent::Text { text, voice, fenced: true },
                 compact: given.compact.clone().map(|text| ItemContent::Text { text, voice, fenced: true }),
             });

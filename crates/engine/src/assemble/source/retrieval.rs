@@ -36,7 +36,14 @@ impl Gathering<'_> {
         self.engine.update_index(&mut |_| ()).await?;
         // A commit that has more of the words comes first, then one that was found earlier.
         let mut found: BTreeMap<CommitId, (usize, usize, FoundCommit)> = BTreeMap::new();
+        let begin = self.engine.now();
+        let max_ms = self.request.recipe.budget.max_search_ms;
         for query in queries {
+            let passed = self.engine.now().as_micros().saturating_sub(begin.as_micros()).max(0).cast_unsigned() / 1000;
+            if max_ms.is_some_and(|max| passed >= max) {
+                self.gap("retrieval", &format!("The search took longer than {} milliseconds.", max_ms.unwrap_or(0)));
+                break;
+            }
             let request =
                 SearchRequest { query, filter: Filter::default(), max_commits: limit, max_hits: MAX_PASSAGES };
             for (rank, hit) in self.engine.search(&request).await?.into_iter().enumerate() {
