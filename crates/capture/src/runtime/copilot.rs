@@ -1,18 +1,26 @@
 //! GitHub Copilot CLI.
 
+mod hooks;
+
 use std::path::Path;
 
+use contexture_core::Trigger;
 use serde_json::Value;
 
 use super::{
     Runtime,
-    descriptor::{HomeDirectory, IdPlace, RuntimeDescriptor, SessionFiles, SessionStorage, UsualHome},
+    descriptor::{
+        HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks, SessionFiles,
+        SessionStorage, UsualHome,
+    },
 };
 use crate::{
     detect::{FormatSigns, has_texts},
     discover::is_lines,
 };
 
+/// Its name on the command line.
+const NAME: &str = "copilot";
 /// What the file of a session is called, in a directory that is named like the session.
 const EVENTS: &str = "events";
 
@@ -22,7 +30,7 @@ impl Runtime {
 }
 
 static ROW: RuntimeDescriptor = RuntimeDescriptor {
-    name: "copilot",
+    name: NAME,
     title: "Copilot CLI",
     formats: &[FormatSigns { is_head: Some(is_head), is_record: Some(is_event), ..FormatSigns::of("copilot-v1") }],
     home: HomeDirectory { variable: "COPILOT_HOME", usual: UsualHome::User(".copilot") },
@@ -38,10 +46,31 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         old_document: None,
     }),
     retention_micros: None,
-    hooks: None,
+    hooks: Some(RuntimeHooks {
+        in_home: "hooks/contexture.json",
+        in_project: ".github/hooks/contexture.json",
+        registration: HookRegistration::Extension(hooks::EXTENSION),
+        moment,
+        caution: None,
+        project_caution: Some("Copilot CLI calls hooks of a project only in folders that you trust."),
+        silent_while: "while `disableAllHooks` is set in its settings",
+    }),
     agent: None,
     stream: None,
 };
+
+/// Its own names mean the same, in case somebody else has registered us under them.
+fn moment(event: &str) -> Option<HookMoment> {
+    Some(match event {
+        "SessionStart" | "sessionStart" => HookMoment::Start,
+        "UserPromptSubmit" | "userPromptSubmitted" => HookMoment::Question,
+        "PreToolUse" | "preToolUse" => HookMoment::Call,
+        "PostToolUse" | "postToolUse" => HookMoment::Checkpoint(Trigger::ToolCall),
+        "Stop" | "agentStop" => HookMoment::Checkpoint(Trigger::TurnBoundary),
+        "SessionEnd" | "sessionEnd" => HookMoment::End,
+        _ => return None,
+    })
+}
 
 fn is_head(record: &Value) -> bool {
     record["type"] == "session.start" && has_texts(&record["data"], ["sessionId", "producer"])

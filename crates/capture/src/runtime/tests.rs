@@ -84,6 +84,7 @@ fn an_event_means_what_the_row_of_its_runtime_says() {
             Runtime::PI,
             ["session_start", "before_agent_start", "tool_call", "tool_result", "turn_end", "session_shutdown"],
         ),
+        (Runtime::COPILOT, ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"]),
     ] {
         let meant = [HookMoment::Start, HookMoment::Question, HookMoment::Call, tool, turn, HookMoment::End];
         assert_eq!(events.map(|event| moment(runtime, event)), meant, "{runtime}");

@@ -42,9 +42,9 @@ Examples:
 
 /// Has every turn of your agents kept from now on
 ///
-/// Adds hooks to the settings of Claude Code, Codex, Gemini CLI and pi, through which they tell `ctx hook` what they do,
-/// and takes in the sessions that they have kept. Says what it would change and asks before it does. What is in the
-/// settings stays there, and `--remove` takes out no more than what was added.
+/// Adds hooks to the settings of Claude Code, Codex, Gemini CLI, pi and Copilot CLI, through which they tell `ctx hook`
+/// what they do, and takes in the sessions that they have kept. Says what it would change and asks before it does. What
+/// is in the settings stays there, and `--remove` takes out no more than what was added.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Init {
