@@ -299,6 +299,7 @@ mod tests {
             (r#"{"type":"session_start","id":"s","title":"t"}"#, "droid-v1"),
             (r#"{"version":"v1","kind":"Prompt","data":{"message_id":"m","content":[]}}"#, "kiro-v1"),
             (r#"{"session":{"id":"s"},"messages":[]}"#, "crush-v1"),
+            (r#"{"cursor":{"agentId":"a"},"messages":[]}"#, "cursor-chat-v1"),
             (r#"{"v":1,"agent":"a","cli_version":"0","type":"user","ts":"t","content":[]}"#, "entire-condensed-v1"),
             (r#"{"trajectory":[],"history":[],"info":{}}"#, "swe-agent-v1"),
             ("\n# aider chat started at 2026-11-15 10:00:00\n", "aider-v1"),

@@ -9,6 +9,7 @@ mod codex;
 mod copilot;
 mod crush;
 mod cursor;
+mod cursor_chat;
 mod descriptor;
 mod dialect;
 mod droid;
@@ -73,6 +74,7 @@ impl Runtime {
         Self::OPENCODE,
         Self::COPILOT,
         Self::CURSOR,
+        Self::CURSOR_CHAT,
         Self::DROID,
         Self::KIRO,
         Self::CRUSH,

@@ -17,6 +17,7 @@ pub(crate) mod codex_exec;
 pub(crate) mod copilot;
 pub(crate) mod crush;
 pub(crate) mod cursor;
+pub(crate) mod cursor_chat;
 pub(crate) mod droid;
 pub(crate) mod entire;
 pub(crate) mod events;

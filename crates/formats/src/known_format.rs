@@ -9,8 +9,8 @@ use crate::{
     codec::{
         BoundedCodec, aider, anthropic, atif, bureau, claude, claude_stream,
         codex::{self, RolloutPosition},
-        codex_exec, copilot, crush, cursor, droid, entire, events, gemini, gemini_stream, kiro, openai_chat,
-        openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
+        codex_exec, copilot, crush, cursor, cursor_chat, droid, entire, events, gemini, gemini_stream, kiro,
+        openai_chat, openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
     },
     encode,
     session::RenameRule,
@@ -137,6 +137,11 @@ static KNOWN: &[KnownFormat] = &[
     KnownFormat {
         codec: Some(&BoundedCodec(&cursor::CODEC)),
         ..KnownFormat::lines("cursor-v1", "Cursor's transcript of an agent (JSONL)")
+    },
+    // A chat in one of Cursor's databases is written as one object, {"cursor", "messages"}.
+    KnownFormat {
+        codec: Some(&BoundedCodec(&cursor_chat::CursorChat)),
+        ..KnownFormat::stored("cursor-chat-v1", "chat in Cursor's database, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&droid::CODEC)),

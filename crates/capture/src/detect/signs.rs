@@ -44,6 +44,8 @@ pub(crate) struct DocumentFields<'d> {
     #[serde(borrow)]
     pub(crate) session: Option<&'d RawValue>,
     #[serde(borrow)]
+    pub(crate) cursor: Option<&'d RawValue>,
+    #[serde(borrow)]
     pub(crate) trajectory: Option<&'d RawValue>,
     #[serde(borrow)]
     pub(crate) history: Option<&'d RawValue>,

@@ -18,6 +18,7 @@ fn formats_are_listed() {
     pi-stream-v1           lines       pi's event stream (JSONL)
     copilot-v1             lines       GitHub Copilot CLI's log of events (JSONL)
     cursor-v1              lines       Cursor's transcript of an agent (JSONL)
+    cursor-chat-v1         bytes       chat in Cursor's database, one JSON object
     droid-v1               lines       Factory Droid session (JSONL)
     kiro-v1                lines       Kiro CLI session (JSONL)
     crush-v1               bytes       Crush session, one JSON object

@@ -5,7 +5,7 @@ use contexture_formats::{Codec, Dialogue, Replay, codec};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
-const FORMATS: [&str; 13] = [
+const FORMATS: [&str; 14] = [
     "claude-code-v1",
     "codex-v1",
     "codex-exec-v1",
@@ -14,6 +14,7 @@ const FORMATS: [&str; 13] = [
     "pi-v1",
     "copilot-v1",
     "cursor-v1",
+    "cursor-chat-v1",
     "droid-v1",
     "kiro-v1",
     "entire-condensed-v1",
@@ -37,6 +38,7 @@ fn records() -> Vec<Value> {
         "droid/6a0c8a52-6a55-4b0e-9f38-3a1f0d5b7c12.jsonl",
         "kiro/7b0c8a52-6a55-4b0e-9f38-3a1f0d5b7c13.jsonl",
         "crush/session.json",
+        "cursor-chat/chat.json",
         "entire-condensed/full.jsonl",
     ]
     .map(|file| std::fs::read_to_string(format!("{}/tests/readers/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap());

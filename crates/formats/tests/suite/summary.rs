@@ -34,6 +34,7 @@ fn a_summary_is_one_message_of_its_format_whatever_the_text() {
                     "opencode-v1",
                     "copilot-v1",
                     "cursor-v1",
+                    "cursor-chat-v1",
                     "droid-v1",
                     "kiro-v1",
                     "crush-v1",
