@@ -360,7 +360,8 @@ impl Taking<'_> {
     }
 
     fn finish(&mut self, last: Done) -> (StepBatch, Option<Saved>, u64) {
-        let Done { mut batch, outcome, replaces, session, state, size, tail, segments, tip, report } = last;
+        let Done { mut batch, outcome, replaces, session, state, is_restamped, size, tail, segments, tip, report } =
+            last;
         let SessionFile { path, format, settings } = &self.expected.file;
         let source = TranscriptSource {
             machine: settings.machine.clone(),
@@ -375,7 +376,12 @@ impl Taking<'_> {
         let is_new = outcome != FileOutcome::Unchanged;
         batch.tell_reason(self.reason, tip, settings.live_head().filter(|_| is_new));
         self.done = Some((outcome, size, tip, report));
-        (batch, is_new.then_some(Saved { source, segments, replaces }), size)
+        let saved = match (is_new, is_restamped) {
+            (true, _) => Some(Saved { source, segments, replaces }),
+            (false, true) => Some(Saved { source, segments: Vec::new(), replaces: false }),
+            (false, false) => None,
+        };
+        (batch, saved, size)
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Capture`] is to session files what [`contexture::Contexture`] is to a store; every operation is one of its methods.
 
 mod error;
+mod file_stamp;
 mod handle;
 
 mod adopt;
@@ -41,6 +42,7 @@ pub use discover::{
     session_files, touched,
 };
 pub use error::{Error, PossibleSession, PossibleSessions, Result};
+pub use file_stamp::{KnownFile, KnownFiles};
 pub use git::{
     AMBIGUOUS_TRAILER, BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit, GitId, GitRefusal,
     GitRepository, add_context_trailer,

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use self::long_record::LongRecord;
 use crate::{
     DatabaseEntry,
+    file_stamp::FileStamp,
     held_document::{DocumentInput, DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{InputTail, Piece, SessionInput, is_compressed, known_as},
@@ -48,6 +49,8 @@ pub(crate) struct Done {
     pub(crate) replaces: bool,
     pub(crate) session: Option<GivenSessionId>,
     pub(crate) state: String,
+    /// Whether only the stamp in the state is another one.
+    pub(crate) is_restamped: bool,
     pub(crate) size: u64,
     pub(crate) tail: [u8; 32],
     pub(crate) segments: Vec<SourceSegment>,
@@ -130,6 +133,7 @@ pub(crate) fn read(job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unrea
 
 fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
+    let stamps = Stamps::of(&job);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
     let mut steps = job.steps(Framing::Lines)?;
     match (state, &decoder) {
@@ -146,6 +150,7 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     let is_compressed = input.is_compressed();
     let mut lines = Lines::new(input, from);
     let (mut size, mut batched) = (from, from);
+    let mut is_broken_off = false;
     loop {
         let line = match lines.next() {
             Ok(Some(line)) => line,
@@ -191,7 +196,10 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
         match outline {
             Some(Ok(outline)) => steps.take(&outline, line.bytes, Some(line.start)),
             // Somebody may be in the middle of writing it.
-            Some(Err(problem)) if !line.is_whole && !problem.is_too_large() => break,
+            Some(Err(problem)) if !line.is_whole && !problem.is_too_large() => {
+                is_broken_off = true;
+                break;
+            }
             Some(Err(problem)) => {
                 report.bad_line(&problem);
                 steps.take_unknown(line.bytes, Some(line.start));
@@ -214,9 +222,11 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     steps.settle_heads();
     let batch = steps.batch();
     let session = steps.session();
-    let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
+    let is_whole = if is_compressed { report.damage.is_none() && !is_broken_off } else { stamps.is_all(size) };
+    let (state, is_restamped) = stamps.state(steps.state(), outcome == FileOutcome::Unchanged, is_whole)?;
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, replaces, session, state, size, tail: tail.digest(), segments, tip, report };
+    let tail = tail.digest();
+    let done = Done { batch, outcome, replaces, session, state, is_restamped, size, tail, segments, tip, report };
     Ok(messages(Message::Done(Box::new(done)))?)
 }
 
@@ -225,6 +235,7 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
     let (size, tail) = (document.bytes.len() as u64, *blake3::hash(&document.bytes).as_bytes());
     let decoder = codec(&job.format).ok_or_else(|| io::Error::other("its format is not understood"))?;
     let mut steps = job.steps(document.framing())?;
+    let stamps = Stamps::of(&job);
     let is_known = job.known.is_some();
     let known = job.known.filter(|known| known.source.format == job.format);
     let mark = known.as_ref().map(|known| known.source.mark());
@@ -233,9 +244,10 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
     if mark == Some(SourceMark { size, tail }) {
         steps.resume(state.unwrap_or_default());
         report.lanes = steps.lanes() as u64;
-        let (outcome, state, segments) = (FileOutcome::Unchanged, String::new(), Vec::new());
-        let (batch, replaces, session, tip) = (steps.batch(), false, None, steps.tip());
-        let done = Done { batch, outcome, replaces, session, state, size, tail, segments, tip, report };
+        let (outcome, segments) = (FileOutcome::Unchanged, Vec::new());
+        let (state, is_restamped) = stamps.state(State::default(), true, true)?;
+        let (batch, replaces, session, tip) = (steps.batch(), false, steps.session(), steps.tip());
+        let done = Done { batch, outcome, replaces, session, state, is_restamped, size, tail, segments, tip, report };
         return messages(Message::Done(Box::new(done)));
     }
     let taken = state.as_ref().and_then(|state| state.taken.clone());
@@ -281,15 +293,48 @@ fn read_document(document: &HeldDocument, job: ReadingJob, messages: &mut Sink<'
     let session = steps.session();
     let mut state = steps.state();
     state.taken = if is_whole { None } else { document.taken(&records, records.len()) };
-    let state = serde_json::to_string(&state).map_err(io::Error::other)?;
+    let (state, is_restamped) = stamps.state(state, false, report.damage.is_none())?;
     // Only stretches that are in the document as they are stay where they were.
     let kept = if known_records > 0 { job.segments } else { Vec::new() };
     steps.fill_gaps(&document.bytes, kept);
     steps.settle_heads();
     let (batch, tip) = (steps.batch(), steps.tip());
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, tip, report };
+    let replaces = is_known;
+    let done = Done { batch, outcome, replaces, session, state, is_restamped, size, tail, segments, tip, report };
     messages(Message::Done(Box::new(done)))
+}
+
+/// What a file is before it is read, so that a change while it is read is noticed the next time.
+struct Stamps {
+    now: Option<FileStamp>,
+    /// The state that is known, with the stamp of now, when that is another one.
+    restamped: Option<State>,
+}
+
+impl Stamps {
+    fn of(job: &ReadingJob) -> Self {
+        let is_all = job.piece.is_none() && job.reason.until.is_none() && !job.reason.goes_on;
+        let now = is_all.then(|| FileStamp::of(&job.path)).flatten();
+        let known = job.known.as_ref().and_then(|known| known.state.as_ref());
+        let restamped = known.filter(|known| now.is_some() && known.stamp != now);
+        let restamped = restamped.map(|known| known.clone().stamped(now));
+        Self { now, restamped }
+    }
+
+    /// Tells whether so many bytes are all of the file.
+    fn is_all(&self, size: u64) -> bool {
+        self.now.is_some_and(|stamp| stamp.has_bytes(size))
+    }
+
+    /// Returns the state to be kept, stamped if the file was taken in whole, and whether nothing else is new in it.
+    fn state(self, state: State, is_unchanged: bool, is_whole: bool) -> io::Result<(String, bool)> {
+        let (state, is_restamped) = match self.restamped {
+            Some(restamped) if is_unchanged && is_whole => (restamped, true),
+            _ => (state.stamped(self.now.filter(|_| is_whole)), false),
+        };
+        Ok((serde_json::to_string(&state).map_err(io::Error::other)?, is_restamped))
+    }
 }
 
 impl ReadingJob {

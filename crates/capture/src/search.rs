@@ -11,8 +11,9 @@ use contexture_core::{Format, Machine, Principal, Timestamp};
 use contexture_formats::{Codec, Framing, codec};
 
 use crate::{
-    Capture, DatabaseEntry, DatabaseSession, Error, Homes, ImportSettings, ImportedFile, NotASession, Result, Runtime,
-    SessionFile, agent_of, database_sessions, detect, discover, is_document, session_files,
+    Capture, DatabaseEntry, DatabaseSession, Error, FileOutcome, Homes, ImportSettings, ImportedFile, KnownFile,
+    KnownFiles, NotASession, Result, Runtime, SessionFile, agent_of, database_sessions, detect, discover, is_document,
+    session_files,
 };
 
 /// What is looked for: the formats of a runtime, or one.
@@ -53,6 +54,8 @@ pub struct SessionCandidate {
     pub bytes: u64,
     /// When it was last written.
     pub written: Option<Timestamp>,
+    /// What is known of it, if it was taken in and is as it was then: it need not be opened.
+    pub unchanged: Option<KnownFile>,
 }
 
 impl SessionCandidate {
@@ -60,6 +63,26 @@ impl SessionCandidate {
     pub fn is_document(&self) -> bool {
         let framing = codec(&self.format).map(Codec::framing);
         framing.is_some_and(|framing| framing != Framing::Lines) || is_document(&self.path)
+    }
+
+    /// Tells what becomes of a file that is not opened.
+    fn unread(&self, known: &KnownFile) -> ImportedFile {
+        ImportedFile {
+            path: self.path.clone(),
+            format: self.format.clone(),
+            outcome: FileOutcome::Unchanged,
+            new_commits: 0,
+            known_commits: 0,
+            lanes: known.lanes,
+            lines: 0,
+            bytes: 0,
+            bad_lines: Vec::new(),
+            bad_lines_left_out: 0,
+            damage: None,
+            forked_from: None,
+            tip: known.tip,
+            size: self.bytes,
+        }
     }
 }
 
@@ -125,6 +148,8 @@ pub struct SessionSearch {
     pub wanted: Option<WantedSessions>,
     /// Only files that were written at or after this time.
     pub since: Option<Timestamp>,
+    /// Files that need not be opened as long as they are as they were.
+    pub known: KnownFiles,
 }
 
 /// A path to look at.
@@ -174,11 +199,14 @@ impl SessionSearch {
         for Lead { path, origin } in leads {
             // The same file by whatever name it is given.
             let path = fs::canonicalize(&path).unwrap_or(path);
-            if let Some((runtime, sessions)) = database_sessions(&path) {
+            let known = self.known.unchanged(&path);
+            if known.is_none()
+                && let Some((runtime, sessions)) = database_sessions(&path)
+            {
                 candidates.extend(self.wanted_of(runtime, &path, sessions));
                 continue;
             }
-            match self.judge(&path, origin) {
+            match self.judge(&path, origin, known) {
                 Ok(Some(candidate)) => candidates.push(candidate),
                 Ok(None) => {}
                 Err(left_out) => skipped.push(left_out),
@@ -201,24 +229,38 @@ impl SessionSearch {
             format: format.clone(),
             bytes,
             written: Timestamp::from_micros(updated.saturating_mul(1000)),
+            unchanged: None,
         };
         let candidates = sessions.into_iter().map(candidate);
         candidates.filter(|session| !self.is_too_old(session.written)).collect()
     }
 
     /// Decides about one file: nothing is said of those that are not looked for.
-    fn judge(&self, path: &Path, origin: LeadOrigin) -> Result<Option<SessionCandidate>, SkippedSession> {
+    fn judge(
+        &self,
+        path: &Path,
+        origin: LeadOrigin,
+        known: Option<&KnownFile>,
+    ) -> Result<Option<SessionCandidate>, SkippedSession> {
         let metadata = fs::metadata(path).map_err(|error| SkippedSession::unreadable(path.to_owned(), &error))?;
         let written = metadata.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
         let written = written.map(Timestamp::from);
         if self.is_too_old(written) {
             return Ok(None);
         }
-        let Some(format) = self.format_of(path, origin)? else {
-            return Ok(None);
+        // Somebody may say that the file is something else than it was taken for.
+        let is_wanted =
+            |known: &&KnownFile| self.wanted.as_ref().is_none_or(|wanted| wanted.formats.contains(&known.format));
+        let unchanged = known.filter(is_wanted).cloned();
+        let format = match &unchanged {
+            Some(known) => known.format.clone(),
+            None => match self.format_of(path, origin)? {
+                Some(format) => format,
+                None => return Ok(None),
+            },
         };
-        let runtime = runtime_of(&format);
-        Ok(Some(SessionCandidate { path: path.to_owned(), runtime, format, bytes: metadata.len(), written }))
+        let (path, runtime, bytes) = (path.to_owned(), runtime_of(&format), metadata.len());
+        Ok(Some(SessionCandidate { path, runtime, format, bytes, written, unchanged }))
     }
 
     fn is_too_old(&self, written: Option<Timestamp>) -> bool {
@@ -341,7 +383,14 @@ impl Capture<'_> {
         owner: &SessionOwner,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<io::Result<ImportedFile>>> {
-        self.import_sessions(candidates.iter().map(|candidate| owner.file(candidate)).collect(), progress).await
+        let changed = candidates.iter().filter(|candidate| candidate.unchanged.is_none());
+        let changed = changed.map(|candidate| owner.file(candidate)).collect();
+        let mut read = self.import_sessions(changed, progress).await?.into_iter();
+        let result = |candidate: &SessionCandidate| match &candidate.unchanged {
+            Some(known) => Some(Ok(candidate.unread(known))),
+            None => read.next(),
+        };
+        Ok(candidates.iter().filter_map(result).collect())
     }
 }
 
@@ -360,7 +409,7 @@ mod tests {
     const CLAUDE: &str = r#"{"type":"user","message":{},"parent_tool_use_id":null,"session_id":"s"}"#;
 
     fn search(wanted: &str) -> SessionSearch {
-        SessionSearch { wanted: Some(WantedSessions::named(wanted)), since: None }
+        SessionSearch { wanted: Some(WantedSessions::named(wanted)), ..SessionSearch::default() }
     }
 
     fn session(directory: &Path, name: &str, content: &str) -> PathBuf {
@@ -384,10 +433,10 @@ mod tests {
         assert_eq!((paths(&one), one.skipped.as_slice()), (vec![&*codex], &[][..]));
         assert_eq!(one.candidates[0].runtime, "codex");
         let any = WantedSessions::any_of(&[WantedSessions::named("codex"), WantedSessions::named("claude-code")]);
-        let any = SessionSearch { wanted: any, since: None }.at(&[directory.path().to_owned()]).unwrap();
+        let any = SessionSearch { wanted: any, ..SessionSearch::default() }.at(&[directory.path().to_owned()]).unwrap();
         assert_eq!(paths(&any), [&*claude, &*codex]);
         let later = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
-        let later = SessionSearch { wanted: None, since: Some(later.into()) };
+        let later = SessionSearch { since: Some(later.into()), ..SessionSearch::default() };
         assert_eq!(paths(&later.at(&[codex]).unwrap()), Vec::<&Path>::new());
     }
 

@@ -166,7 +166,7 @@ impl Steps {
 
     /// Goes on where an earlier import ended.
     pub(crate) fn resume(&mut self, state: State) {
-        let State { threads, lanes, last_at, session, version, timing, parent, taken: _ } = state;
+        let State { threads, lanes, last_at, session, version, timing, parent, stamp: _, taken: _ } = state;
         (self.timing, self.is_told_apart) = (timing, true);
         self.threader = Threader::resume(threads);
         self.lanes =
@@ -195,6 +195,7 @@ impl Steps {
             version: self.facts.version.clone(),
             timing: self.timing,
             parent: self.parent.clone(),
+            stamp: None,
             taken: None,
         }
     }

@@ -110,7 +110,19 @@ pub(super) fn keep_document(job: &ReadingJob, messages: &mut Sink<'_>) -> io::Re
     let (batch, session, tip) = (steps.batch(), steps.session(), steps.tip());
     let state = serde_json::to_string(&steps.state()).map_err(io::Error::other)?;
     let segments = steps.into_segments();
-    let done = Done { batch, outcome, replaces: is_known, session, state, size, tail, segments, tip, report };
+    let done = Done {
+        batch,
+        outcome,
+        replaces: is_known,
+        session,
+        state,
+        is_restamped: false,
+        size,
+        tail,
+        segments,
+        tip,
+        report,
+    };
     messages(Message::Done(Box::new(done)))
 }
 

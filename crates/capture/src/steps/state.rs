@@ -5,6 +5,7 @@ use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
 use super::{labels::Labels, timing::StepTiming, turns::Turns};
+use crate::file_stamp::FileStamp;
 
 /// What is needed to go on with the rest of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub(crate) struct State {
     /// The session that started this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<Parent>,
+    /// What the file was when it was taken in to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stamp: Option<FileStamp>,
     /// How far a document was taken in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) taken: Option<Taken>,
@@ -80,6 +84,11 @@ pub(super) struct Prompt {
 }
 
 impl State {
+    /// Says what the file was when it was taken in to its end.
+    pub(crate) fn stamped(self, stamp: Option<FileStamp>) -> Self {
+        Self { stamp, ..self }
+    }
+
     /// Returns the last commit of each conversation.
     pub(crate) fn tips(&self) -> Vec<CommitId> {
         self.lanes.iter().filter_map(|lane| lane.tip).collect()

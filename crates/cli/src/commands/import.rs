@@ -15,8 +15,8 @@ use contexture::{
     wire::{ComparedFile, ImportClosing, ImportTotals, PlannedFile, SkippedFile},
 };
 use contexture_capture::{
-    Capture, Depth, FoundImport, SessionCandidate, SessionFindings, SessionSearch, SkippedSession, Verified,
-    WantedSessions,
+    Capture, Depth, FoundImport, KnownFiles, SessionCandidate, SessionFindings, SessionSearch, SkippedSession,
+    Verified, WantedSessions,
 };
 
 use crate::{
@@ -71,16 +71,20 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let found = self.findings(invocation)?;
         if self.dry_run {
+            let found = self.findings(invocation, KnownFiles::default())?;
             show_plan(&found, output)?;
             return self.expect_sessions(&found.skipped);
         }
-        let engine = invocation.open().await?;
         if self.verify {
+            let found = self.findings(invocation, KnownFiles::default())?;
+            let engine = invocation.open().await?;
             verify(&engine, &invocation.environment.machine()?, &found.candidates, output).await?;
             return self.expect_sessions(&found.skipped);
         }
+        let engine = invocation.open().await?;
+        let known = Capture::new(&engine).known_files(&invocation.environment.machine()?).await?;
+        let found = self.findings(invocation, known)?;
         sessions::tell_rescued(sessions::rescue(&engine, invocation).await?, output);
         let skipped = take_in(&engine, invocation, found, output).await?;
         self.expect_sessions(&skipped)
@@ -96,10 +100,10 @@ impl Import {
     }
 
     /// Lists what is to be taken in and what is not.
-    fn findings(&self, invocation: &Invocation) -> Result<SessionFindings> {
+    fn findings(&self, invocation: &Invocation, known: KnownFiles) -> Result<SessionFindings> {
         let now = invocation.now()?;
         let since = self.since.as_ref().map(|since| since.resolve(now)).transpose()?;
-        let search = SessionSearch { wanted: self.runtime.clone(), since };
+        let search = SessionSearch { wanted: self.runtime.clone(), since, known };
         if self.paths.is_empty() {
             Ok(search.everywhere(&invocation.environment.homes))
         } else {

@@ -55,7 +55,7 @@ struct Round {
 
 impl<'t> SessionImporter<'t> {
     pub(super) fn new(invocation: &'t Invocation, wanted: Option<WantedSessions>) -> Self {
-        let search = SessionSearch { wanted, since: None };
+        let search = SessionSearch { wanted, ..SessionSearch::default() };
         Self { invocation, search, known: HashMap::new(), is_unlinked: false, is_store_away: false }
     }
 
