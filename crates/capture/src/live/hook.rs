@@ -88,8 +88,8 @@ impl Recorder {
         let session = self.peek(&of, note);
         // Claude Code sums up by an agent that has no file.
         let is_written = agent_file.as_ref().is_none_or(|file| file.exists());
-        if let Some(text) = event.awaited().filter(|_| is_written) {
-            Self::wait_for(&session, agent_file.as_deref(), text, FLUSH_LIMIT);
+        if let Some(text) = event.awaited(*runtime).filter(|_| is_written) {
+            Self::wait_for(&session, agent_file.as_deref(), &text, FLUSH_LIMIT);
         }
         let recorded = self.record(&session, &reason, Deadline::OrEnd(watchdog.clone()))?;
         if moment == HookMoment::End {

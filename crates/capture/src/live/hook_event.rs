@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use contexture_core::{GivenSessionId, Trigger};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use crate::runtime::{HookMoment, Runtime};
 
@@ -34,6 +34,23 @@ pub struct HookInput {
     pub prompt_response: Option<String>,
     /// Why a session ended.
     pub reason: Option<String>,
+    /// When, where the runtime says it in words.
+    #[serde(deserialize_with = "words")]
+    pub timestamp: Option<String>,
+}
+
+/// Reads a text; anything else says nothing.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Words {
+        Text(String),
+        Other(IgnoredAny),
+    }
+    Ok(match Words::deserialize(deserializer)? {
+        Words::Text(text) => Some(text),
+        Words::Other(IgnoredAny) => None,
+    })
 }
 
 impl HookInput {
@@ -55,9 +72,11 @@ impl HookInput {
     }
 
     /// Returns a text that the file will hold once it is up to date with the event.
-    pub fn awaited(&self) -> Option<&str> {
+    pub fn awaited(&self, runtime: Runtime) -> Option<String> {
         let said = || self.last_assistant_message.as_deref().or(self.prompt_response.as_deref());
-        self.tool_use_id.as_deref().or_else(said).map(str::trim).filter(|text| !text.is_empty())
+        let told = self.tool_use_id.as_deref().or_else(said).map(str::trim).filter(|text| !text.is_empty());
+        let echo = || runtime.hooks().and_then(|hooks| hooks.echo).and_then(|echo| echo(self));
+        told.map(str::to_owned).or_else(echo)
     }
 
     /// Returns the file of the agent that the event is about, when that is not the session's own.

@@ -70,6 +70,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
             HookEvent::new("SessionEnd", TIMEOUT),
         ]),
         moment,
+        echo: None,
         caution: None,
         project_caution: None,
         silent_while: "",

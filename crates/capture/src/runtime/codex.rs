@@ -73,6 +73,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
             HookEvent::new("SessionEnd", END_TIMEOUT),
         ]),
         moment,
+        echo: None,
         caution: TRUST,
         project_caution: TRUST,
         silent_while: ", as it does while the hook is not trusted in it",

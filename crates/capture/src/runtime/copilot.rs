@@ -51,6 +51,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         in_project: ".github/hooks/contexture.json",
         registration: HookRegistration::Extension(hooks::EXTENSION),
         moment,
+        echo: Some(hooks::echo),
         caution: None,
         project_caution: Some("Copilot CLI calls hooks of a project only in folders that you trust."),
         silent_while: "while `disableAllHooks` is set in its settings",

@@ -10,7 +10,7 @@ use contexture_core::{RuntimeSessionId, Timestamp, Trigger};
 use contexture_store::private;
 
 use super::{SessionName, StreamEvent};
-use crate::{database::SessionDatabase, detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
+use crate::{HookInput, database::SessionDatabase, detect::FormatSigns, fork::ReadPrefix, held_document::OldDocument};
 
 /// Microseconds of a day, by which retention is counted.
 pub(super) const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
@@ -138,6 +138,8 @@ pub struct RuntimeHooks {
     pub registration: HookRegistration,
     /// Returns what an event means by its name, be it registered by us or by somebody else.
     pub moment: fn(event: &str) -> Option<HookMoment>,
+    /// Returns what of an event the session's file will hold itself, where that tells that the file has caught up.
+    pub echo: Option<fn(event: &HookInput) -> Option<String>>,
     /// What a person has to do before hooks in the home are called.
     pub caution: Option<&'static str>,
     /// The same for those in a project.

@@ -52,6 +52,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         in_project: ".pi/extensions/contexture.js",
         registration: HookRegistration::Extension(extension::EXTENSION),
         moment,
+        echo: None,
         caution: None,
         project_caution: Some("pi loads what is in a project only if you trust the project."),
         silent_while: "",

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use contexture_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::super::descriptor::HookExtension;
+use crate::HookInput;
 
 pub(super) const EXTENSION: HookExtension = HookExtension { events: EVENTS, write, is_ours, tells_of, command };
 
@@ -28,6 +30,14 @@ struct FileHook {
     r#type: String,
     bash: String,
     timeout_sec: u32,
+}
+
+/// Copilot writes a moment later than it tells, and notes each hook after all that came before it, with the time that the
+/// hook is told, in milliseconds. While a tool is at work it may write nothing for a long time, and is not waited for.
+pub(super) fn echo(event: &HookInput) -> Option<String> {
+    let ends = matches!(event.hook_event_name.as_str(), "Stop" | "SessionEnd");
+    let told: Timestamp = event.timestamp.as_deref().filter(|_| ends)?.parse().ok()?;
+    Some((told.as_micros() / 1000).to_string())
 }
 
 fn write(command: &[String]) -> String {
@@ -73,6 +83,17 @@ fn words(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_turn_is_written_down_with_its_time() {
+        let echo = |event: &str, timestamp: &str| {
+            let (hook_event_name, timestamp) = (event.to_owned(), Some(timestamp.to_owned()));
+            echo(&HookInput { hook_event_name, timestamp, ..HookInput::default() })
+        };
+        assert_eq!(echo("Stop", "2026-11-19T04:06:23.718Z").as_deref(), Some("1795061183718"));
+        assert_eq!(echo("PostToolUse", "2026-11-19T04:06:23.718Z"), None);
+        assert_eq!(echo("Stop", "noon"), None);
+    }
 
     #[test]
     fn a_file_says_whose_it_is_and_what_it_calls() {
