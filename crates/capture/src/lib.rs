@@ -58,8 +58,9 @@ pub use live::{
     SessionLookup, Sighting, ToldSession, Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
 };
 pub use origin::{
-    BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineRun, LineSubject,
-    LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, Untraced, why_commit, why_lines,
+    BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineOrigin, LineRun,
+    LineSubject, LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, UnclearContribution, Untraced,
+    why_commit, why_lines,
 };
 pub use registry::{LiveSession, OpenCall, Process, Registry};
 pub use rescue::RescuedSessions;

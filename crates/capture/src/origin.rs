@@ -8,14 +8,14 @@ mod untraced;
 use std::path::Path;
 
 use contexture::{
-    Contexture, FoundEdit, Indexing, Reasoning, Request, StoredCommit,
-    core::{CommitId, Principal},
+    Contexture, FoundEdit, Indexing, MatchGrade, Reasoning, Request, StoredCommit,
+    core::CommitId,
     wire::{BlamedLines, Certainty, CommitOrigin, EditDocument, GitCommitDocument, StoryDocument},
 };
 
 pub use self::{
-    commit::{CommitContexts, CommitSubject, ContextContribution},
-    finder::OriginFinder,
+    commit::{CommitContexts, CommitSubject, ContextContribution, UnclearContribution},
+    finder::{LineOrigin, OriginFinder},
     lines::{BlamedFile, LineRun, LineSubject, LineTarget},
     untraced::Untraced,
 };
@@ -30,6 +30,8 @@ pub struct ContextOrigin {
     pub commit: CommitId,
     /// The call that did it, where it was found.
     pub edit: Option<FoundEdit>,
+    /// How the text agrees with what that wrote.
+    pub grade: Option<MatchGrade>,
 }
 
 /// What an origin is told with.
@@ -41,6 +43,8 @@ pub struct OriginStory {
     pub commit: StoredCommit,
     /// The call that did it, where it was found.
     pub edit: Option<FoundEdit>,
+    /// How the text agrees with what that wrote.
+    pub grade: Option<MatchGrade>,
     /// What was asked for.
     pub request: Option<Request>,
     /// What the model said or thought before.
@@ -54,6 +58,8 @@ pub struct RecordingCommit {
     pub commit: GitCommit,
     /// The contexts that it names and that are here.
     pub recorded: Vec<CommitId>,
+    /// The contexts that it says it may come from and that are here.
+    pub possible: Vec<CommitId>,
     /// What it names that is not here.
     pub unknown: Vec<String>,
 }
@@ -65,8 +71,6 @@ pub struct OriginSources<'s> {
     pub engine: &'s Contexture,
     /// The git that is asked.
     pub git: &'s Git,
-    /// Who commits in the repositories here.
-    pub user: &'s Principal,
 }
 
 /// What is told while the index is brought up to date.
@@ -78,10 +82,10 @@ pub async fn why_lines(
     target: &LineTarget,
     progress: IndexProgress<'_>,
 ) -> Result<Vec<BlamedLines>> {
-    let OriginSources { engine, git, user } = sources;
+    let OriginSources { engine, git } = sources;
     let subject = LineSubject::read(git, &target.path)?;
     let Some(asked) = subject.range(target.lines.clone())? else { return Ok(Vec::new()) };
-    let mut finder = OriginFinder::new(engine, user, subject.repository().cloned())?;
+    let mut finder = OriginFinder::new(engine, subject.repository().cloned())?;
     let blamed = finder.blame(&subject, &asked, progress).await?;
     let mut documents = Vec::new();
     for run in &blamed.runs {
@@ -97,9 +101,9 @@ pub async fn why_commit(
     revision: &str,
     progress: IndexProgress<'_>,
 ) -> Result<CommitOrigin> {
-    let OriginSources { engine, git, user } = sources;
+    let OriginSources { engine, git } = sources;
     let subject = CommitSubject::read(git, directory, revision)?;
-    let mut finder = OriginFinder::new(engine, user, Some(subject.repository().clone()))?;
+    let mut finder = OriginFinder::new(engine, Some(subject.repository().clone()))?;
     let contexts = finder.contexts_of(subject, progress).await?;
     finder.commit_document(&contexts).await
 }
@@ -108,7 +112,8 @@ impl ContextOrigin {
     /// Tells whether two lines have the same origin.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let call = |origin: &Self| origin.edit.as_ref().map(|edit| edit.call.clone());
-        self.certainty == other.certainty && self.commit == other.commit && call(self) == call(other)
+        (self.certainty, self.commit, self.grade) == (other.certainty, other.commit, other.grade)
+            && call(self) == call(other)
     }
 }
 
@@ -128,18 +133,18 @@ impl OriginStory {
 impl From<OriginStory> for StoryDocument {
     fn from(story: OriginStory) -> Self {
         let resume = story.resume_command();
-        let OriginStory { certainty, commit, edit, request, reasoning } = story;
+        let OriginStory { certainty, commit, edit, grade, request, reasoning } = story;
         let edit = edit.map(EditDocument::from);
-        Self { certainty, context: commit.into(), request, reasoning, edit, resume }
+        Self { certainty, grade, context: commit.into(), request, reasoning, edit, resume }
     }
 }
 
 impl From<RecordingCommit> for GitCommitDocument {
     fn from(recording: RecordingCommit) -> Self {
-        let RecordingCommit { commit, recorded, unknown } = recording;
+        let RecordingCommit { commit, recorded, possible, unknown } = recording;
         let GitCommit { id, author, email, authored_at, committed_at, subject, parents, context: _, possible: _ } =
             commit;
         let id = id.to_string();
-        Self { id, author, email, authored_at, committed_at, subject, parents, recorded, unknown }
+        Self { id, author, email, authored_at, committed_at, subject, parents, recorded, possible, unknown }
     }
 }

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 use anstyle::Style;
 use contexture::{
-    FoundEdit, Reasoning, Thought,
+    FoundEdit, MatchGrade, Reasoning, Thought,
     core::{CommitId, Timestamp},
     formats::edit::Line,
     wire::Certainty,
 };
-use contexture_capture::{OriginStory, RecordingCommit};
+use contexture_capture::{ContextOrigin, OriginStory, RecordingCommit};
 
 use crate::{
     conversation::{self, Conversation, ShownDetail, clean, clip, wrap},
@@ -40,8 +40,22 @@ fn reason(story: &OriginStory) -> &'static str {
     match (story.certainty, &story.edit) {
         (Certainty::Recorded, Some(_)) => "edit found in the chain that the git commit records",
         (Certainty::Recorded, None) => "recorded by the git commit",
-        (Certainty::EditFound, _) => "edit found: a call there wrote this text",
-        (Certainty::Guess, _) => "a guess by author and time",
+        (Certainty::EditFound, _) => match story.grade {
+            None | Some(MatchGrade::Exact) => "edit found: a call there wrote this text",
+            Some(MatchGrade::Reformatted) => "reformatted: a call there wrote this text, laid out otherwise",
+            Some(MatchGrade::Near) => "near: a call there wrote a text much like this one",
+        },
+        (Certainty::Ambiguous, Some(_)) => "possible: a call there wrote this text, too",
+        (Certainty::Ambiguous, None) => "possible: the git commit names it",
+    }
+}
+
+/// Returns in a word how sure an origin is.
+pub(crate) const fn sureness(origin: &ContextOrigin) -> &'static str {
+    match (origin.certainty, origin.grade) {
+        (Certainty::EditFound, Some(MatchGrade::Reformatted)) => "reformatted",
+        (Certainty::EditFound, Some(MatchGrade::Near)) => "near",
+        (certainty, _) => certainty.word(),
     }
 }
 
@@ -68,7 +82,7 @@ impl Teller {
 
     /// Tells a git commit and what it records.
     pub(crate) fn git(&self, git: &RecordingCommit, shown: Option<CommitId>) -> Vec<String> {
-        let RecordingCommit { commit, recorded, unknown } = git;
+        let RecordingCommit { commit, recorded, possible, unknown } = git;
         let Palette { id, .. } = self.palette;
         let when = conversation::to_the_second(commit.authored_at);
         let about = format!("{id}{}{id:#}, {}, {when}", commit.id.short(), line_of(&commit.author));
@@ -79,12 +93,21 @@ impl Teller {
         if !others.is_empty() {
             lines.extend(self.field("records", others));
         }
+        let possible: Vec<_> = possible.iter().map(|known| format!("{id}{}{id:#}", known.short())).collect();
+        if !possible.is_empty() {
+            lines.extend(self.field("possible", possible));
+        }
         let unknown = unknown.iter().map(|text| format!("{}, which is not in this store", line_of(text)));
         let unknown: Vec<_> = unknown.collect();
         if !unknown.is_empty() {
             lines.extend(self.field(if recorded.is_empty() { "records" } else { "and" }, unknown));
         }
         lines
+    }
+
+    /// Tells that one of several contexts made something.
+    pub(crate) fn ambiguous(&self, count: usize) -> Vec<String> {
+        self.field("context", vec![format!("ambiguous: one of these {count}, and nothing says which")])
     }
 
     /// Tells the context that made something, what led to it, and how to go on from there.

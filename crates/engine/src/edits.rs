@@ -3,16 +3,20 @@
 //! Commits are looked at newest first, one at a time and never more than was allowed. Nothing is stored for this: a call
 //! is an edit by the shape of what it is given.
 
+mod attribution;
+mod block_scores;
 mod call_context;
+mod content_search;
 mod file;
 mod line_writers;
+mod reformatted;
 
 use std::collections::HashSet;
 
 use contexture_core::{CommitId, CommitKind, EntryPart, Timestamp};
 use contexture_formats::{
     DisplayItem, display_items,
-    edit::{self, Edit},
+    edit::{self, Edit, Line},
 };
 use contexture_store::{
     Error as StoreError,
@@ -22,14 +26,22 @@ use contexture_store::{
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
 
+pub use attribution::{LineFinding, MatchGrade};
 pub use call_context::{CallContext, Reasoning, Request, Thought};
 pub use file::{Nearness, TracedFile};
 
 use crate::{CommitContent, ContentMeaning, Contexture, Error, LogStart, Result, Stop, Walk};
+use attribution::Attribution;
 use line_writers::LineWriters;
 
 /// Commits that are asked for at once.
 const PAGE: u32 = 64;
+/// Edits that are held beside those that wrote a line as it is.
+const MAX_EDITS: usize = 512;
+/// Lines of them, in all.
+const MAX_EDIT_LINES: usize = 200_000;
+/// Fewest lines that an edit of another file has in common with those that are asked for.
+const MIN_REPEATED: usize = 2;
 /// Children that are asked how a call ended.
 const MAX_CHILDREN: u32 = 8;
 /// A turn that wrote a line may end this long after the line was kept elsewhere.
@@ -40,12 +52,16 @@ const LONGEST_TURN_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 pub struct Trace {
     /// The file.
     pub file: TracedFile,
-    /// Lines of it that follow each other.
+    /// Lines of it, in their order.
     pub lines: Vec<TracedLine>,
+    /// All lines of the file, which tell where in it those are; none when only those are known.
+    pub around: Vec<String>,
     /// Where to look.
     pub within: Within,
     /// Most commits whose content is looked at.
     pub max_commits: u64,
+    /// Most lines that are looked for by what they say, in whatever file.
+    pub max_probes: usize,
 }
 
 /// A line whose origin is looked for.
@@ -55,6 +71,8 @@ pub struct TracedLine {
     pub text: String,
     /// When it was there: it was written before that.
     pub until: Option<Timestamp>,
+    /// Its place among all lines of the file, from 0.
+    pub place: Option<usize>,
 }
 
 /// Where to look for edits.
@@ -69,8 +87,8 @@ pub enum Within {
 /// What was found of the lines.
 #[derive(Debug, Clone, Default)]
 pub struct Traced {
-    /// For each line the edit that wrote it, by its place among the edits.
-    pub lines: Vec<Option<usize>>,
+    /// What is known of each line.
+    pub lines: Vec<LineFinding>,
     /// The edits.
     pub edits: Vec<FoundEdit>,
     /// Whether there were more commits than could be looked at.
@@ -94,10 +112,22 @@ pub struct FoundEdit {
     pub nearness: Nearness,
 }
 
+impl LineFinding {
+    /// Returns the edits that it names, by their places among those found.
+    pub fn edits(&self) -> Vec<usize> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Written { edit, .. } => vec![*edit],
+            Self::Ambiguous { edits, .. } => edits.clone(),
+        }
+    }
+}
+
 impl Contexture {
     /// Finds the tool calls that wrote lines of a file: for each line the newest that did, before the line was there.
     ///
-    /// A call that failed wrote nothing, and one that wrote the whole file may have repeated what was there already, so
+    /// Lines are known by what they say and by what stands around them, in this file and, with enough around them, in
+    /// others. Where calls of several sessions may have written a line, all of them are named. A call that failed wrote nothing, and one that wrote the whole file may have repeated what was there already, so
     /// an older one that wrote the line counts more. Lines without letters and digits belong to their neighbours. What
     /// cannot be read is passed over.
     pub async fn trace(&self, trace: &Trace) -> Result<Traced> {
@@ -105,13 +135,44 @@ impl Contexture {
     }
 
     async fn trace_lines(&self, trace: &Trace) -> Result<Traced> {
-        let mut candidates = self.candidates(trace).await?;
         let mut writers = LineWriters::new(trace);
+        let mut room = EditRoom::default();
+        let mut is_cut = self.trace_by_name(trace, &mut writers, &mut room).await?;
+        let (by_order, mut edits) = writers.finish();
+        if trace.within == Within::Space {
+            is_cut |= self.trace_by_content(trace, &by_order, &mut edits, &mut room).await?;
+        }
+        // Whether a call has failed is asked of those that matter.
+        let (mut dead, mut sound) = (HashSet::new(), HashSet::new());
+        loop {
+            let lines = Attribution::new(trace, &edits, by_order.clone(), &dead).findings();
+            let mut named: Vec<usize> = lines.iter().flat_map(LineFinding::edits).collect();
+            named.sort_unstable();
+            named.dedup();
+            named.retain(|edit| !sound.contains(edit));
+            let known = dead.len();
+            for edit in named {
+                if self.failed_later(&edits[edit]).await? {
+                    dead.insert(edit);
+                } else {
+                    sound.insert(edit);
+                }
+            }
+            if dead.len() == known {
+                return Ok(Traced { lines, edits, is_cut });
+            }
+        }
+    }
+
+    /// Looks through the commits that name the file, newest first, until every line has its edit. Returns whether there
+    /// were more than could be looked at.
+    async fn trace_by_name(&self, trace: &Trace, writers: &mut LineWriters<'_>, room: &mut EditRoom) -> Result<bool> {
+        let mut candidates = self.candidates(trace).await?;
         let mut left = trace.max_commits;
         while left > 0 && !writers.is_done() {
             let page = candidates.next(self).await?;
             if page.is_empty() {
-                return Ok(writers.finish(false));
+                return Ok(false);
             }
             for commit in page {
                 if left == 0 || writers.is_done() {
@@ -119,14 +180,17 @@ impl Contexture {
                 }
                 left -= 1;
                 for found in self.edits_in(commit, trace).await? {
-                    if writers.wants(&found) && !self.failed_later(&found).await? {
+                    if found.nearness == Nearness::Elsewhere || !writers.wants(&found) {
+                        if room.holds(&found) {
+                            writers.set_aside(found);
+                        }
+                    } else if !self.failed_later(&found).await? {
                         writers.take(found);
                     }
                 }
             }
         }
-        let is_cut = !writers.is_done();
-        Ok(writers.finish(is_cut))
+        Ok(!writers.is_done())
     }
 
     async fn candidates(&self, trace: &Trace) -> Result<Candidates> {
@@ -174,6 +238,7 @@ impl Contexture {
         // Looked up for the first path that needs it; the root stands for a directory that is not known.
         let mut directory: Option<Option<String>> = None;
         let is_chain = matches!(trace.within, Within::Chain(_));
+        let wanted: HashSet<&str> = trace.lines.iter().map(|line| line.text.trim()).collect();
         let mut found = Vec::new();
         for (call, tool, input, at) in calls.into_iter().rev().filter(|(call, ..)| !failed.contains(call)) {
             let mut edits = edit::of(&input);
@@ -183,6 +248,10 @@ impl Contexture {
             for edit in edits.into_iter().rev() {
                 let Some(path) = &edit.path else { continue };
                 if !trace.file.may_be(path) {
+                    if repeats_lines(&edit, &wanted) {
+                        let (commit, call, tool) = (commit.clone(), call.clone(), tool.clone());
+                        found.push(FoundEdit { commit, call, tool, at, edit, nearness: Nearness::Elsewhere });
+                    }
                     continue;
                 }
                 if directory.is_none() && !path.starts_with('/') {
@@ -190,7 +259,9 @@ impl Contexture {
                     directory = Some(Some(known).filter(|known| known != "/"));
                 }
                 let directory = directory.as_ref().and_then(Option::as_deref);
-                let Some(nearness) = trace.file.nearness(path, directory, is_chain) else { continue };
+                let nearness = trace.file.nearness(path, directory, is_chain);
+                let nearness = nearness.or_else(|| repeats_lines(&edit, &wanted).then_some(Nearness::Elsewhere));
+                let Some(nearness) = nearness else { continue };
                 found.push(FoundEdit {
                     commit: commit.clone(),
                     call: call.clone(),
@@ -240,6 +311,36 @@ impl Contexture {
             Err(error) => Err(error),
         }
     }
+}
+
+/// What is held of edits that may matter, in all.
+struct EditRoom {
+    edits: usize,
+    lines: usize,
+}
+
+impl Default for EditRoom {
+    fn default() -> Self {
+        Self { edits: MAX_EDITS, lines: MAX_EDIT_LINES }
+    }
+}
+
+impl EditRoom {
+    /// Tells whether there is room for one more edit, and takes it.
+    fn holds(&mut self, found: &FoundEdit) -> bool {
+        let lines = found.edit.lines.len();
+        let has_room = self.edits > 0 && self.lines >= lines;
+        if has_room {
+            (self.edits, self.lines) = (self.edits - 1, self.lines - lines);
+        }
+        has_room
+    }
+}
+
+/// Tells whether an edit of another file holds enough of the lines to be where they come from.
+fn repeats_lines(edit: &Edit, wanted: &HashSet<&str>) -> bool {
+    let is_wanted = |line: &&Line| matches!(line, Line::Added(text) if text.contains(char::is_alphanumeric) && wanted.contains(text.trim()));
+    edit.lines.iter().filter(is_wanted).take(MIN_REPEATED).count() == MIN_REPEATED
 }
 
 /// Commits that may hold edits, newest first.

@@ -76,7 +76,8 @@ pub use contexture_store::{
     token_count::TextDigest,
 };
 pub use edits::{
-    CallContext, FoundEdit, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
+    CallContext, FoundEdit, LineFinding, MatchGrade, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile,
+    TracedLine, Within,
 };
 pub use entries::{CommitContent, ContentMeaning, Entries};
 pub use envelope::{Attachment, Envelopes, KeptEnvelope, NewEnvelope, NewEvent, NewMissing};

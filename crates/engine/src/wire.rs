@@ -46,8 +46,8 @@ pub use import::{
     SkippedFile, Verified,
 };
 pub use origin::{
-    BlamedLines, Certainty, ChangedFile, CommitContribution, CommitOrigin, EditDocument, GitCommitDocument,
-    StoryDocument,
+    AmbiguousContribution, BlamedLines, Certainty, ChangedFile, CommitContribution, CommitOrigin, EditDocument,
+    GitCommitDocument, StoryDocument,
 };
 pub use purge::PurgeReport;
 pub use recipe::{

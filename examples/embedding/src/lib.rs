@@ -6,7 +6,6 @@ use std::{ffi::OsStr, path::Path};
 
 use contexture::{
     Checkpoint, CheckpointContent, Contexture, Options, Reference,
-    core::Principal,
     wire::{MadeCommit, ShownCommit, Versioned},
 };
 use contexture_capture::{CaptureConfig, CurrentRequest, Git, LineTarget, OriginSources, Result};
@@ -31,18 +30,18 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
 }
 
 /// Finds which context made lines of a file, as `ctx blame` does: a document for each run of lines.
-pub async fn why_lines(store: Options, user: &Principal, lines: &OsStr) -> Result<Vec<String>> {
+pub async fn why_lines(store: Options, lines: &OsStr) -> Result<Vec<String>> {
     let engine = Contexture::open(store).await?;
-    let sources = OriginSources { engine: &engine, git: &Git::new("git"), user };
+    let sources = OriginSources { engine: &engine, git: &Git::new("git") };
     let target = LineTarget::parse(lines, Path::is_file)?;
     let runs = contexture_capture::why_lines(sources, &target, &mut |_| {}).await?;
     Ok(runs.into_iter().map(|run| Versioned::new(run).to_json()).collect())
 }
 
 /// Finds which contexts made a commit of the repository around a directory, as `ctx why-commit` does.
-pub async fn why_commit(store: Options, user: &Principal, directory: &Path, revision: &str) -> Result<String> {
+pub async fn why_commit(store: Options, directory: &Path, revision: &str) -> Result<String> {
     let engine = Contexture::open(store).await?;
-    let sources = OriginSources { engine: &engine, git: &Git::new("git"), user };
+    let sources = OriginSources { engine: &engine, git: &Git::new("git") };
     let origin = contexture_capture::why_commit(sources, directory, revision, &mut |_| {}).await?;
     Ok(Versioned::new(origin).to_json())
 }

@@ -71,7 +71,7 @@ async fn answer(arguments: &[OsString]) -> Result<Vec<String>, Box<dyn Error>> {
             let request = CurrentRequest { session: None, principal: user, patience: Duration::from_secs(2) };
             vec![current(&config, &request).await?]
         }
-        ["why", lines] => why_lines(options, &user, lines.as_ref()).await?,
+        ["why", lines] => why_lines(options, lines.as_ref()).await?,
         _ => return Err(USAGE.into()),
     })
 }

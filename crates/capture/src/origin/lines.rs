@@ -10,7 +10,7 @@ use std::{
 use contexture::{FileKind, FileRefusal, ProjectDirectory, TracedFile, read_named, wire::BlamedLines};
 
 use super::{
-    ContextOrigin, IndexProgress, OriginFinder, RecordingCommit, Untraced,
+    ContextOrigin, IndexProgress, LineOrigin, OriginFinder, RecordingCommit, Untraced,
     finder::{LineOrigins, WantedLine},
 };
 use crate::{BlamedLine, Git, GitRepository, Result};
@@ -19,6 +19,8 @@ use crate::{BlamedLine, Git, GitRepository, Result};
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines around those that were asked for: a brace alone says nothing of where it comes from, what is beside it does.
 const AROUND: u64 = 8;
+/// Lines of a file that are compared as a whole with what calls wrote.
+const MAX_LINES_AROUND: usize = 20_000;
 
 /// A file and what of it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,8 @@ pub struct BlamedFile {
 pub struct LineRun {
     /// The lines. There is at least one.
     pub lines: Vec<BlamedLine>,
-    /// Their origin, by its place among the contexts.
-    pub origin: Option<usize>,
+    /// Their origin.
+    pub origin: LineOrigin,
 }
 
 impl LineTarget {
@@ -156,25 +158,38 @@ impl OriginFinder<'_> {
                 inside: subject.inside.to_string_lossy().into_owned(),
             },
         };
-        let wanted: Vec<_> =
-            blamed.iter().map(|line| WantedLine { text: &line.text, commit: line.commit.as_ref() }).collect();
-        let found = self.find(&file, &wanted, progress).await?;
+        // Lines of a file that is too long stand by themselves.
+        let is_short = subject.lines.len() <= MAX_LINES_AROUND;
+        let place = |line: &BlamedLine| usize::try_from(line.number).ok().and_then(|number| number.checked_sub(1));
+        let wanted: Vec<_> = blamed
+            .iter()
+            .map(|line| WantedLine { text: &line.text, commit: line.commit.as_ref(), place: place(line) })
+            .collect();
+        let around = if is_short { &subject.lines[..] } else { &[] };
+        let found = self.find(&file, (around, &wanted), progress).await?;
         let runs = runs(&blamed, &found, asked);
         Ok(BlamedFile { name: subject.name.clone(), runs, contexts: found.contexts, is_cut: found.is_cut })
     }
 
     /// Tells lines as programs read it.
     pub async fn lines_document(&self, file: &BlamedFile, run: &LineRun) -> Result<BlamedLines> {
-        let story = match run.origin {
-            Some(origin) => Some(self.story(&file.contexts[origin]).await?.into()),
-            None => None,
-        };
+        let (mut story, mut candidates) = (None, Vec::new());
+        match &run.origin {
+            LineOrigin::Unknown => {}
+            LineOrigin::Known(origin) => story = Some(self.story(&file.contexts[*origin]).await?.into()),
+            LineOrigin::Ambiguous(origins) => {
+                for origin in origins {
+                    candidates.push(self.story(&file.contexts[*origin]).await?.into());
+                }
+            }
+        }
         Ok(BlamedLines {
             file: file.name.clone(),
             first_line: run.first(),
             last_line: run.last(),
             lines: run.lines.iter().map(|line| line.text.clone()).collect(),
             git: run.git(self).cloned().map(Into::into),
+            candidates,
             story,
         })
     }
@@ -218,7 +233,7 @@ fn content(typed: &Path) -> Result<Vec<u8>, FileRefusal> {
 fn runs(blamed: &[BlamedLine], found: &LineOrigins, asked: &RangeInclusive<u64>) -> Vec<LineRun> {
     let mut runs: Vec<LineRun> = Vec::new();
     let mut start = 0;
-    let of = |place: usize| (blamed[place].commit.as_ref(), found.lines[place]);
+    let of = |place: usize| (blamed[place].commit.as_ref(), &found.lines[place]);
     for end in 1..=blamed.len() {
         if end < blamed.len()
             && of(end) == of(end - 1)
@@ -227,7 +242,7 @@ fn runs(blamed: &[BlamedLine], found: &LineOrigins, asked: &RangeInclusive<u64>)
             continue;
         }
         if asked.contains(&blamed[start].number) {
-            runs.push(LineRun { lines: blamed[start..end].to_vec(), origin: found.lines[start] });
+            runs.push(LineRun { lines: blamed[start..end].to_vec(), origin: found.lines[start].clone() });
         }
         start = end;
     }

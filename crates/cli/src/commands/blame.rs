@@ -4,7 +4,7 @@ use std::{ffi::OsString, ops::RangeInclusive, path::Path};
 
 use clap::Args;
 use contexture_capture::{
-    BlamedFile, LineRun, LineSubject, LineTarget, OriginFinder, OriginStory, RecordingCommit, Untraced,
+    BlamedFile, LineOrigin, LineRun, LineSubject, LineTarget, OriginFinder, OriginStory, RecordingCommit, Untraced,
 };
 
 use super::search;
@@ -12,7 +12,7 @@ use crate::{
     conversation::{self, ShownDetail},
     error::Result,
     invocation::Invocation,
-    origin::{Teller, range_text},
+    origin::{Teller, range_text, sureness},
     output::{self, Output, Palette, Shape},
 };
 
@@ -29,9 +29,12 @@ Examples:
   ctx blame src/main.rs:42 --json
 
 How sure it is:
-  recorded    the git commit of the line names its context (`Context-Id: ctx-…` in its message)
-  edit found  a tool call wrote this text into this file before it was committed
-  guess       the author's agent worked in this repository within the hour before";
+  recorded     the git commit of the line names its context (`Context-Id: ctx-…` in its message)
+  edit found   a tool call wrote this text before it was committed, into this file or, with what is around it, another
+  reformatted  the text was only laid out anew since a tool call wrote it
+  near         the text is much like what a tool call wrote beside the same neighbour
+  ambiguous    several sessions may have made it; all of them are named
+Author and time alone are no evidence.";
 
 /// Shows which context made the lines of a file
 ///
@@ -57,8 +60,7 @@ impl Blame {
             return Ok(());
         };
         let engine = invocation.open().await?;
-        let user = invocation.environment.principal()?;
-        let mut finder = OriginFinder::new(&engine, &user, subject.repository().cloned())?;
+        let mut finder = OriginFinder::new(&engine, subject.repository().cloned())?;
         let blamed = finder.blame(&subject, &asked, &mut search::progress(output)).await?;
         output.page(invocation.environment.pager().as_ref());
         let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
@@ -77,7 +79,7 @@ impl Blame {
         if blamed.is_cut {
             output.status("Some edits may be older than what was looked at.");
         }
-        if blamed.runs.iter().any(|run| run.origin.is_some()) {
+        if blamed.runs.iter().any(|run| run.origin != LineOrigin::Unknown) {
             Ok(())
         } else {
             Err(Untraced::NoContext { what: target_text(subject.name(), &asked) }.into())
@@ -100,18 +102,31 @@ async fn tell_all(
         let mut lines = teller.file_lines(run.first(), &run.texts());
         lines.push(String::new());
         match run.git(finder) {
-            Some(git) => lines.extend(teller.git(git, run.origin.map(|origin| contexts[origin].commit))),
+            Some(git) => {
+                let shown = match run.origin {
+                    LineOrigin::Known(origin) => Some(contexts[origin].commit),
+                    LineOrigin::Unknown | LineOrigin::Ambiguous(_) => None,
+                };
+                lines.extend(teller.git(git, shown));
+            }
             None if finder.has_repository() => {
                 lines.extend(teller.field("git", vec!["not committed yet".to_owned()]));
             }
             None => {}
         }
-        match run.origin {
-            Some(origin) => {
-                let story = finder.story(&contexts[origin]).await?;
+        match &run.origin {
+            LineOrigin::Known(origin) => {
+                let story = finder.story(&contexts[*origin]).await?;
                 lines.extend(teller.story(&story, &run.texts()));
             }
-            None => lines.extend(teller.field("context", vec!["none is known".to_owned()])),
+            LineOrigin::Ambiguous(origins) => {
+                lines.extend(teller.ambiguous(origins.len()));
+                for origin in origins {
+                    lines.push(String::new());
+                    lines.extend(teller.story(&finder.story(&contexts[*origin]).await?, &run.texts()));
+                }
+            }
+            LineOrigin::Unknown => lines.extend(teller.field("context", vec!["none is known".to_owned()])),
         }
         for line in lines {
             output.line(line)?;
@@ -129,8 +144,9 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
     let mut stories: Vec<Option<OriginStory>> = Vec::new();
     stories.resize_with(contexts.len(), || None);
     for run in runs {
-        let (context, about) = match run.origin {
-            Some(origin) => {
+        let (context, about) = match &run.origin {
+            LineOrigin::Known(origin) => {
+                let origin = *origin;
                 if stories[origin].is_none() {
                     stories[origin] = Some(finder.story(&contexts[origin]).await?);
                 }
@@ -138,10 +154,14 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
                 let request = story.and_then(|story| story.request.as_ref());
                 let asked = request.map(|request| output::first_line(&conversation::clean(&request.text)).into_owned());
                 let origin = &contexts[origin];
-                let context = format!("{id}{}{id:#}  {:<10}", origin.commit.short(), origin.certainty.word());
+                let context = format!("{id}{}{id:#}  {:<11}", origin.commit.short(), sureness(origin));
                 (context, asked.unwrap_or_default())
             }
-            None => (format!("{faint}{:<26}{faint:#}", "no context known"), String::new()),
+            LineOrigin::Ambiguous(origins) => {
+                let names: Vec<_> = origins.iter().map(|origin| contexts[*origin].commit.short()).collect();
+                (format!("{:<CONTEXT_COLUMNS$}", "ambiguous"), names.join(" or "))
+            }
+            LineOrigin::Unknown => (format!("{faint}{:<CONTEXT_COLUMNS$}{faint:#}", "no context known"), String::new()),
         };
         let git = match run.git(finder) {
             Some(RecordingCommit { commit, .. }) => {
@@ -152,7 +172,7 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
             None if finder.has_repository() => "not committed".to_owned(),
             None => String::new(),
         };
-        let room = columns.saturating_sub(width + 2 + 26 + 2 + SHORT_GIT_COLUMNS + 2);
+        let room = columns.saturating_sub(width + 2 + CONTEXT_COLUMNS + 2 + SHORT_GIT_COLUMNS + 2);
         let about = conversation::clip(&about, room.max(20));
         let line = format!("{:>width$}  {context}  {faint}{git:<SHORT_GIT_COLUMNS$}{faint:#}  {about}", range(run));
         output.line(line.trim_end())?;
@@ -160,6 +180,8 @@ async fn tell_briefly(finder: &OriginFinder<'_>, blamed: &BlamedFile, output: &m
     Ok(())
 }
 
+/// Columns of a context and how sure it is.
+const CONTEXT_COLUMNS: usize = 27;
 /// Columns of a short id, a space and an author.
 const SHORT_GIT_COLUMNS: usize = 10 + 1 + AUTHOR_COLUMNS;
 

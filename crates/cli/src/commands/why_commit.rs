@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use contexture_capture::{CommitContexts, CommitSubject, ContextContribution, FileChange, OriginFinder, Untraced};
+use contexture_capture::{
+    CommitContexts, CommitSubject, ContextContribution, FileChange, OriginFinder, UnclearContribution, Untraced,
+};
 
 use super::search;
 use crate::{
@@ -27,14 +29,17 @@ Examples:
   ctx why-commit HEAD~3 --json
 
 How sure it is:
-  recorded    the commit names its context (`Context-Id: ctx-…` in its message)
-  edit found  tool calls wrote the lines of the commit before it was made
-  guess       the author's agent worked in this repository within the hour before";
+  recorded     the commit names its context (`Context-Id: ctx-…` in its message)
+  edit found   tool calls wrote the lines of the commit before it was made
+  reformatted  the lines were only laid out anew since tool calls wrote them
+  near         the lines are much like what tool calls wrote beside the same neighbours
+  ambiguous    several sessions may have made it; all of them are named
+Author and time alone are no evidence.";
 
 /// Shows which context made a git commit
 ///
-/// Goes by the commit's `Context-Id`, or else by the tool calls that wrote its lines, or else by author and time, and says
-/// by which of them.
+/// Goes by the commit's `Context-Id`, or else by the tool calls that wrote its lines, and says by which of them.
+/// Where several sessions remain possible it names all of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WhyCommit {
@@ -50,8 +55,7 @@ impl WhyCommit {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let subject = CommitSubject::read(&Invocation::git(), Path::new("."), &self.revision)?;
         let engine = invocation.open().await?;
-        let user = invocation.environment.principal()?;
-        let mut finder = OriginFinder::new(&engine, &user, Some(subject.repository().clone()))?;
+        let mut finder = OriginFinder::new(&engine, Some(subject.repository().clone()))?;
         let found = finder.contexts_of(subject, &mut search::progress(output)).await?;
         output.page(invocation.environment.pager().as_ref());
         match output.shape() {
@@ -63,7 +67,7 @@ impl WhyCommit {
             }
         }
         let commit = &found.git.commit;
-        match found.contributions.is_empty() {
+        match found.contributions.is_empty() && found.unclear.is_empty() {
             false => Ok(()),
             true if commit.parents > 1 => {
                 Err(Untraced::MergeWithoutContext { commit: commit.id.short().to_owned() }.into())
@@ -79,7 +83,7 @@ async fn tell_person(
     (teller, output): (&Teller, &mut Output),
 ) -> Result<()> {
     let Palette { faint, .. } = output.palette;
-    let CommitContexts { git, changes, contributions } = found;
+    let CommitContexts { git, changes, contributions, unclear } = found;
     let mut lines = teller.git(git, None);
     lines.extend(file_lines(changes, contributions, teller));
     let shown = if teller.detail == ShownDetail::Full { contributions.len() } else { MAX_STORIES };
@@ -91,6 +95,17 @@ async fn tell_person(
     if contributions.len() > shown {
         let more = output::counted((contributions.len() - shown) as u64, "more context");
         lines.extend([String::new(), format!("  {faint}… {more}; --full tells all{faint:#}")]);
+    }
+    for UnclearContribution { origins, lines: count, .. } in unclear {
+        lines.push(String::new());
+        if *count > 0 {
+            lines.extend(teller.field("lines", vec![output::counted(*count, "line")]));
+        }
+        lines.extend(teller.ambiguous(origins.len()));
+        for origin in origins {
+            lines.push(String::new());
+            lines.extend(teller.story(&finder.story(origin).await?, &[]));
+        }
     }
     lines.into_iter().try_for_each(|line| output.line(line))
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::cli::harness::{Ran, User};
 
 /// A user with a repository. What agents did there is checked in with the times that are said.
-struct Developer {
-    user: User,
+pub(super) struct Developer {
+    pub(super) user: User,
 }
 
 impl Developer {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let developer = Self { user: User::new() };
         fs::create_dir_all(developer.user.path("repo/src")).unwrap();
         developer.git("19:00", &["init", "--quiet", "--initial-branch", "main"]);
@@ -21,7 +21,7 @@ impl Developer {
     }
 
     /// Runs git at a time, as Ada and with no settings but the repository's.
-    fn git(&self, clock: &str, arguments: &[&str]) -> String {
+    pub(super) fn git(&self, clock: &str, arguments: &[&str]) -> String {
         let time = format!("2026-11-15T{clock}:00Z");
         let settings = ["-c", "user.name=Ada Lovelace", "-c", "user.email=ada@example.com"];
         let ended = Command::new("git")
@@ -38,18 +38,34 @@ impl Developer {
     }
 
     /// Writes a file of the repository.
-    fn file(&self, name: &str, content: &str) {
+    pub(super) fn file(&self, name: &str, content: &str) {
+        fs::create_dir_all(self.user.path(format!("repo/{name}")).parent().unwrap()).unwrap();
         self.user.file(format!("repo/{name}"), content);
     }
 
     /// Commits everything with a message.
-    fn commit(&self, clock: &str, message: &str) {
+    pub(super) fn commit(&self, clock: &str, message: &str) {
         self.git(clock, &["add", "--all"]);
         self.git(clock, &["commit", "--quiet", "--message", message]);
     }
 
     /// Checks in a turn of Claude Code that edits a file, and returns its commit.
-    fn turn(&self, clock: &str, request: &str, (tool, input): (&str, &Value)) -> String {
+    fn turn(&self, clock: &str, request: &str, call: (&str, &Value)) -> String {
+        self.turn_of(("main", "s-1"), clock, request, call)
+    }
+
+    /// Checks in a turn of a session of its own.
+    pub(super) fn turn_in(&self, session: &str, clock: &str, request: &str, call: (&str, &Value)) -> String {
+        self.turn_of((session, session), clock, request, call)
+    }
+
+    fn turn_of(
+        &self,
+        (head, session): (&str, &str),
+        clock: &str,
+        request: &str,
+        (tool, input): (&str, &Value),
+    ) -> String {
         let line = |role: &str, second: u32, content: &Value| {
             let at = format!("2026-11-15T{clock}:{second:02}.000Z");
             let uuid = format!("{clock}:{second:02}");
@@ -65,7 +81,7 @@ impl Developer {
         ];
         self.user.file("turn.jsonl", turn.concat());
         let arguments =
-            ["checkpoint", "--format", "claude-code-v1", "--head", "main", "--session", "s-1", "turn.jsonl"];
+            ["checkpoint", "--format", "claude-code-v1", "--head", head, "--session", session, "turn.jsonl"];
         let time = format!("2026-11-15T{clock}:10Z");
         let ran = self.user.ran(self.user.command(&arguments).env("CTX_TIME", time).output());
         assert_eq!(ran.code, 0, "{ran}");
@@ -73,7 +89,7 @@ impl Developer {
     }
 
     /// Runs the program in the repository.
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
         self.user.ran(self.command(arguments).output())
     }
 
@@ -88,7 +104,7 @@ impl Developer {
         command
     }
 
-    fn documents(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(super) fn documents(&self, arguments: &[&str]) -> Vec<Value> {
         let ran = self.run(&[arguments, &["--json"]].concat());
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -139,10 +155,10 @@ fn a_file_is_shown_in_runs() {
     let developer = two_commits();
     developer.file("src/a.rs", "pub fn connect() {\n    retry(open);\n}\n// by hand\n");
     assert_snapshot!(developer.run(&["blame", "src/a.rs"]), @"
-    1  ctx-21ff2bce78  edit found  7bd401ccd2 Ada Lovelace      Write a client.
-    2  ctx-1f0782a657  recorded    300652b695 Ada Lovelace      The test fails.
-    3  ctx-21ff2bce78  edit found  7bd401ccd2 Ada Lovelace      Write a client.
-    4  no context known            not committed
+    1  ctx-21ff2bce78  edit found   7bd401ccd2 Ada Lovelace      Write a client.
+    2  ctx-1f0782a657  recorded     300652b695 Ada Lovelace      The test fails.
+    3  ctx-21ff2bce78  edit found   7bd401ccd2 Ada Lovelace      Write a client.
+    4  no context known             not committed
     ");
     let colours = developer.run(&["blame", "src/a.rs:1-2", "--color", "always"]).stdout;
     assert!(colours.contains("\u{1b}[32m+     retry(open);\u{1b}[0m"), "{colours}");
@@ -169,23 +185,71 @@ fn lines_that_are_not_committed_and_files_outside_git_are_found_by_their_edits()
 }
 
 #[test]
-fn author_and_time_are_a_guess_within_the_hour() {
+fn author_and_time_alone_are_no_evidence() {
     let developer = Developer::new();
-    let id = developer.turn("19:10", "Look around.", ("Read", &json!({"file_path": "src/a.rs"})));
+    developer.turn("19:10", "Look around.", ("Read", &json!({"file_path": "src/a.rs"})));
     developer.file("a.txt", "one\n");
-    developer.commit("19:40", "In time");
-    developer.file("a.txt", "one\ntwo\n");
-    developer.commit("20:30", "Too late");
-    let origins: Vec<_> = developer
-        .documents(&["blame", "a.txt"])
-        .iter()
-        .map(|run| json!([run["first_line"], run["certainty"], run["context"]["id"]]))
-        .collect();
-    assert_eq!(origins, [json!([1, "guess", id]), json!([2, null, null])]);
-    let stranger = ["-c", "user.email=grace@example.com", "commit", "--quiet", "--message", "Hers", "--allow-empty"];
-    developer.git("19:41", &stranger);
-    let ran = developer.run(&["why-commit"]);
+    developer.commit("19:11", "By hand");
+    let ran = developer.run(&["blame", "a.txt"]);
     assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("no context known"), "{ran}");
+    assert_eq!(developer.run(&["why-commit"]).code, 1);
+}
+
+#[test]
+fn a_commit_that_names_several_contexts_says_which_only_by_what_was_written() {
+    let developer = Developer::new();
+    let first = json!({"file_path": "src/a.rs", "content": "fn first_of_all() {}\n"});
+    let second = json!({"file_path": "src/b.rs", "content": "fn second_to_none() {}\n"});
+    let one = developer.turn_in("s-1", "19:10", "Write one.", ("Write", &first));
+    let two = developer.turn_in("s-2", "19:12", "Write another.", ("Write", &second));
+    developer.file("src/a.rs", "fn first_of_all() {}\n");
+    developer.file("src/b.rs", "fn second_to_none() {}\n");
+    developer.file("by-hand.txt", "written by nobody's agent\n");
+    for trailer in ["Context-Id", "Context-Ambiguous"] {
+        developer.commit("19:20", &format!("Both\n\n{trailer}: {one}\n{trailer}: {two}"));
+        let origin = |file: &str| {
+            let found = &developer.documents(&["blame", file])[0];
+            let candidates = found["candidates"].as_array().map(Vec::len);
+            json!([found["certainty"], found["context"]["session"], candidates])
+        };
+        let certainty = if trailer == "Context-Id" { "recorded" } else { "edit-found" };
+        assert_eq!(origin("src/a.rs"), json!([certainty, "s-1", null]));
+        assert_eq!(origin("src/b.rs"), json!([certainty, "s-2", null]));
+        assert_eq!(origin("by-hand.txt"), json!([null, null, 2]));
+        developer.git("19:21", &["reset", "--quiet", "--soft", "HEAD"]);
+        developer.git("19:21", &["update-ref", "-d", "HEAD"]);
+    }
+    developer.git("19:22", &["rm", "--quiet", "--cached", "-r", "src"]);
+    developer
+        .git("19:22", &["commit", "--quiet", "--message", &format!("Hand\n\nContext-Id: {one}\nContext-Id: {two}")]);
+    assert_snapshot!(developer.run(&["why-commit"]), @"
+    git       f8981c47ca, Ada Lovelace, 2026-11-15 19:22:00Z
+              Hand
+    records   ctx-293498d093
+              ctx-abf53624ba
+    files     by-hand.txt  +1 -0
+
+    lines     1 line
+    context   ambiguous: one of these 2, and nothing says which
+
+    context   ctx-293498d093, possible: the git commit names it
+    agent     claude-code-v1, session s-1
+    by        ada@laptop, 2026-11-15 19:10:10Z (59 minutes ago)
+    asked     Write one.
+    said      I see what to do.
+    next      ctx resume ctx-293498d093 goes on from there
+              ctx cat ctx-293498d093 shows the conversation up to there
+
+    context   ctx-abf53624ba, possible: the git commit names it
+    agent     claude-code-v1, session s-2
+    by        ada@laptop, 2026-11-15 19:12:10Z (57 minutes ago)
+    asked     Write another.
+    said      I see what to do.
+    next      ctx resume ctx-abf53624ba goes on from there
+              ctx cat ctx-abf53624ba shows the conversation up to there
+    ");
+    assert_snapshot!(developer.run(&["blame", "by-hand.txt"]), @"1  ambiguous                    f8981c47ca Ada Lovelace      ctx-293498d093 or ctx-abf53624ba");
 }
 
 #[test]
@@ -302,13 +366,13 @@ fn what_cannot_be_traced_is_reported() {
 #[test]
 fn a_program_around_the_library_prints_the_same() {
     let developer = two_commits();
-    let (user, file) = (User::principal(), developer.user.path("repo/src/a.rs"));
-    let asked = contexture_embedding::why_lines(developer.user.options(), &user, file.as_os_str());
+    let file = developer.user.path("repo/src/a.rs");
+    let asked = contexture_embedding::why_lines(developer.user.options(), file.as_os_str());
     let lines = contexture::block_on(asked).unwrap().unwrap();
     let ran = developer.run(&["blame", file.to_str().unwrap(), "--json"]);
     assert_eq!(lines.join("\n") + "\n", ran.stdout);
     let repository = developer.user.path("repo");
-    let asked = contexture_embedding::why_commit(developer.user.options(), &user, &repository, "HEAD");
+    let asked = contexture_embedding::why_commit(developer.user.options(), &repository, "HEAD");
     let origin = contexture::block_on(asked).unwrap().unwrap();
     assert_eq!(origin + "\n", developer.run(&["why-commit", "--json"]).stdout);
 }

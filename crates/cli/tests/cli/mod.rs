@@ -29,6 +29,7 @@ mod list;
 mod log;
 mod materialize;
 mod program;
+mod provenance;
 mod recipe;
 mod resolve;
 mod resume;

@@ -21,6 +21,8 @@ pub enum Nearness {
     Same,
     /// It ends like the file's: the same file in another copy of the repository, or one that is called the same.
     Alike,
+    /// It is another file: the text was moved or copied from there.
+    Elsewhere,
 }
 
 impl TracedFile {

@@ -4,7 +4,7 @@ use std::{collections::HashSet, path::Path};
 
 use contexture_formats::edit::{Extent, Line};
 
-use super::{FoundEdit, Nearness, Trace, Traced, TracedLine, Within};
+use super::{FoundEdit, Nearness, Trace, TracedLine, Within};
 
 /// What is known of the lines so far.
 pub(super) struct LineWriters<'t> {
@@ -46,10 +46,9 @@ enum LineVerdict {
 
 impl<'t> LineWriters<'t> {
     pub(super) fn new(trace: &'t Trace) -> Self {
-        let is_notebook = Path::new(&trace.file.inside).extension().is_some_and(|extension| extension == "ipynb");
         let sought = |line: &'t TracedLine| Sought {
             line,
-            text: if is_notebook { unquoted(&line.text) } else { line.text.trim().to_owned() },
+            text: text_of(trace, &line.text),
             same: State::Open,
             alike: State::Open,
         };
@@ -95,25 +94,15 @@ impl<'t> LineWriters<'t> {
         self.edits.push(found);
     }
 
-    /// Returns what was found.
-    pub(super) fn finish(self, is_cut: bool) -> Traced {
-        let mut found: Vec<Option<usize>> =
-            self.lines.iter().map(|line| line.same.writer().or_else(|| line.alike.writer())).collect();
-        let adopt = |found: &mut Vec<Option<usize>>, number: usize, neighbour: usize| {
-            let (line, beside) = (&self.lines[number], &self.lines[neighbour]);
-            if line.is_telling() || found[number].is_some() || line.line.until != beside.line.until {
-                return;
-            }
-            let writes = |edit: &usize| texts(&self.edits[*edit]).0.contains(line.text.as_str());
-            found[number] = found[neighbour].filter(writes);
-        };
-        for number in 1..found.len() {
-            adopt(&mut found, number, number - 1);
-        }
-        for number in (1..found.len()).rev() {
-            adopt(&mut found, number - 1, number);
-        }
-        Traced { lines: found, edits: self.edits, is_cut }
+    /// Keeps an edit that says nothing of any line as it is: lines may have changed since.
+    pub(super) fn set_aside(&mut self, found: FoundEdit) {
+        self.edits.push(found);
+    }
+
+    /// Returns for each line the edit that the order of edits speaks for, and all edits.
+    pub(super) fn finish(self) -> (Vec<Option<usize>>, Vec<FoundEdit>) {
+        let writer = |line: &Sought<'_>| line.same.writer().or_else(|| line.alike.writer());
+        (self.lines.iter().map(writer).collect(), self.edits)
     }
 
     fn is_near(&self, found: &FoundEdit) -> bool {
@@ -132,11 +121,14 @@ impl Sought<'_> {
         if is_later || !self.is_telling() {
             return LineVerdict::Nothing;
         }
+        let is_removed = removed.contains(self.text.as_str());
         match (added.contains(self.text.as_str()), found.edit.extent) {
+            // What goes out and comes in again was there before.
+            (true, Extent::Part) if is_removed => LineVerdict::Repeated,
             (true, Extent::Part) => LineVerdict::Wrote,
             (true, Extent::Whole) => LineVerdict::Repeated,
             (false, Extent::Whole) => LineVerdict::Absent,
-            (false, Extent::Part) if removed.contains(self.text.as_str()) => LineVerdict::Absent,
+            (false, Extent::Part) if is_removed => LineVerdict::Absent,
             (false, Extent::Part) => LineVerdict::Nothing,
         }
     }
@@ -166,6 +158,12 @@ fn texts(found: &FoundEdit) -> (HashSet<&str>, HashSet<&str>) {
         };
     }
     (added, removed)
+}
+
+/// Returns what a line of the file says, as calls write it.
+pub(super) fn text_of(trace: &Trace, line: &str) -> String {
+    let is_notebook = Path::new(&trace.file.inside).extension().is_some_and(|extension| extension == "ipynb");
+    if is_notebook { unquoted(line) } else { line.trim().to_owned() }
 }
 
 /// Returns the line of a cell that a line of a notebook's JSON holds.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CommitDocument;
-use crate::{FoundEdit, Nearness, Reasoning, Request};
+use crate::{FoundEdit, MatchGrade, Nearness, Reasoning, Request};
 
 /// Lines of a file that follow each other and have one origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,9 @@ pub struct BlamedLines {
     /// The git commit that they came with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommitDocument>,
+    /// All contexts that may have made them, when it cannot be told which did; then no context is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<StoryDocument>,
     /// The context that made them, if one is found.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub story: Option<StoryDocument>,
@@ -36,6 +39,20 @@ pub struct CommitOrigin {
     pub files: Vec<ChangedFile>,
     /// The contexts, those of most lines first.
     pub contexts: Vec<CommitContribution>,
+    /// Lines of which it cannot be told which context made them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ambiguous: Vec<AmbiguousContribution>,
+}
+
+/// Lines of a git commit that several contexts may have made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AmbiguousContribution {
+    /// The files that the lines are in.
+    pub files: Vec<String>,
+    /// How many lines it is about; none when no edit is known and only the commit names the contexts.
+    pub lines: u64,
+    /// The contexts.
+    pub candidates: Vec<StoryDocument>,
 }
 
 /// What a context did for a git commit.
@@ -70,6 +87,9 @@ pub struct GitCommitDocument {
     /// The contexts that it names and that are here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<CommitId>,
+    /// The contexts that it says it may come from and that are here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<CommitId>,
     /// What it names that is not here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -93,6 +113,9 @@ pub struct ChangedFile {
 pub struct StoryDocument {
     /// How sure that is.
     pub certainty: Certainty,
+    /// How the text agrees with what the call wrote, where an edit is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<MatchGrade>,
     /// The context.
     pub context: CommitDocument,
     /// What was asked for.
@@ -114,10 +137,10 @@ pub struct StoryDocument {
 pub enum Certainty {
     /// The git commit names it.
     Recorded,
-    /// A tool call in it wrote this very text into the file.
+    /// A tool call in it wrote the text; the grade says how the text agrees with that.
     EditFound,
-    /// Its author worked on it at that time.
-    Guess,
+    /// It is one of several that may have made it, and nothing says which did.
+    Ambiguous,
 }
 
 /// A call that changed a file.
@@ -143,7 +166,7 @@ impl Certainty {
         match self {
             Self::Recorded => "recorded",
             Self::EditFound => "edit found",
-            Self::Guess => "guess",
+            Self::Ambiguous => "ambiguous",
         }
     }
 }

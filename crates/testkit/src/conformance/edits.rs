@@ -1,7 +1,8 @@
 //! Edits: which call wrote a line, and what led to it.
 
 use contexture::{
-    CallContext, Contexture, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine, Within,
+    CallContext, Contexture, LineFinding, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile, TracedLine,
+    Within,
 };
 use contexture_core::{Annotation, ArtifactId, CommitId, CommitKind, LabelKey, Timestamp};
 use serde_json::{Value, json};
@@ -34,9 +35,12 @@ fn written(id: &str, content: &str) -> Draft {
 
 async fn trace(store: &Contexture, within: Within, lines: &[(&str, Option<Timestamp>)]) -> Traced {
     store.update_index(&mut |_| {}).await.unwrap();
-    let line = |(text, until): &(&str, Option<Timestamp>)| TracedLine { text: (*text).to_owned(), until: *until };
+    let line =
+        |(text, until): &(&str, Option<Timestamp>)| TracedLine { text: (*text).to_owned(), until: *until, place: None };
     let file = TracedFile { places: vec![FILE.to_owned()], inside: "src/a.rs".to_owned() };
-    store.trace(&Trace { file, lines: lines.iter().map(line).collect(), within, max_commits: 100 }).await.unwrap()
+    let lines = lines.iter().map(line).collect();
+    let trace = Trace { file, lines, around: Vec::new(), within, max_commits: 100, max_probes: 16 };
+    store.trace(&trace).await.unwrap()
 }
 
 /// Returns the calls that wrote some lines; `-` where none is found.
@@ -46,7 +50,10 @@ async fn writers(store: &Contexture, within: Within, lines: &[&str]) -> Vec<Stri
 }
 
 fn calls(traced: &Traced) -> Vec<String> {
-    let call = |edit: &Option<usize>| edit.map_or("-".to_owned(), |edit| traced.edits[edit].call.clone());
+    let call = |finding: &LineFinding| {
+        let calls: Vec<_> = finding.edits().into_iter().map(|edit| traced.edits[edit].call.clone()).collect();
+        if calls.is_empty() { "-".to_owned() } else { calls.join("?") }
+    };
     traced.lines.iter().map(call).collect()
 }
 
@@ -66,7 +73,7 @@ pub async fn the_newest_call_that_wrote_a_line_is_found<B: Backend>() {
     let before = Some(instant(30));
     let traced = trace(&store, Within::Space, &[("two();", before), ("two();", None)]).await;
     assert_eq!(calls(&traced), ["e1", "e2"], "a line is older than where it was seen");
-    let found = &traced.edits[traced.lines[0].unwrap()];
+    let found = &traced.edits[traced.lines[0].edits()[0]];
     assert_eq!((found.commit.id, found.at, found.nearness), (second, instant(20), Nearness::Same));
 }
 
@@ -127,7 +134,8 @@ pub async fn paths_are_taken_from_where_the_agent_works<B: Backend>() {
     patch("other", "lib/a.rs").after(there).at(instant(30)).commit(&store).await;
     assert_eq!(writers(&store, Within::Space, &["line"]).await, ["there"]);
     let traced = trace(&store, Within::Chain(elsewhere), &[("line", None)]).await;
-    assert_eq!((calls(&traced), traced.edits[0].nearness), (vec!["elsewhere".to_owned()], Nearness::Alike));
+    let found = &traced.edits[traced.lines[0].edits()[0]];
+    assert_eq!((calls(&traced), found.nearness), (vec!["elsewhere".to_owned()], Nearness::Alike));
 }
 
 pub async fn no_more_is_looked_at_than_was_allowed<B: Backend>() {
@@ -142,8 +150,9 @@ pub async fn no_more_is_looked_at_than_was_allowed<B: Backend>() {
         let traced = trace(&store, within, &[("line", None)]).await;
         assert_eq!((calls(&traced), traced.is_cut), (vec!["w".to_owned()], false), "{within:?}");
         let file = TracedFile { places: vec![FILE.to_owned()], inside: "src/a.rs".to_owned() };
-        let lines = vec![TracedLine { text: "line".to_owned(), until: None }];
-        let traced = store.trace(&Trace { file, lines, within, max_commits: 70 }).await.unwrap();
+        let lines = vec![TracedLine { text: "line".to_owned(), until: None, place: None }];
+        let trace = Trace { file, lines, around: Vec::new(), within, max_commits: 70, max_probes: 16 };
+        let traced = store.trace(&trace).await.unwrap();
         assert_eq!((calls(&traced), traced.is_cut), (vec!["-".to_owned()], true), "{within:?}");
     }
 }
