@@ -58,8 +58,10 @@ pub use live::{
     SessionLookup, Sighting, ToldSession, Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
 };
 pub use origin::{
-    BlamedFile, CommitContexts, CommitSubject, ContextContribution, ContextOrigin, IndexProgress, LineOrigin, LineRun,
-    LineSubject, LineTarget, OriginFinder, OriginSources, OriginStory, RecordingCommit, UnclearContribution, Untraced,
+    AgentTrace, AgentTraceContributor, AgentTraceConversation, AgentTraceFile, AgentTraceLink, AgentTraceMetadata,
+    AgentTraceRange, AgentTraceRevision, AgentTraceTool, BlamedFile, CommitContexts, CommitSubject,
+    ContextContribution, ContextOrigin, ContributorKind, IndexProgress, LineOrigin, LineRun, LineSubject, LineTarget,
+    OriginFinder, OriginSources, OriginStory, RangeEvidence, RecordingCommit, UnclearContribution, Untraced,
     why_commit, why_lines,
 };
 pub use registry::{LiveSession, OpenCall, Process, Registry};

@@ -1,5 +1,6 @@
 //! From lines and git commits to the contexts that made them, and how sure that is.
 
+mod agent_trace;
 mod commit;
 mod finder;
 mod lines;
@@ -14,6 +15,10 @@ use contexture::{
 };
 
 pub use self::{
+    agent_trace::{
+        AgentTrace, AgentTraceContributor, AgentTraceConversation, AgentTraceFile, AgentTraceLink, AgentTraceMetadata,
+        AgentTraceRange, AgentTraceRevision, AgentTraceTool, ContributorKind, RangeEvidence,
+    },
     commit::{CommitContexts, CommitSubject, ContextContribution, UnclearContribution},
     finder::{LineOrigin, OriginFinder},
     lines::{BlamedFile, LineRun, LineSubject, LineTarget},

@@ -72,6 +72,16 @@ impl<'f> OriginFinder<'f> {
         Ok(Self { engine, repository, trees, commits: HashMap::new(), probes_left: MAX_ALL_PROBES, is_indexed: false })
     }
 
+    /// Returns the commit that is checked out.
+    pub(super) fn revision(&self) -> Result<Option<GitId>> {
+        self.repository.as_ref().map_or(Ok(None), |repository| repository.find("HEAD"))
+    }
+
+    /// Returns where contexts are.
+    pub(super) const fn engine(&self) -> &'f Contexture {
+        self.engine
+    }
+
     /// Tells whether there is a repository.
     pub fn has_repository(&self) -> bool {
         self.repository.is_some()

@@ -48,6 +48,8 @@ pub struct LineSubject {
 pub struct BlamedFile {
     /// The file, as it was named.
     pub name: String,
+    /// From the top of the repository; outside of one, only the name.
+    pub path: String,
     /// The lines that were asked for, cut where their origin changes.
     pub runs: Vec<LineRun>,
     /// The contexts that runs name by their place.
@@ -168,7 +170,8 @@ impl OriginFinder<'_> {
         let around = if is_short { &subject.lines[..] } else { &[] };
         let found = self.find(&file, (around, &wanted), progress).await?;
         let runs = runs(&blamed, &found, asked);
-        Ok(BlamedFile { name: subject.name.clone(), runs, contexts: found.contexts, is_cut: found.is_cut })
+        let path = subject.inside.to_string_lossy().into_owned();
+        Ok(BlamedFile { name: subject.name.clone(), path, runs, contexts: found.contexts, is_cut: found.is_cut })
     }
 
     /// Tells lines as programs read it.

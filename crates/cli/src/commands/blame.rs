@@ -1,8 +1,13 @@
 //! `ctx blame`: from lines of a file to the context that made them.
 
-use std::{ffi::OsString, ops::RangeInclusive, path::Path};
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+    ops::RangeInclusive,
+    path::Path,
+};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use contexture_capture::{
     BlamedFile, LineOrigin, LineRun, LineSubject, LineTarget, OriginFinder, OriginStory, RecordingCommit, Untraced,
 };
@@ -10,7 +15,7 @@ use contexture_capture::{
 use super::search;
 use crate::{
     conversation::{self, ShownDetail},
-    error::Result,
+    error::{Error, Result},
     invocation::Invocation,
     origin::{Teller, range_text, sureness},
     output::{self, Output, Palette, Shape},
@@ -27,6 +32,8 @@ Examples:
   ctx blame src/main.rs
       where every line comes from, in short; --full tells all of it
   ctx blame src/main.rs:42 --json
+  ctx blame src/main.rs --format agent-trace
+      which lines come from which context, as a record of Agent Trace
 
 How sure it is:
   recorded     the git commit of the line names its context (`Context-Id: ctx-…` in its message)
@@ -49,6 +56,16 @@ pub(crate) struct Blame {
     /// Tells the whole story of every line, and unfolds what is long
     #[arg(long)]
     full: bool,
+    /// Writes a record that other tools read [default: words]
+    #[arg(long, value_enum, value_name = "F", conflicts_with = "full")]
+    format: Option<BlameFormat>,
+}
+
+/// A record that other tools read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BlameFormat {
+    /// Agent Trace 0.1.0
+    AgentTrace,
 }
 
 impl Blame {
@@ -62,6 +79,12 @@ impl Blame {
         let engine = invocation.open().await?;
         let mut finder = OriginFinder::new(&engine, subject.repository().cloned())?;
         let blamed = finder.blame(&subject, &asked, &mut search::progress(output)).await?;
+        if let Some(BlameFormat::AgentTrace) = self.format {
+            let trace = finder.agent_trace(&blamed, engine.now()).await?;
+            let written = serde_json::to_vec(&trace).map_err(io::Error::from);
+            let written = written.and_then(|json| output.data().write_all(&[&json[..], b"\n"].concat()));
+            return written.map_err(Error::Stdout);
+        }
         output.page(invocation.environment.pager().as_ref());
         let detail = if self.full { ShownDetail::Full } else { ShownDetail::Folded };
         match output.shape() {

@@ -364,6 +364,120 @@ fn what_cannot_be_traced_is_reported() {
 }
 
 #[test]
+fn a_file_is_told_as_agent_trace() {
+    let developer = two_commits();
+    developer.file("src/a.rs", "pub fn connect() {\n    retry(open);\n}\n// by hand\n");
+    let ran = developer.run(&["blame", "src/a.rs", "--format", "agent-trace"]);
+    let trace: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+    assert_snapshot!(serde_json::to_string_pretty(&trace).unwrap(), @r#"
+    {
+      "files": [
+        {
+          "conversations": [
+            {
+              "contributor": {
+                "type": "ai"
+              },
+              "ranges": [
+                {
+                  "content_hash": "blake3:2b288d3d542d1824305a1fe3f401f163144650782b278760adc71e68fbc6a835",
+                  "end_line": 1,
+                  "start_line": 1
+                },
+                {
+                  "content_hash": "blake3:9f7fe02a9a020411bf275190c717a7eb0234ce21fe712f910f01207008bf5a86",
+                  "end_line": 3,
+                  "start_line": 3
+                }
+              ],
+              "related": [
+                {
+                  "type": "session",
+                  "url": "ctx:session/s-1"
+                }
+              ],
+              "url": "ctx:ctx-21ff2bce786ac670ade509c607b1225a"
+            },
+            {
+              "contributor": {
+                "type": "ai"
+              },
+              "ranges": [
+                {
+                  "content_hash": "blake3:f5f986bd9a2c07e29af3d6ad9f145a01b71b05bb640d90eb1d431e7b6b40ba20",
+                  "end_line": 2,
+                  "start_line": 2
+                }
+              ],
+              "related": [
+                {
+                  "type": "session",
+                  "url": "ctx:session/s-1"
+                }
+              ],
+              "url": "ctx:ctx-1f0782a657c2df39d1429e55927611fd"
+            }
+          ],
+          "path": "src/a.rs"
+        }
+      ],
+      "id": "f2dc5c69-c7c4-8b8b-befb-5fa6a44a8b20",
+      "metadata": {
+        "dev.contexture": [
+          {
+            "certainty": "edit-found",
+            "contexts": [
+              "ctx-21ff2bce786ac670ade509c607b1225a"
+            ],
+            "end_line": 1,
+            "grade": "exact",
+            "path": "src/a.rs",
+            "start_line": 1
+          },
+          {
+            "certainty": "recorded",
+            "contexts": [
+              "ctx-1f0782a657c2df39d1429e55927611fd"
+            ],
+            "end_line": 2,
+            "grade": "exact",
+            "path": "src/a.rs",
+            "start_line": 2
+          },
+          {
+            "certainty": "edit-found",
+            "contexts": [
+              "ctx-21ff2bce786ac670ade509c607b1225a"
+            ],
+            "end_line": 3,
+            "grade": "exact",
+            "path": "src/a.rs",
+            "start_line": 3
+          }
+        ]
+      },
+      "timestamp": "2026-11-15T20:10:00.000000Z",
+      "tool": {
+        "name": "contexture",
+        "version": "0.1.0"
+      },
+      "vcs": {
+        "revision": "300652b6956207400d321a040a3f7cec8f68ad16",
+        "type": "git"
+      },
+      "version": "0.1.0"
+    }
+    "#);
+    // The same lines have the same digest wherever they are.
+    developer.file("src/a.rs", "// by hand\npub fn connect() {\n    retry(open);\n}\n");
+    let moved = developer.run(&["blame", "src/a.rs", "--format", "agent-trace"]);
+    let moved: Value = serde_json::from_str(&moved.stdout).unwrap();
+    let digest = |trace: &Value| trace["files"][0]["conversations"][0]["ranges"][0]["content_hash"].clone();
+    assert_eq!(digest(&trace), digest(&moved));
+    assert_ne!(trace["id"], moved["id"]);
+}
+
+#[test]
 fn a_program_around_the_library_prints_the_same() {
     let developer = two_commits();
     let file = developer.user.path("repo/src/a.rs");
