@@ -1,11 +1,6 @@
 //! `ctx blame`: from lines of a file to the context that made them.
 
-use std::{
-    ffi::OsString,
-    io::{self, Write as _},
-    ops::RangeInclusive,
-    path::Path,
-};
+use std::{ffi::OsString, io, ops::RangeInclusive, path::Path};
 
 use clap::{Args, ValueEnum};
 use contexture_capture::{
