@@ -1,6 +1,6 @@
-//! `ctx demo`: every important command, run for real in a store that is thrown away.
+//! `ctx demo`: what one does with it day by day, run for real in a store, a home and a repository that are thrown away.
 
-mod reading;
+mod repository;
 mod stage;
 
 use std::{
@@ -9,7 +9,8 @@ use std::{
 };
 
 use clap::Args;
-use contexture::{Location, private};
+use contexture::{Location, core::Timestamp, private};
+use contexture_capture::{Homes, Runtime};
 
 use crate::{
     destination::DraftFile,
@@ -20,15 +21,17 @@ use crate::{
 };
 use stage::{Setting, Stage};
 
-/// The conversation of the demonstration: files and what is in them.
-const FILES: [(&str, &str); 6] = [
-    ("turn-1.jsonl", include_str!("demo/turn-1.jsonl")),
-    ("turn-2.jsonl", include_str!("demo/turn-2.jsonl")),
-    ("turn-3.jsonl", include_str!("demo/turn-3.jsonl")),
-    ("turn-4.jsonl", include_str!("demo/turn-4.jsonl")),
-    ("review.jsonl", include_str!("demo/review.jsonl")),
-    ("summary.txt", include_str!("demo/summary.txt")),
-];
+/// What an agent wrote down of its session, as Claude Code does.
+const SESSION: &str = include_str!("demo/session.jsonl");
+/// What a reviewer's agent said and did.
+const REVIEW: &str = include_str!("demo/review.jsonl");
+const SUMMARY: &str = include_str!("demo/summary.txt");
+/// Where Claude Code keeps the session.
+const SESSION_FILE: &str = "home/.claude/projects/relay/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10.jsonl";
+
+/// The session, as a commit is named.
+const LAST: &str = "session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10";
+const BEFORE: &str = "session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10~1";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +42,9 @@ Examples:
 
 /// Walks through the important commands in a throw-away store
 ///
-/// Every command that is shown is run, and what follows it is what it printed.
+/// An agent's session is taken in, looked at, led back to from a line of code, continued in another agent, forked, summed
+/// up, assembled for a model and moved to another store. Every command that is shown is run, and what follows it is what
+/// it printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Demo {
@@ -50,9 +55,10 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let mut stage = Stage::new(output, invocation.now()?, setting(invocation)?);
+        let now = invocation.now()?;
+        let mut stage = Stage::new(output, now, setting(invocation)?);
         if let Some(directory) = self.keep {
-            set_up(&directory)?;
+            set_up(&directory, now)?;
             play(&mut stage).await?;
             let files = directory.display();
             return match stage.location()? {
@@ -66,7 +72,7 @@ impl Demo {
         let unwritable = |source| Error::Write { path: env::temp_dir(), source };
         let private = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o700);
         let directory = tempfile::Builder::new().permissions(private).tempdir().map_err(unwritable)?;
-        set_up(directory.path())?;
+        set_up(directory.path(), now)?;
         let played = play(&mut stage).await;
         // What is on a server does not go away with the directory, and must go however the walk ended.
         if let Location::Postgres(_) = stage.location()? {
@@ -80,6 +86,7 @@ impl Demo {
 /// Chooses the store of the walk: a directory below the current one, or a schema of the database that was named.
 fn setting(invocation: &Invocation) -> Result<Setting> {
     let postgres = invocation.environment.postgres.clone();
+    let homes = Homes::default().with(Runtime::CLAUDE_CODE, "home/.claude").with(Runtime::CODEX, "home/.codex");
     let named = invocation.globals.store.as_ref().or(invocation.environment.store.as_ref());
     match (invocation.location()?, named) {
         (Location::Postgres(_), Some(url)) => {
@@ -88,105 +95,124 @@ fn setting(invocation: &Invocation) -> Result<Setting> {
             // The last of equal settings counts.
             let made_at = invocation.now()?.as_micros();
             store.push(format!("schema=ctx_demo_{:x}_{:x}", made_at.cast_unsigned(), std::process::id()));
-            Ok(Setting { store, postgres })
+            Ok(Setting { store, postgres, homes })
         }
-        _ => Ok(Setting { store: "store".into(), postgres: PostgresVariables::default() }),
+        _ => Ok(Setting { store: "store".into(), postgres: PostgresVariables::default(), homes }),
     }
 }
 
 /// Fills a directory and enters it.
-fn set_up(directory: &Path) -> Result<()> {
+fn set_up(directory: &Path, now: Timestamp) -> Result<()> {
     let unwritable = |source| Error::Write { path: directory.to_owned(), source };
     private::create_directory(directory).map_err(unwritable)?;
     if fs::read_dir(directory).map_err(unwritable)?.next().is_some() {
         return Err(Error::NotEmpty { path: directory.to_owned() });
     }
     env::set_current_dir(directory).map_err(unwritable)?;
-    for (name, content) in FILES {
-        DraftFile::start(Path::new(name)).and_then(|mut file| {
-            file.write_all(content.as_bytes())?;
-            file.publish()
-        })?;
+    let here = env::current_dir().and_then(fs::canonicalize).map_err(unwritable)?;
+    let files = [
+        (SESSION_FILE, told(SESSION, &here, now)),
+        ("review.jsonl", told(REVIEW, &here, now)),
+        ("summary.txt", SUMMARY.to_owned()),
+        (repository::FILE, repository::before()),
+    ];
+    files.iter().try_for_each(|(name, content)| write(name, content))
+}
+
+/// Says of a session where it was and when; its records say so many minutes ago.
+fn told(session: &str, here: &Path, now: Timestamp) -> String {
+    let here = here.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let mut told = session.replace("@HERE", &here);
+    for minutes in [48, 41, 33, 19] {
+        told = told.replace(&format!("\"@{minutes}\""), &format!("\"{}\"", ago(now, minutes)));
     }
-    Ok(())
+    told
+}
+
+/// Returns a moment some minutes before another.
+fn ago(now: Timestamp, minutes: i64) -> Timestamp {
+    Timestamp::from_micros(now.as_micros().saturating_sub(minutes * 60_000_000)).unwrap_or(now)
+}
+
+fn write(name: &str, content: &str) -> Result<()> {
+    let path = Path::new(name);
+    let unwritable = |source| Error::Write { path: path.to_owned(), source };
+    private::create_directory(path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+    let mut file = DraftFile::start(path)?;
+    file.write_all(content.as_bytes())?;
+    file.publish()
 }
 
 async fn play(stage: &mut Stage<'_>) -> Result<()> {
-    stage.say("Contexture keeps what an agent knows as commits. This walk has a store of its own.")?;
-    check_in(stage).await?;
-    fork(stage).await?;
-    let tip = compact(stage).await?;
-    stage.scene("5. The graph: ○ is a turn, ◆ a compaction.")?;
-    stage.run(0, &["log", "--graph"]).await?;
-    materialize(stage).await?;
-    copy(stage, &tip).await?;
-    stage.scene("Now with a conversation of your own:")?;
-    stage.prompt("ctx checkpoint --format claude-code-v1 --head main TRANSCRIPT.jsonl")?;
-    stage.prompt("ctx log --graph")?;
+    stage.say("Contexture keeps what agents know as commits. This walk has a store, a home and a")?;
+    stage.say("repository of its own.")?;
+    capture(stage).await?;
+    lead_back(stage).await?;
+    go_on(stage).await?;
+    sum_up(stage).await?;
+    assemble(stage).await?;
+    copy(stage).await?;
+    stage.scene("Now with your own agents:")?;
+    stage.prompt("ctx init")?;
     stage.prompt("ctx --help")?;
     stage.say("")
 }
 
-async fn check_in(stage: &mut Stage<'_>) -> Result<()> {
-    stage.scene("1. An agent hunts a flaky test. Each turn of its transcript becomes a commit.")?;
-    let found = "The client connects too early";
-    let format = ["--format", "claude-code-v1"];
-    let first = [&["checkpoint"], format.as_slice(), &["--head", "main", "--summary", found, "turn-1.jsonl"]].concat();
-    stage.run(48, &first).await?;
-    let cause = "The test sleeps 50 ms and hopes";
-    stage.run(41, &["checkpoint", "--head", "main", "--summary", cause, "turn-2.jsonl"]).await?;
-    stage.run(33, &["checkpoint", "--head", "main", "turn-3.jsonl"]).await?;
-    stage.scene("2. What was not said then can be said later. The commit itself never changes.")?;
-    let fix = "Sleeps longer: green, but slower";
-    stage.run(32, &["annotate", "main", "--summary", fix, "--tag", "needs-review"]).await.map(drop)
+async fn capture(stage: &mut Stage<'_>) -> Result<()> {
+    stage.scene("1. An agent hunts a flaky test. What it writes down is taken in, a commit for each turn.")?;
+    stage.run(32, &["import"]).await?;
+    stage.say("  `ctx init` has your agents do so by themselves, while they work.")?;
+    stage.scene("2. What did it do, and what was said?")?;
+    stage.run(32, &["log"]).await?;
+    stage.run(32, &["cat", LAST, "-n", "4"]).await.map(drop)
 }
 
-async fn fork(stage: &mut Stage<'_>) -> Result<()> {
-    stage.scene("3. A reviewer wants another fix and goes on from before this one. Nothing is copied.")?;
-    stage.run(25, &["fork", "main~1", "--head", "review"]).await?;
-    let fix = "Waits for the port: no slower";
-    let reviewer = ["--principal", "grace@desk", "--summary", fix];
+/// Leads a line of the repository back to the conversation, if there is a git.
+async fn lead_back(stage: &mut Stage<'_>) -> Result<()> {
+    stage.scene("3. Why is this line there? The answer is the conversation that wrote it.")?;
+    let unwritable = |source| Error::Write { path: repository::FILE.into(), source };
+    let (begun, changed) = (stage.ago(60), stage.ago(32));
+    let is_made = repository::make(begun).map_err(unwritable)?;
+    write(repository::FILE, repository::AFTER)?;
+    if is_made && repository::commit("Give the server more time", changed).map_err(unwritable)? {
+        return stage.run(30, &["blame", "tests/resume.rs:6"]).await.map(drop);
+    }
+    stage.say("  That needs git, which is not here.")
+}
+
+async fn go_on(stage: &mut Stage<'_>) -> Result<()> {
+    stage.scene("4. The conversation goes on in another agent: the same text, calls and results.")?;
+    stage.run(25, &["resume", LAST, "--in", "codex", "--print"]).await?;
+    stage.scene("5. A reviewer wants another fix and goes on from before this one. Nothing is copied.")?;
+    stage.run(25, &["fork", BEFORE, "--head", "review"]).await?;
+    let reviewer = ["--principal", "grace@desk", "--summary", "Waits for the port: no slower"];
     let command = [&["checkpoint", "--head", "review"], reviewer.as_slice(), &["review.jsonl"]].concat();
     stage.run(19, &command).await.map(drop)
 }
 
-/// Returns the id of the last commit.
-async fn compact(stage: &mut Stage<'_>) -> Result<String> {
-    stage.scene("4. A summary takes the place of the long history, and the reviewer's fix is brought back.")?;
-    stage.run(12, &["compact", "main", "--summary", "summary.txt", "--loss", "the output of the 20 runs"]).await?;
-    let done = "Takes the fix of the review";
-    stage.run(6, &["checkpoint", "--head", "main", "--merge", "review", "--summary", done, "turn-4.jsonl"]).await
+async fn sum_up(stage: &mut Stage<'_>) -> Result<()> {
+    stage.scene("6. A summary takes the place of a long history, which stays. ○ is a turn, ◆ a compaction.")?;
+    stage.run(12, &["compact", "review", "--summary", "summary.txt", "--loss", "the output of the 20 runs"]).await?;
+    stage.run(0, &["log", "--graph", "--all"]).await.map(drop)
 }
 
-async fn materialize(stage: &mut Stage<'_>) -> Result<()> {
-    stage.scene("6. To go on from main, an agent reads what came since the compaction.")?;
-    stage.run(0, &["materialize", "main", "-o", "resume.jsonl"]).await?;
-    for line in reading::message_lines(&read("resume.jsonl")?) {
-        stage.show(&format!("| {line}"))?;
-    }
-    stage.say("  The turns before it are all still there:")?;
-    stage.run(0, &["materialize", "main", "--stop", "root", "-o", "everything.jsonl"]).await?;
-    stage.scene("7. What did ada's agent know half an hour ago?")?;
-    stage.run(0, &["resolve", "ada@laptop", "--at", "30 minutes ago"]).await.map(drop)
+async fn assemble(stage: &mut Stage<'_>) -> Result<()> {
+    stage.scene("7. A model is given what fits a budget, and an envelope says what and why.")?;
+    let budget = ["--max-tokens", "1200", "-o", "request.json"];
+    let command = [&["assemble", "resume", "--commit", LAST, "--trigger", "Go on."], budget.as_slice()].concat();
+    stage.run(0, &command).await?;
+    stage.run(0, &["envelope", "show", "last"]).await.map(drop)
 }
 
-async fn copy(stage: &mut Stage<'_>, tip: &str) -> Result<()> {
+async fn copy(stage: &mut Stage<'_>) -> Result<()> {
     stage.scene("8. The chains move to another store as one file. Ids are digests, so they stay the same.")?;
     stage.run(0, &["export", "--all", "-o", "chains.bundle"]).await?;
     stage.run(0, &["--store", "copy", "import-bundle", "chains.bundle"]).await?;
-    let copied_tip = stage.run(0, &["--store", "copy", "resolve", "ada@laptop"]).await?;
-    stage.run(0, &["--store", "copy", "materialize", "main", "-o", "again.jsonl"]).await?;
-    if copied_tip != tip {
-        return Err(Error::Unequal { what: "the last commit of main" });
+    let here = stage.run(0, &["resolve", "grace@desk"]).await?;
+    let there = stage.run(0, &["--store", "copy", "resolve", "grace@desk"]).await?;
+    if here != there {
+        return Err(Error::Unequal { what: "the last commit of review" });
     }
-    if read("again.jsonl")? != read("resume.jsonl")? {
-        return Err(Error::Unequal { what: "the conversation of main" });
-    }
-    stage.say("  That is the id of step 4, and again.jsonl equals resume.jsonl byte for byte.")?;
     stage.scene("9. Every byte and every link in the copy is checked.")?;
     stage.run(0, &["--store", "copy", "fsck"]).await.map(drop)
-}
-
-fn read(name: &str) -> Result<Vec<u8>> {
-    fs::read(name).map_err(|source| Error::Read { input: crate::input::Input::File(name.into()), source })
 }

@@ -8,6 +8,7 @@ use std::{
 
 use clap::Parser as _;
 use contexture::{Contexture, Location, core::Timestamp};
+use contexture_capture::Homes;
 
 use crate::{
     args::{Args, Globals},
@@ -30,6 +31,8 @@ pub(super) struct Stage<'o> {
 pub(super) struct Setting {
     pub(super) store: OsString,
     pub(super) postgres: PostgresVariables,
+    /// Where agents keep their sessions.
+    pub(super) homes: Homes,
 }
 
 /// What a command printed, both streams as they came.
@@ -42,6 +45,7 @@ impl<'o> Stage<'o> {
         let environment = Environment {
             store: Some(setting.store),
             postgres: setting.postgres,
+            homes: setting.homes,
             principal: Some("ada@laptop".into()),
             machine: Some("laptop".into()),
             ..Environment::default()
@@ -109,10 +113,13 @@ impl<'o> Stage<'o> {
         Ok(transcript.into_text())
     }
 
+    /// Returns a moment some minutes before now.
+    pub(super) fn ago(&self, minutes: i64) -> Timestamp {
+        super::ago(self.now, minutes)
+    }
+
     fn environment_at(&self, minutes_ago: i64) -> Environment {
-        let micros = self.now.as_micros().saturating_sub(minutes_ago * 60_000_000);
-        let then = Timestamp::from_micros(micros).unwrap_or(self.now);
-        Environment { time: Some(then.to_string().into()), ..self.environment.clone() }
+        Environment { time: Some(self.ago(minutes_ago).to_string().into()), ..self.environment.clone() }
     }
 }
 
