@@ -14,6 +14,8 @@ use crate::{
     values::StartPoint,
 };
 
+/// Names that are longer stand out: one of them would push what belongs to the others off the screen.
+const NAME_COLUMNS: usize = 46;
 /// Heads or moves that are read at once.
 const PER_PAGE: u32 = 1000;
 
@@ -88,7 +90,10 @@ impl Head {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
         match self.action {
-            Action::List { prefix } => list(&engine, &prefix, output).await,
+            Action::List { prefix } => {
+                output.page(invocation.environment.pager().as_ref());
+                list(&engine, &prefix, output).await
+            }
             Action::Set { name, commit, expect } => {
                 let expect = match expect {
                     Some(start) => start.expect(&engine).await?,
@@ -109,7 +114,10 @@ impl Head {
                 let from = engine.delete_head(&name, expect).await?;
                 tell(MovedHead { name, from: Some(from), to: None }, output)
             }
-            Action::Log { name, limit } => log(&engine, &name, limit.unwrap_or(u64::MAX), output).await,
+            Action::Log { name, limit } => {
+                output.page(invocation.environment.pager().as_ref());
+                log(&engine, &name, limit.unwrap_or(u64::MAX), output).await
+            }
         }
     }
 }
@@ -130,14 +138,15 @@ async fn list(engine: &Contexture, prefix: &str, output: &mut Output) -> Result<
             return Ok(());
         };
         after = Some(last.name.clone());
-        let width = page.iter().map(|head| head.name.as_str().chars().count()).max().unwrap_or(0);
+        let columns = |head: &contexture::Head| head.name.as_str().chars().count();
+        let width = page.iter().map(columns).filter(|columns| *columns <= NAME_COLUMNS).max().unwrap_or(0);
         for head in page {
             if output.shape() == Shape::Json {
                 output.document(head)?;
                 continue;
             }
             let (id, green, faint) = (output.palette.id, output.palette.head, output.palette.faint);
-            let pad = width - head.name.as_str().chars().count();
+            let pad = width.saturating_sub(columns(&head));
             let (name, commit) = (&head.name, head.commit.short());
             let moved = output::relative(now, head.moved_at);
             output.line(format_args!(

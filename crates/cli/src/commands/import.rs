@@ -39,6 +39,8 @@ Examples:
   ctx log --graph --all
       shows what came in";
 
+/// Most remarks on what is odd about files.
+const MAX_REMARKS: usize = 10;
 /// Most files that a report names for one reason.
 const MAX_NAMED: usize = 5;
 
@@ -135,26 +137,31 @@ async fn take_in(
         output.document(ImportClosing { runtimes, skipped: left_out })?;
         return Ok(skipped);
     }
+    let mut remarks = Vec::new();
     for file in &files {
         let framing = formats::codec(&file.format).map(formats::Codec::framing);
         let unit = if framing == Some(Framing::Lines) { "line" } else { "element" };
         if let Some(session) = &file.forked_from {
             let path = file.path.display();
-            output
-                .status(format_args!("{path}: it continues {session}, which is not here, so it is a chain of its own"));
+            remarks.push(format!("{path}: it continues {session}, which is not here, so it is a chain of its own"));
         }
         if let Some(damage) = &file.damage {
             let reason = output::first_line(damage).into_owned();
-            output.status(format_args!("{}: only the start could be read: {reason}", file.path.display()));
+            remarks.push(format!("{}: only the start could be read: {reason}", file.path.display()));
         }
         for bad in &file.bad_lines {
             let reason = output::first_line(&bad.reason).into_owned();
             let (path, line) = (file.path.display(), bad.line);
-            match reason.strip_prefix("it ").filter(|_| bad.is_kept) {
-                Some(size) => output.status(format_args!("{path}: {unit} {line} {size}")),
-                None => output.status(format_args!("{path}: {unit} {line} is no record: {reason}")),
-            }
+            remarks.push(match reason.strip_prefix("it ").filter(|_| bad.is_kept) {
+                Some(size) => format!("{path}: {unit} {line} {size}"),
+                None => format!("{path}: {unit} {line} is no record: {reason}"),
+            });
         }
+    }
+    remarks.iter().take(MAX_REMARKS).for_each(|remark| output.status(remark));
+    if let Some(more @ 1..) = remarks.len().checked_sub(MAX_REMARKS) {
+        let lines = output::counted(more as u64, "more line");
+        output.status(format_args!("… and {lines} like these; a first `ctx --json import` tells all"));
     }
     show_sums(&runtimes, output)?;
     show_skipped(&skipped, output);

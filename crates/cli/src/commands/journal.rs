@@ -46,6 +46,9 @@ impl Journal {
             // No number is ever left out, so the last so many start so far before the tip.
             seq = seq.max(engine.journal_tip().await?.saturating_sub(limit));
         }
+        if !self.follow {
+            output.page(invocation.environment.pager().as_ref());
+        }
         loop {
             let page = engine.journal_after(seq, RECORDS_PER_PAGE).await?;
             if let Some(last) = page.last() {

@@ -186,3 +186,15 @@ fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn what_is_odd_about_many_lines_is_told_of_the_first() {
+    let user = User::new();
+    let turn = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s1\",\
+                \"message\":{\"role\":\"user\",\"content\":\"Find the race.\"}}\n";
+    user.file("s1.jsonl", turn.to_owned() + &"{broken\n".repeat(14));
+    let ran = user.run(&["import", "s1.jsonl"]);
+    let remarks = ran.stderr.lines().filter(|line| line.contains("is no record")).count();
+    assert_eq!((ran.code, remarks), (0, 10), "{ran}");
+    assert!(ran.stderr.contains("… and 4 more lines like these"), "{ran}");
+}
