@@ -54,25 +54,32 @@ pub(crate) struct Init {
     /// Changes the settings of this project instead of the user's
     #[arg(long)]
     project: bool,
-    /// Adds hooks to the git repository around this directory too; hooks that are there go on working
-    #[arg(long)]
-    git: bool,
     /// Takes out what was added, also from the git repository around this directory
     #[arg(long)]
     remove: bool,
-    /// Leaves the sessions that agents have kept so far where they are
-    #[arg(long)]
-    no_import: bool,
-    /// Shows each change line by line
-    #[arg(long)]
-    diff: bool,
+    #[command(flatten)]
+    beside: BesideAgents,
     #[command(flatten)]
     consent: Consent,
 }
 
-/// Whether changes are made.
+/// What is done beside the agents' settings.
+#[derive(Debug, Args)]
+struct BesideAgents {
+    /// Adds hooks to the git repository around this directory too; hooks that are there go on working
+    #[arg(long)]
+    git: bool,
+    /// Leaves the sessions that agents have kept so far where they are
+    #[arg(long)]
+    no_import: bool,
+}
+
+/// How changes are shown, and whether they are made.
 #[derive(Debug, Args)]
 struct Consent {
+    /// Shows each change line by line
+    #[arg(long)]
+    diff: bool,
     /// Shows the changes and makes none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
@@ -144,7 +151,7 @@ impl Init {
                 continue;
             }
             let change = place.register(program);
-            let by_hand = matches!(change, Err(Error::Unprepared(Unprepared::Settings { .. }))) && self.diff;
+            let by_hand = matches!(change, Err(Error::Unprepared(Unprepared::Settings { .. }))) && self.consent.diff;
             if by_hand && output.shape() == Shape::Text {
                 output.lines(place.by_hand(program).trim_end())?;
             }
@@ -153,9 +160,9 @@ impl Init {
             plan.summaries.push(SetupSummary::of_registration(&place, before.as_ref(), &change, &path));
             plan.changes.push(change);
         }
-        let git = if self.remove && (self.git || self.runtimes.is_empty()) {
+        let git = if self.remove && (self.beside.git || self.runtimes.is_empty()) {
             git::unregister(here)?
-        } else if self.git {
+        } else if self.beside.git {
             git::register(here, program)?
         } else {
             Vec::new()
@@ -178,14 +185,18 @@ impl Init {
         let search = invocation.environment.programs.as_deref();
         let is_meant = |runtime: &Runtime| self.remove || setup::is_here(*runtime, homes, search);
         let places: Vec<_> = Runtime::hooked().filter(is_meant).filter_map(place).collect();
-        if places.is_empty() && !self.git && !self.remove { Err(Unprepared::NoAgents.into()) } else { Ok(places) }
+        if places.is_empty() && !self.beside.git && !self.remove {
+            Err(Unprepared::NoAgents.into())
+        } else {
+            Ok(places)
+        }
     }
 
     fn show(&self, plan: &SetupPlan, output: &mut Output) -> Result<()> {
         if output.shape() == Shape::Json {
             return Ok(());
         }
-        if self.diff {
+        if self.consent.diff {
             plan.show_changes(output)?;
         }
         let lines: Vec<_> = plan.summaries.iter().map(|summary| summary.line(&output.palette)).collect();
@@ -212,7 +223,7 @@ impl Init {
     /// Takes in what agents have kept until now, if that is wanted.
     async fn offer_sessions(&self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         // Those of a project are not told apart from others.
-        if self.project || self.no_import {
+        if self.project || self.beside.no_import {
             return Ok(());
         }
         // Hooks keep what they hear until the store can be used, so it need not be there yet.
@@ -240,7 +251,7 @@ impl Init {
 
     /// Offers the hooks of git in a repository that has none of ours.
     fn offer_git(&self, here: &Path, program: &Program, output: &mut Output) -> Result<()> {
-        if self.git {
+        if self.beside.git {
             return Ok(());
         }
         // Outside of repositories, and where hooks cannot be, there is nothing to offer.

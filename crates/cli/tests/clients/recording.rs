@@ -160,13 +160,15 @@ fn has_uuid(word: &str) -> bool {
     groups.windows(5).any(|lengths| lengths == [8, 4, 4, 4, 12])
 }
 
-/// Tells whether a word is a date or a time of day.
+/// Tells whether a word is a date, a time of day or an age.
 fn is_moment(word: &str) -> bool {
     let is_made_of = |mark: char| {
         let parts: Vec<_> = word.trim_end_matches('Z').split(mark).collect();
         parts.len() == 3 && parts.iter().all(|part| part.len() >= 2 && part.chars().all(|it| it.is_ascii_digit()))
     };
-    is_made_of('-') || is_made_of(':')
+    let digits = word.trim_end_matches(['s', 'm', 'h']);
+    let is_age = digits.len() + 1 == word.len() && !digits.is_empty() && digits.chars().all(|it| it.is_ascii_digit());
+    is_made_of('-') || is_made_of(':') || is_age
 }
 
 /// Puts numbers in the places of ids, and hides versions.

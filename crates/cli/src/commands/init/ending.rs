@@ -44,7 +44,9 @@ pub(super) fn tell_state(installed: &[Installed], invocation: &Invocation, outpu
     to_do.dedup();
     if !to_do.is_empty() {
         output.status("Left for you to do:");
-        to_do.iter().for_each(|caution| output.status(format_args!("  {caution}")));
+        for caution in to_do {
+            output.status(format_args!("  {caution}"));
+        }
     }
 }
 

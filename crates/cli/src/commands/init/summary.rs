@@ -71,9 +71,10 @@ impl SetupSummary {
 
 /// Counts hooks. What is one file for the runtime is not as many hooks.
 fn hooks(place: &HookPlace, number: usize) -> String {
-    match place.is_extension() {
-        true => format!("an extension for {}", output::counted(number as u64, "event")),
-        false => output::counted(number as u64, "hook"),
+    if place.is_extension() {
+        format!("an extension for {}", output::counted(number as u64, "event"))
+    } else {
+        output::counted(number as u64, "hook")
     }
 }
 
