@@ -325,7 +325,7 @@ impl<'p> Writer<'p> {
             "recipe": document.recipe.name,
             "max_chars": outcome.limits.max_chars,
             "max_search_ms": self.parcel.inputs.recipe.budget.max_search_ms,
-            "visibility": self.visible(target),
+            "visibility": ranking::visibility(target),
         });
         ContextBudget {
             schema_version: VERSION.to_owned(),

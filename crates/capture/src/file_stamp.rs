@@ -145,7 +145,7 @@ mod tests {
 
         /// Counts them; the directory itself does not count.
         fn count(&self) -> usize {
-            let mut buffer = [MaybeUninit::uninit(); 64 * 1024];
+            let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
             let mut events = Reader::new(&self.0, &mut buffer);
             let mut count = 0;
             loop {

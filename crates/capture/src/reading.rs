@@ -139,7 +139,9 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     match (state, &decoder) {
         (Some(state), _) => steps.resume(state),
         (None, Some(decoder)) => {
-            first_session::first_session(&job, *decoder).into_iter().for_each(|id| steps.named(id))
+            if let Some(id) = first_session::first_session(&job, *decoder) {
+                steps.named(id);
+            }
         }
         (None, None) => {}
     }

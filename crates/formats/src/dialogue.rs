@@ -288,16 +288,15 @@ impl Dialogue {
                         }
                         kept.push(EntryPart::ToolCall { id: distinct, name, input });
                     }
-                    EntryPart::ToolResult { call, content, is_error } => match calls.answer(&call) {
+                    EntryPart::ToolResult { call, content, is_error } => {
                         // The last counts: an early one says that the tool is still at it.
-                        Some(call) => {
+                        if let Some(call) = calls.answer(&call) {
                             results.insert(call.clone(), EntryPart::ToolResult { call, content, is_error });
-                        }
-                        None => {
+                        } else {
                             self.losses.add(LossKind::ResultAsText);
                             kept.push(EntryPart::text(format!("[result of a tool]\n{}", text_of(&content))));
                         }
-                    },
+                    }
                     other => kept.push(other),
                 }
             }

@@ -66,13 +66,13 @@ impl Writer<'_> {
         let recipe = &self.parcel.inputs.recipe;
         if recipe.description.is_empty() { recipe.name.clone() } else { recipe.description.clone() }
     }
+}
 
-    /// Says who may see the target's items, and how many it may not see.
-    pub(super) fn visible(&self, target: &TargetRecord) -> Value {
-        let is_hidden = |fate: &Fate| matches!(fate, Fate::Omitted { reason: OmissionReason::NotVisibleToTarget, .. });
-        let hidden = target.outcome.decisions.iter().filter(|decision| is_hidden(&decision.fate)).count();
-        json!({"audience": target.outcome.target.audience, "hidden_items": hidden})
-    }
+/// Says who may see the target's items, and how many it may not see.
+pub(super) fn visibility(target: &TargetRecord) -> Value {
+    let is_hidden = |fate: &Fate| matches!(fate, Fate::Omitted { reason: OmissionReason::NotVisibleToTarget, .. });
+    let hidden = target.outcome.decisions.iter().filter(|decision| is_hidden(&decision.fate)).count();
+    json!({"audience": target.outcome.target.audience, "hidden_items": hidden})
 }
 
 /// Returns how much the runtime needs something, in thousandths.

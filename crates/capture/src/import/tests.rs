@@ -41,7 +41,7 @@ impl Stage {
             })
         };
         let lines = (0..turns).flat_map(|turn| [line("user", 2 * turn, 1), line("assistant", 2 * turn + 1, 59)]);
-        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        let text = lines.fold(String::new(), |text, line| text + &line.to_string() + "\n");
         let path = self.directory.path().join(name);
         fs::write(&path, text).unwrap();
         path

@@ -172,12 +172,11 @@ impl OriginFinder<'_> {
             let is_same = |known: &&mut (Vec<CommitId>, AgentTraceConversation)| {
                 known.0 == contexts && known.1.contributor == conversation.contributor
             };
-            match conversations.iter_mut().find(is_same) {
-                Some((_, known)) => known.ranges.push(range(run)),
-                None => {
-                    let conversation = AgentTraceConversation { ranges: vec![range(run)], ..conversation };
-                    conversations.push((contexts, conversation));
-                }
+            if let Some((_, known)) = conversations.iter_mut().find(is_same) {
+                known.ranges.push(range(run));
+            } else {
+                let conversation = AgentTraceConversation { ranges: vec![range(run)], ..conversation };
+                conversations.push((contexts, conversation));
             }
         }
         let conversations = conversations.into_iter().map(|(_, conversation)| conversation).collect();
@@ -232,7 +231,7 @@ fn uuid_of(content: &[u8]) -> String {
     bytes.copy_from_slice(&blake3::hash(content).as_bytes()[..16]);
     bytes[6] = 0x80 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex::encode(bytes);
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 

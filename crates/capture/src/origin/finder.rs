@@ -330,7 +330,9 @@ fn distinct(mut origins: Vec<ContextOrigin>) -> Vec<ContextOrigin> {
         }
     }
     if kept.len() > 1 {
-        kept.iter_mut().for_each(|origin| origin.certainty = Certainty::Ambiguous);
+        for origin in &mut kept {
+            origin.certainty = Certainty::Ambiguous;
+        }
     }
     kept
 }

@@ -229,10 +229,9 @@ mod tests {
 
     #[test]
     fn a_chat_of_the_command_line_is_what_its_newest_node_holds() {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let (asked, answered) = ("11".repeat(32), "22".repeat(32));
         let root = format!("0a20{answered}0a20{asked}0a20{}4a0464697272", "33".repeat(32));
-        let about = hex(br#"{"agentId":"a1","latestRootBlobId":"ff","name":"Fix","createdAt":5}"#);
+        let about = hex::encode(br#"{"agentId":"a1","latestRootBlobId":"ff","name":"Fix","createdAt":5}"#);
         let (_directory, path) = database(&format!(
             r#"CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
             INSERT INTO meta VALUES ('0', '{about}');

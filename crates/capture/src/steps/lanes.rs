@@ -51,7 +51,7 @@ impl Steps {
                 let shared = prompt.filter(|prompt| prompt.turn == turn + 1);
                 prefix = shared.map(|prompt| prompt.records.into_bytes()).unwrap_or_default();
             }
-            lane.state.session = self.lanes[*left].state.session.clone();
+            lane.state.session.clone_from(&self.lanes[*left].state.session);
             lane.state.head = self.take_over(*left, number);
             self.end_step(*left);
             lane.state.tip = self.lanes[*left].state.turns.last_until(*turn);

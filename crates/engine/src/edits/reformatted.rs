@@ -107,7 +107,7 @@ fn alike(one: &str, other: &str) -> usize {
     let (one, other) = (pairs(one), pairs(other));
     let all: usize = one.values().chain(other.values()).sum();
     let common: usize = one.iter().map(|(pair, count)| other.get(pair).map_or(0, |known| *count.min(known))).sum();
-    if all == 0 { 0 } else { 200 * common / all }
+    (200 * common).checked_div(all).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -153,14 +153,14 @@ fn entries(messages: Option<&RawValue>) -> serde_json::Result<Vec<Entry>> {
         if message.role.text().is_empty() {
             bubble(raw, message, &mut entries)?;
         } else {
-            entries.extend(said(message)?);
+            entries.extend(said(&message)?);
         }
     }
     Ok(entries)
 }
 
 /// Reads a message of the command line.
-fn said(message: ChatMessage<'_>) -> serde_json::Result<Option<Entry>> {
+fn said(message: &ChatMessage<'_>) -> serde_json::Result<Option<Entry>> {
     let role = match message.role.text() {
         "assistant" => Role::Assistant,
         "system" => Role::System,

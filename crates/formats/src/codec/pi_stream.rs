@@ -123,7 +123,9 @@ mod tests {
         assert_eq!(outlines[2].mark, RecordMark::Turn(Some("Where are we?".into())));
         assert_eq!((outlines[4].is_answer, outlines[4].facts.model.as_deref()), (true, Some("m")));
         let mut replay = Replay::default();
-        events.iter().for_each(|event| replay.take(CODEC.step(event.to_string().as_bytes()).unwrap()));
+        for event in &events {
+            replay.take(CODEC.step(event.to_string().as_bytes()).unwrap());
+        }
         let parts: Vec<_> = replay.into_entries().into_iter().map(|entry| (entry.role, entry.parts)).collect();
         let input = ToolInput::Json(json!({"command": "pwd"}));
         let expected = [

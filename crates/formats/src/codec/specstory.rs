@@ -31,9 +31,10 @@ impl Codec for SpecStory {
             return Ok(Outline { facts: facts(&text), ..Outline::default() });
         };
         let asked = body::without_rule(body);
-        let mark = match heading.is_user && !heading.is_side_chain {
-            true => RecordMark::Turn(Some(asked.to_owned()).filter(|asked| !asked.is_empty())),
-            false => RecordMark::None,
+        let mark = if heading.is_user && !heading.is_side_chain {
+            RecordMark::Turn(Some(asked.to_owned()).filter(|asked| !asked.is_empty()))
+        } else {
+            RecordMark::None
         };
         let facts = Facts { model: heading.model, ..Facts::default() };
         // Nothing tells one agent beside the conversation from another.
@@ -52,13 +53,11 @@ impl Codec for SpecStory {
         };
         let Heading { is_user, author, model, at, is_side_chain } = heading;
         let role = if is_user { Role::User } else { Role::Assistant };
-        let parts = match is_user {
-            true => Some(body::without_rule(body))
-                .filter(|said| !said.is_empty())
-                .map(EntryPart::text)
-                .into_iter()
-                .collect(),
-            false => body::parts(body),
+        let parts = if is_user {
+            let said = Some(body::without_rule(body)).filter(|said| !said.is_empty());
+            said.map(EntryPart::text).into_iter().collect()
+        } else {
+            body::parts(body)
         };
         let flags = Flags { side_chain: is_side_chain, ..Flags::default() };
         let entries = Entry::split(Entry { author, model, at, flags, ..Entry::new(role, parts) });

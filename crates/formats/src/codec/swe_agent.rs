@@ -187,7 +187,7 @@ fn messages(list: Vec<&RawValue>) -> serde_json::Result<Vec<Entry>> {
     for raw in list {
         let message: SweMessage<'_> = tolerant_json::object_or_default(raw)?;
         let is_demo = message.is_demo.is_true();
-        let mut entry = entry(message)?;
+        let mut entry = entry(&message)?;
         if entry.role == Role::User {
             entry.flags = Flags { meta: is_demo || is_asked, ..Flags::default() };
             is_asked |= !is_demo;
@@ -199,7 +199,7 @@ fn messages(list: Vec<&RawValue>) -> serde_json::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-fn entry(message: SweMessage<'_>) -> serde_json::Result<Entry> {
+fn entry(message: &SweMessage<'_>) -> serde_json::Result<Entry> {
     let mut parts = Vec::new();
     for raw in list(message.thinking_blocks)? {
         parts.push(anthropic_content::part(tolerant_json::value(raw)));

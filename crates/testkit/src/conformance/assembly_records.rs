@@ -145,7 +145,7 @@ pub async fn exports_keep_to_all_that_is_recommended<B: Backend>() {
     targets.extend(audiences[1..].iter().map(|audience| format!("{audience}:prompt")));
     let every = RECIPE.replace("target = \"anthropic\"", &format!("target = {targets:?}\nscope = \"custom\""));
     let mut recipes = vec![recipe(&every)];
-    recipes.extend(contexture::assembly::recipe::built_in().map(|built_in| built_in.recipe()));
+    recipes.extend(contexture::assembly::recipe::built_in().map(contexture::assembly::recipe::BuiltIn::recipe));
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("AGENTS.md"), "Be kind.\nBe brief.\n").unwrap();
     let given = items(&json!([

@@ -11,7 +11,7 @@ pub(super) fn children(node: &[u8]) -> Vec<String> {
     let mut rest = node;
     while let Some((field, content, after)) = field(rest) {
         if field == MESSAGE && content.len() == DIGEST_BYTES {
-            ids.push(content.iter().map(|byte| format!("{byte:02x}")).collect());
+            ids.push(hex::encode(content));
         }
         rest = after;
     }

@@ -24,7 +24,7 @@ impl EarlierSessions {
     /// Looks for the sessions of some runtimes, or of all if none are named. Makes no store where there is none.
     pub(super) async fn find(invocation: &Invocation, runtimes: &[Runtime], output: &Output) -> Result<Self> {
         let wanted: Vec<_> = runtimes.iter().map(|runtime| WantedSessions::named(runtime.as_str())).collect();
-        let search = SessionSearch { wanted: WantedSessions::any_of(&wanted), since: None };
+        let search = SessionSearch { wanted: WantedSessions::any_of(&wanted), ..SessionSearch::default() };
         let found = search.everywhere(&invocation.environment.homes);
         let missing =
             if found.candidates.is_empty() { Vec::new() } else { missing(invocation, &found, output).await? };

@@ -346,8 +346,9 @@ fn bare_items_of_old_rollouts_are_read_and_crlf_does_not_matter() {
 
 #[test]
 fn a_rollout_of_another_program_says_what_was_asked_in_events() {
-    let line =
-        |kind: &str, payload: Value| json!({"type": kind, "timestamp": 1737200001.5, "payload": payload}).to_string();
+    let line = |kind: &str, payload: Value| {
+        json!({"type": kind, "timestamp": 1_737_200_001.5, "payload": payload}).to_string()
+    };
     let records = [
         line("session_meta", json!({"id": "s", "cwd": "/w"})),
         line("event_msg", json!({"type": "user_message", "message": "go"})),
@@ -356,7 +357,9 @@ fn a_rollout_of_another_program_says_what_was_asked_in_events() {
     ];
     assert_eq!(CODEC.outline(records[1].as_bytes()).unwrap().mark, RecordMark::Turn(Some("go".into())));
     let mut replay = Replay::default();
-    records.iter().for_each(|record| replay.take(CODEC.step(record.as_bytes()).unwrap()));
+    for record in &records {
+        replay.take(CODEC.step(record.as_bytes()).unwrap());
+    }
     let said: Vec<_> = replay.into_entries().into_iter().map(|entry| (entry.role, entry.parts)).collect();
     let expected = [
         (Role::User, vec![EntryPart::text("go")]),
