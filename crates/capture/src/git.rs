@@ -3,6 +3,7 @@
 mod blame;
 mod changes;
 mod made;
+mod trailers;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -17,14 +18,11 @@ use contexture_core::Timestamp;
 pub use self::{
     blame::BlamedLine,
     changes::FileChange,
-    made::{ContextualCommit, add_context_trailer},
+    made::{ContextualCommit, MessageTrailers, add_context_trailer},
+    trailers::{AMBIGUOUS_TRAILER, ASSISTED_TRAILER, CONTEXT_TRAILER},
 };
 use crate::{Result, Untraced};
 
-/// The line of a commit's message that says which context it was made in.
-pub const CONTEXT_TRAILER: &str = "Context-Id";
-/// The line of a commit's message that names a context which it may have been made in, where several are possible.
-pub const AMBIGUOUS_TRAILER: &str = "Context-Ambiguous";
 /// Digits of an id that are shown.
 const SHORT_ID: usize = 10;
 
@@ -194,12 +192,9 @@ impl GitRepository {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let format = format!(
-            "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%(trailers:key={CONTEXT_TRAILER},valueonly,separator=%x1e)\
-             %x1f%(trailers:key={AMBIGUOUS_TRAILER},valueonly,separator=%x1e)%x1f%ae%x1f%an%x1f%s"
-        );
+        let format = "--format=%H%x1f%P%x1f%at%x1f%ct%x1f%ae%x1f%an%x1f%s%x1f%B";
         let mut asking = self.git.command(&self.root);
-        asking.args(["log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", &format]);
+        asking.args(["log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", format]);
         let mut child = asking
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -236,14 +231,14 @@ impl GitRefusal {
 }
 
 fn commit_of(record: &str) -> Option<GitCommit> {
-    let mut fields = record.trim_start_matches('\n').splitn(9, '\u{1f}');
+    let mut fields = record.trim_start_matches('\n').splitn(8, '\u{1f}');
     let mut next = || fields.next();
     let (id, parents, authored_at, committed_at) = (GitId::of(next()?)?, next()?, time_of(next()?)?, time_of(next()?)?);
-    let values = |field: &str| {
-        field.split('\u{1e}').map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect()
-    };
-    let (context, possible) = (values(next()?), values(next()?));
-    let (email, author, subject) = (next()?.to_owned(), next()?.to_owned(), next()?.trim_end_matches('\n').to_owned());
+    let (email, author, subject) = (next()?.to_owned(), next()?.to_owned(), next()?.to_owned());
+    let trailers = trailers::origin_trailers(next()?, false);
+    let values =
+        |key: &str| trailers.iter().filter(|trailer| trailer.key == key).map(|trailer| trailer.value.clone()).collect();
+    let (context, possible) = (values(CONTEXT_TRAILER), values(AMBIGUOUS_TRAILER));
     let parents = parents.split_whitespace().count();
     Some(GitCommit { id, author, email, authored_at, committed_at, subject, parents, context, possible })
 }
@@ -269,8 +264,8 @@ mod tests {
 
     #[test]
     fn a_commit_is_read_field_by_field() {
-        let record =
-            "\nabc\u{1f}p q\u{1f}60\u{1f}120\u{1f}ctx-1 \u{1e}ctx-2\u{1f}ctx-3\u{1f}a@b\u{1f}Ada\u{1f}Fix\u{1f}it\n";
+        let record = "\nabc\u{1f}p q\u{1f}60\u{1f}120\u{1f}a@b\u{1f}Ada\u{1f}Fix it\u{1f}Fix it\n\nContext-Id: ctx-1 \n\
+                      * more\nContext-Id: ctx-2\nContext-Ambiguous: ctx-3\n";
         let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000).unwrap();
         let expected = GitCommit {
             id: GitId("abc".into()),
@@ -278,7 +273,7 @@ mod tests {
             email: "a@b".into(),
             authored_at: at(60),
             committed_at: at(120),
-            subject: "Fix\u{1f}it".into(),
+            subject: "Fix it".into(),
             parents: 2,
             context: vec!["ctx-1".into(), "ctx-2".into()],
             possible: vec!["ctx-3".into()],

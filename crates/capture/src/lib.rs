@@ -44,8 +44,8 @@ pub use discover::{
 pub use error::{Error, PossibleSession, PossibleSessions, Result};
 pub use file_stamp::{KnownFile, KnownFiles};
 pub use git::{
-    AMBIGUOUS_TRAILER, BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit, GitId, GitRefusal,
-    GitRepository, add_context_trailer,
+    AMBIGUOUS_TRAILER, ASSISTED_TRAILER, BlamedLine, CONTEXT_TRAILER, ContextualCommit, FileChange, Git, GitCommit,
+    GitId, GitRefusal, GitRepository, MessageTrailers, add_context_trailer,
 };
 pub use handle::Capture;
 pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionCompleteness};

@@ -1,12 +1,19 @@
 //! Commits of git that are made in a context: they name it, and it names them.
 
-use std::{ffi::OsString, path::Path, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use contexture::Contexture;
 use contexture_core::{Annotation, CommitId, LabelKey, SummaryText};
 
-use super::{AMBIGUOUS_TRAILER, CONTEXT_TRAILER, Git};
-use crate::{CaptureConfig, Result, SessionLookup};
+use super::{
+    AMBIGUOUS_TRAILER, ASSISTED_TRAILER, CONTEXT_TRAILER, Git,
+    trailers::{OriginTrailer, origin_trailers},
+};
+use crate::{BoundSession, CaptureConfig, Result, Runtime, SessionLookup, read_small_file};
 
 /// The label of a context that names the git commits made in it.
 const LABEL: &str = "git-commit";
@@ -20,36 +27,101 @@ pub struct ContextualCommit {
     named: Vec<CommitId>,
 }
 
+/// What is added to the file of a commit's message.
+#[derive(Debug, Clone)]
+pub struct MessageTrailers {
+    /// The file, as git names it.
+    pub message: OsString,
+    /// Whether the agent is named too, by `Assisted-by`.
+    pub names_agent: bool,
+    /// How long the agent may take to write down the call that makes the commit.
+    pub patience: Duration,
+}
+
 /// Adds the trailer that names the caller's context to the file of a commit's message. Returns the contexts that the
-/// commit then names; none when the caller belongs to no session, or nothing of it is known.
+/// caller adds; none when it belongs to no session, or nothing of that is known.
 ///
-/// Where several sessions may be the caller's, none is chosen: the trailer [`AMBIGUOUS_TRAILER`] names all of them.
+/// Where several sessions may be the caller's, none is chosen: the trailer [`AMBIGUOUS_TRAILER`] names all of them. What
+/// messages say that are squashed into this one is kept, each thing once. Whoever replays commits of others, as a rebase
+/// does, has not made them and is not named.
 pub async fn add_context_trailer(
     config: &CaptureConfig,
     git: &Git,
     directory: &Path,
-    message: OsString,
-    patience: Duration,
+    request: MessageTrailers,
 ) -> Result<Vec<CommitId>> {
-    let SessionLookup { bound, unlisted } = SessionLookup::find(config, None)?;
-    let trailer = if bound.len() + unlisted.len() > 1 { AMBIGUOUS_TRAILER } else { CONTEXT_TRAILER };
+    let MessageTrailers { message, names_agent, patience } = request;
+    let state = RepositoryState::of(git, directory);
+    let mut trailers = state.squashed;
+    // One that cannot be read says nothing; git itself reports it.
+    let text = read_small_file(&directory.join(&message)).unwrap_or_default();
+    trailers.extend(origin_trailers(&String::from_utf8_lossy(&text), true));
+    let names_context = trailers.iter().any(|trailer| trailer.key != ASSISTED_TRAILER);
     let mut contexts = Vec::new();
-    for bound in &bound {
-        contexts.extend(bound.flush(config, patience).await?);
+    if !state.is_replay && !(state.is_squash && names_context) {
+        let SessionLookup { bound, unlisted } = SessionLookup::find(config, None)?;
+        let key = if bound.len() + unlisted.len() > 1 { AMBIGUOUS_TRAILER } else { CONTEXT_TRAILER };
+        for bound in &bound {
+            contexts.extend(bound.flush(config, patience).await?);
+        }
+        contexts.dedup();
+        trailers.extend(contexts.iter().map(|context| OriginTrailer { key, value: context.to_string() }));
+        let mut agents: Vec<&str> = bound.iter().filter_map(agent).collect();
+        agents.dedup();
+        if let ([agent], [], true, false) = (&agents[..], &unlisted[..], names_agent, contexts.is_empty()) {
+            trailers.push(OriginTrailer { key: ASSISTED_TRAILER, value: (*agent).to_owned() });
+        }
     }
-    contexts.dedup();
-    if contexts.is_empty() {
+    if trailers.is_empty() {
         return Ok(contexts);
     }
     // A message that is amended keeps what it names.
     let mut words: Vec<OsString> =
         ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent"].map(OsString::from).into();
-    for context in &contexts {
-        words.extend(["--trailer".into(), format!("{trailer}: {context}").into()]);
+    for OriginTrailer { key, value } in &trailers {
+        words.extend(["--trailer".into(), format!("{key}: {value}").into()]);
     }
     words.push(message);
     git.ask(directory, "add the trailer", &words)?;
     Ok(contexts)
+}
+
+/// Returns what people call the agent of a session.
+fn agent(bound: &BoundSession) -> Option<&'static str> {
+    Runtime::named(&bound.session.file.settings.runtime).map(Runtime::title)
+}
+
+/// What git is in the middle of.
+#[derive(Default)]
+struct RepositoryState {
+    /// Commits that were made before are made again.
+    is_replay: bool,
+    /// Several commits become one.
+    is_squash: bool,
+    /// What the messages of those say.
+    squashed: Vec<OriginTrailer>,
+}
+
+impl RepositoryState {
+    /// Looks at the files by which git knows what it is at. What cannot be told is not so.
+    fn of(git: &Git, directory: &Path) -> Self {
+        const MERGED: [&str; 2] = ["SQUASH_MSG", "rebase-merge/message-squash"];
+        const REPLAYED: [&str; 4] = ["rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
+        let names = MERGED.iter().chain(&REPLAYED).flat_map(|name| ["--git-path", name]);
+        let arguments: Vec<&str> = std::iter::once("rev-parse").chain(names).collect();
+        let Ok(printed) = git.ask(directory, "find its files", &arguments) else { return Self::default() };
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        let places: Vec<PathBuf> = printed.lines().map(|line| directory.join(line)).collect();
+        let (merged, replayed) = places.split_at(MERGED.len().min(places.len()));
+        let messages: Vec<Vec<u8>> = merged.iter().filter_map(|place| read_small_file(place).ok()).collect();
+        // A fixup leaves a message out by making it a comment.
+        let said = |message: &Vec<u8>| origin_trailers(&String::from_utf8_lossy(message), true);
+        Self {
+            is_replay: replayed.iter().any(|place| place.exists()),
+            is_squash: !messages.is_empty(),
+            squashed: messages.iter().flat_map(said).collect(),
+        }
+    }
 }
 
 impl Git {

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, process, time::Duration};
 
 use clap::{Args, Subcommand};
-use contexture_capture::{self as capture, Watchdog};
+use contexture_capture::{self as capture, MessageTrailers, Watchdog};
 
 use crate::{error::Result, invocation::Invocation};
 
@@ -30,6 +30,9 @@ pub(crate) struct GitHook {
 enum Hook {
     /// Adds the trailer `Context-Id` to the message of a commit that an agent makes, or somebody beside an agent
     PrepareCommitMsg {
+        /// Names the agent too, by the trailer `Assisted-by`
+        #[arg(long)]
+        assisted_by: bool,
         /// The file that holds the message, and what else git tells
         #[arg(value_name = "ARGUMENT", required = true)]
         arguments: Vec<OsString>,
@@ -49,8 +52,8 @@ impl GitHook {
         };
         let _watchdog = Watchdog::start(HARD_LIMIT, duty, || process::exit(0));
         let (during, done) = match &self.hook {
-            Hook::PrepareCommitMsg { arguments } => {
-                let name = arguments.first().cloned().unwrap_or_default();
+            Hook::PrepareCommitMsg { assisted_by, arguments } => {
+                let name = (arguments.first().cloned().unwrap_or_default(), *assisted_by);
                 ("git-hook prepare-commit-msg", tokio::time::timeout(LIMIT, add_trailer(invocation, name)).await)
             }
             Hook::PostCommit => ("git-hook post-commit", tokio::time::timeout(LIMIT, note_commit(invocation)).await),
@@ -66,9 +69,10 @@ impl GitHook {
     }
 }
 
-async fn add_trailer(invocation: &Invocation, message: OsString) -> Result<()> {
+async fn add_trailer(invocation: &Invocation, (message, names_agent): (OsString, bool)) -> Result<()> {
     let (config, here) = (invocation.capture_config()?, Path::new(HERE));
-    capture::add_context_trailer(&config, &Invocation::git(), here, message, FLUSH_LIMIT).await?;
+    let request = MessageTrailers { message, names_agent, patience: FLUSH_LIMIT };
+    capture::add_context_trailer(&config, &Invocation::git(), here, request).await?;
     Ok(())
 }
 

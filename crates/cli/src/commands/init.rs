@@ -69,6 +69,9 @@ struct BesideAgents {
     /// Adds hooks to the git repository around this directory too; hooks that are there go on working
     #[arg(long)]
     git: bool,
+    /// Has commits of that repository name the agent, too: `Assisted-by: Codex`
+    #[arg(long, requires = "git")]
+    assisted_by: bool,
     /// Leaves the sessions that agents have kept so far where they are
     #[arg(long)]
     no_import: bool,
@@ -163,7 +166,7 @@ impl Init {
         let git = if self.remove && (self.beside.git || self.runtimes.is_empty()) {
             git::unregister(here)?
         } else if self.beside.git {
-            git::register(here, program)?
+            git::register(here, program, self.beside.assisted_by)?
         } else {
             Vec::new()
         };

@@ -30,11 +30,14 @@ enum There {
 }
 
 /// Plans to have the program called by the repository around a directory.
-pub(crate) fn register(directory: &Path, program: &Program) -> Result<Vec<ChangePlan>> {
+///
+/// Commits name the agent too if they should.
+pub(crate) fn register(directory: &Path, program: &Program, names_agent: bool) -> Result<Vec<ChangePlan>> {
     let hooks = Invocation::git().repository(directory)?.ok_or(Untraced::NoRepository)?.hooks()?;
     let plan = |(name, arguments): (&str, &str)| {
         let place = hooks.join(name);
-        let after = script(name, arguments, program);
+        let flag = if names_agent && !arguments.is_empty() { " --assisted-by" } else { "" };
+        let after = script(name, &format!("{flag}{arguments}"), program);
         let write =
             |before| ChangeStep::Write { path: place.clone(), before, after: after.clone(), kind: FileKind::Script };
         let steps = match there(&place)? {

@@ -22,6 +22,11 @@ impl Developer {
 
     /// Runs git at a time, as Ada and with no settings but the repository's.
     pub(super) fn git(&self, clock: &str, arguments: &[&str]) -> String {
+        self.git_in(clock, &[], arguments)
+    }
+
+    /// Does the same with variables that an agent has set.
+    pub(super) fn git_in(&self, clock: &str, variables: &[(&str, &str)], arguments: &[&str]) -> String {
         let time = format!("2026-11-15T{clock}:00Z");
         let settings = ["-c", "user.name=Ada Lovelace", "-c", "user.email=ada@example.com"];
         let ended = Command::new("git")
@@ -31,6 +36,7 @@ impl Developer {
             .env("HOME", self.user.path("."))
             .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")])
             .envs([("GIT_AUTHOR_DATE", &time), ("GIT_COMMITTER_DATE", &time)])
+            .envs(variables.iter().copied())
             .output()
             .unwrap();
         assert!(ended.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&ended.stderr));
@@ -97,11 +103,14 @@ impl Developer {
         let mut command = self.user.command(arguments);
         command.current_dir(self.user.path("repo")).env("GIT_CONFIG_NOSYSTEM", "1");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let place = self.user.place.url();
-        if !place.contains("://") {
-            command.env("CTX_STORE", self.user.path(place));
-        }
+        command.env("CTX_STORE", self.store());
         command
+    }
+
+    /// Returns the store, as it is named from any directory.
+    pub(super) fn store(&self) -> String {
+        let place = self.user.place.url();
+        if place.contains("://") { place.to_owned() } else { self.user.path(place).to_string_lossy().into_owned() }
     }
 
     pub(super) fn documents(&self, arguments: &[&str]) -> Vec<Value> {

@@ -1,7 +1,7 @@
 //! How often lines are led back to the right session after all that is done to repositories: a measurement with a
 //! repository whose every line has a known author.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, fs};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -281,6 +281,8 @@ fn lines_are_led_back_through_squash_rebase_amend_formatter_move_and_copy() {
             "{what:<16} right {right:>2}, ambiguous {ambiguous}, unknown {unknown}, wrong {wrong}  {grades}"
         )
         .unwrap();
+        report.truncate(report.trim_end().len());
+        report.push('\n');
         report.push_str(&mistakes);
     }
     assert_snapshot!(report, @"
@@ -294,4 +296,93 @@ fn lines_are_led_back_through_squash_rebase_amend_formatter_move_and_copy() {
     coincidence      right  4, ambiguous 0, unknown 0, wrong 0
     repetition       right  7, ambiguous 0, unknown 0, wrong 0  4 exact
     ");
+}
+
+/// Makes a commit as an agent does whose session is where Claude Code keeps it and that no hook has told of.
+fn committed_by(developer: &Developer, session: &str, clock: &str, (file, options): (&str, &[&str])) {
+    let line = json!({
+        "type": "user", "uuid": format!("u-{session}"), "parentUuid": null, "sessionId": session,
+        "timestamp": "2026-11-15T10:00:00.000Z", "message": {"role": "user", "content": format!("Write {file}.")},
+    });
+    let kept = format!(".claude/projects/p/{session}.jsonl");
+    fs::create_dir_all(developer.user.path(&kept).parent().unwrap()).unwrap();
+    developer.user.file(kept, format!("{line}\n"));
+    developer.file(file, &format!("{file} by {session}\n"));
+    developer.git(clock, &["add", "--all"]);
+    let options = [&["commit", "--quiet"], options].concat();
+    in_session(developer, session, clock, &options);
+}
+
+fn in_session(developer: &Developer, session: &str, clock: &str, arguments: &[&str]) {
+    let store = developer.store();
+    let variables = [
+        ("CLAUDE_CODE_SESSION_ID", session),
+        ("CTX_STORE", &store),
+        ("CTX_PRINCIPAL", "ada@laptop"),
+        ("CTX_MACHINE", "laptop"),
+        ("GIT_SEQUENCE_EDITOR", "true"),
+        ("GIT_EDITOR", "true"),
+    ];
+    developer.git_in(clock, &variables, arguments);
+}
+
+/// Returns the sessions of the contexts that a commit names, in their order, and the agents.
+fn named(developer: &Developer, revision: &str) -> (Vec<String>, String) {
+    let trailer = |key: &str| {
+        let format = format!("--format=%(trailers:key={key},valueonly)");
+        developer.git("20:00", &["log", "-1", &format, revision])
+    };
+    let session = |context: &str| {
+        let shown: Value = serde_json::from_str(&developer.run(&["--json", "show", context]).stdout).unwrap();
+        shown["session"].as_str().unwrap().to_owned()
+    };
+    (trailer("Context-Id").lines().map(session).collect(), trailer("Assisted-by"))
+}
+
+#[test]
+fn what_commits_say_of_their_contexts_survives_a_squash_and_a_rebase() {
+    let developer = Developer::new();
+    developer.file("README.md", "A project\n");
+    developer.commit("10:00", "Start");
+    let ran = developer.run(&["init", "--git", "--assisted-by", "--yes", "--runtime", "claude-code"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let git = |clock: &str, words: &str| developer.git(clock, &words.split(' ').collect::<Vec<_>>());
+    let both = (vec!["anise-01".to_owned(), "basil-02".to_owned()], "Claude Code".to_owned());
+
+    git("10:01", "checkout --quiet -b feature");
+    committed_by(&developer, "anise-01", "10:02", ("a.txt", &["--message", "Add a"]));
+    committed_by(&developer, "basil-02", "10:03", ("b.txt", &["--message", "Add b"]));
+    assert_eq!(named(&developer, "HEAD"), (vec!["basil-02".to_owned()], "Claude Code".to_owned()));
+    git("10:04", "checkout --quiet main");
+    git("10:05", "merge --quiet --squash feature");
+    git("10:05", "commit --quiet --message Both");
+    let (mut sessions, agents) = named(&developer, "HEAD");
+    sessions.sort();
+    assert_eq!((sessions, agents), both);
+
+    // A fixup is melted in, and somebody else's rebase makes the commit anew.
+    git("10:10", "checkout --quiet -b topic HEAD~1");
+    committed_by(&developer, "anise-01", "10:12", ("c.txt", &["--message", "Add c"]));
+    committed_by(&developer, "basil-02", "10:13", ("c.txt", &["--fixup", "HEAD"]));
+    in_session(&developer, "cress-03", "10:14", &["rebase", "--quiet", "--interactive", "--autosquash", "main"]);
+    let (mut sessions, agents) = named(&developer, "HEAD");
+    sessions.sort();
+    assert_eq!((sessions, agents), both);
+    assert_eq!(developer.git("10:15", &["log", "--format=%s", "main.."]), "Add c");
+
+    // A server puts messages one after the other, so only the last one's trailers are trailers to git.
+    let (one, two) = (context_of(&developer, "feature~1"), context_of(&developer, "feature"));
+    let message =
+        format!("Both (#7)\n\n* Add a\n\nContext-Id: {one}\n\n* Add b\n\nContext-Id: {two}\n\nSigned-off-by: Ada");
+    git("10:20", "checkout --quiet main");
+    developer.git("10:20", &["commit", "--quiet", "--allow-empty", "--no-verify", "--message", &message]);
+    let origin = &developer.documents(&["why-commit"])[0];
+    let recorded: Vec<&str> =
+        origin["git"]["recorded"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(recorded, [one.as_str(), two.as_str()]);
+    assert_eq!(origin["ambiguous"][0]["candidates"].as_array().map(Vec::len), Some(2));
+}
+
+fn context_of(developer: &Developer, revision: &str) -> String {
+    developer.git("20:00", &["log", "-1", "--format=%(trailers:key=Context-Id,valueonly)", revision])
 }
