@@ -198,3 +198,27 @@ fn what_is_odd_about_many_lines_is_told_of_the_first() {
     assert_eq!((ran.code, remarks), (0, 10), "{ran}");
     assert!(ran.stderr.contains("… and 4 more lines like these"), "{ran}");
 }
+
+#[test]
+fn a_chat_history_that_grows_in_the_middle_of_an_answer_goes_on_where_it_was() {
+    let user = User::new();
+    fs::create_dir(user.path("p")).unwrap();
+    let begun = "\n# aider chat started at 2026-11-15 10:00:00\n\n#### why?  \n\nIt connects\n";
+    user.file("p/.aider.chat.history.md", begun);
+    let first = user.done(&["--json", "import", "p"]);
+    assert!(first.contains(r#""outcome":"new""#), "{first}");
+    user.file(
+        "p/.aider.chat.history.md",
+        format!("{begun}too early.\n\n> Tokens: 1  \n\n#### fix it  \n\nDone.\n").as_str(),
+    );
+    let second = user.done(&["--json", "import", "p"]);
+    assert!(second.contains(r#""outcome":"grown""#) && second.contains(r#""branches":0"#), "{second}");
+    let third = user.done(&["--json", "import", "p"]);
+    assert!(third.contains(r#""outcome":"unchanged""#), "{third}");
+    assert!(user.done(&["--json", "import", "--verify", "p"]).contains(r#""result":"same""#));
+    let said = user.done(&["cat", "session/aider-2026-11-15-10-00-00"]);
+    for words in ["why?", "It connects", "too early.", "fix it", "Done."] {
+        assert!(said.contains(words), "{words} is not in\n{said}");
+    }
+    assert!(!said.contains("Tokens"), "{said}");
+}
