@@ -8,7 +8,10 @@ mod gist;
 mod speaker;
 mod terminal_text;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 use anstyle::Style;
 use contexture::{
@@ -58,8 +61,9 @@ pub(crate) struct Conversation {
     answers: HashMap<String, (Vec<EntryPart>, bool)>,
     /// The calls that were shown with their results.
     answered: HashSet<String>,
-    /// Ids of entries that were shown; runtimes write some twice.
-    seen: HashSet<String>,
+    /// The parts that were shown of entries with ids, as digests; runtimes write some entries twice, and the second time
+    /// with more.
+    seen: HashMap<String, Vec<u64>>,
     turn: Vec<String>,
     /// What the last paragraph of the turn is.
     last: Option<Paragraph>,
@@ -84,7 +88,7 @@ impl Conversation {
             calls: HashMap::new(),
             answers: HashMap::new(),
             answered: HashSet::new(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             turn: Vec::new(),
             last: None,
             turns: Vec::new(),
@@ -150,12 +154,10 @@ impl Conversation {
     }
 
     fn entry(&mut self, commit: &StoredCommit, entry: &Entry) {
-        if entry.id.as_ref().is_some_and(|id| !self.seen.insert(id.clone())) {
-            return;
-        }
+        let new = self.unseen(entry);
         let is_shown = |part: &&EntryPart| self.detail == ShownDetail::Full || !is_inner(part);
         let (results, rest): (Vec<&EntryPart>, Vec<&EntryPart>) =
-            entry.parts.iter().filter(is_shown).partition(|part| matches!(part, EntryPart::ToolResult { .. }));
+            new.into_iter().filter(is_shown).partition(|part| matches!(part, EntryPart::ToolResult { .. }));
         // What tools answer belongs to the turn that called them, so it comes before what a user says beside it.
         let parts = if entry.role == Role::Assistant { [rest, results] } else { [results, rest] };
         for part in parts.concat() {
@@ -175,6 +177,24 @@ impl Conversation {
                 }
             }
         }
+    }
+
+    /// Returns the parts of an entry that were not shown yet.
+    fn unseen<'e>(&mut self, entry: &'e Entry) -> Vec<&'e EntryPart> {
+        let Some(id) = &entry.id else { return entry.parts.iter().collect() };
+        let Some(seen) = self.seen.get_mut(id) else {
+            self.seen.insert(id.clone(), entry.parts.iter().map(digest).collect());
+            return entry.parts.iter().collect();
+        };
+        let is_new = |part: &&EntryPart| {
+            let digest = digest(part);
+            let is_new = !seen.contains(&digest);
+            if is_new {
+                seen.push(digest);
+            }
+            is_new
+        };
+        entry.parts.iter().filter(is_new).collect()
     }
 
     fn part(&mut self, entry: &Entry, part: &EntryPart) {
@@ -253,6 +273,7 @@ impl Conversation {
     /// Tells a result away from its call.
     fn late_result(&mut self, call: &str, content: &[EntryPart], is_error: bool) {
         let line = self.calls.remove(call).unwrap_or_else(|| "a tool".to_owned());
+        self.answered.insert(call.to_owned());
         self.paragraph(Paragraph::Tool, vec![format!("◂ {line}")], 2, Style::new());
         self.result(content, is_error);
     }
@@ -407,6 +428,13 @@ fn answers(items: &[DisplayItem]) -> HashMap<String, (Vec<EntryPart>, bool)> {
         }
     }
     answers
+}
+
+/// Returns a number by which a part is known again.
+fn digest(part: &EntryPart) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(part).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Tells whether a part is between a runtime and its provider, and says nothing to people.

@@ -273,3 +273,30 @@ fn summaries_and_foreign_formats_are_shown_as_what_they_are() {
     "#);
     assert_eq!(user.done(&["cat", "main", "--stop", "root"]).matches("Why does it fail?").count(), 1);
 }
+
+#[test]
+fn a_message_that_comes_again_with_its_call_is_shown_with_it_once() {
+    let user = User::new();
+    let call = r#"{"id":"c1","name":"run_shell_command","args":{"command":"cat notes.txt"},"status":"success","result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"The door is green."}}}]}"#;
+    let message = |more: &str| {
+        format!(
+            r#"{{"id":"m1","timestamp":"2026-11-15T19:00:02Z","type":"gemini","content":"I look.","model":"gemini-3"{more}}}"#
+        ) + "\n"
+    };
+    let said = |id: &str, part: &str| {
+        format!(r#"{{"id":"{id}","timestamp":"2026-11-15T19:00:01Z","type":"user","content":[{part}]}}"#) + "\n"
+    };
+    let answer =
+        r#"{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"The door is green."}}}"#;
+    let head = r#"{"sessionId":"g","projectHash":"h","startTime":"2026-11-15T19:00:00Z"}"#;
+    let first = format!("{head}\n{}{}", said("u1", r#"{"text":"What colour is the door?"}"#), message(""));
+    let second = message(&format!(r#","toolCalls":[{call}]"#)) + &said("u2", answer);
+    for content in [first, second] {
+        user.file("part.jsonl", content);
+        user.done(&["checkpoint", "--format", "gemini-v1", "--head", "main", "part.jsonl"]);
+    }
+    let shown = user.done(&["cat", "main"]);
+    let count = |words: &str| shown.matches(words).count();
+    let counts = ["I look.", "▸ run_shell_command cat notes.txt", "The door is green."].map(count);
+    assert_eq!(counts, [1, 1, 1], "{shown}");
+}
