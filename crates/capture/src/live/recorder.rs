@@ -17,7 +17,7 @@ use contexture::{
 
 pub use self::record::{Deadline, KeptSession, Recorded};
 use super::{Trouble, TroubleLog, flush, process::is_alive};
-use crate::{CaptureConfig, CaptureReason, Dialect, Error, LiveSession, Registry, Result, SessionFile, Spool};
+use crate::{CaptureConfig, CaptureReason, Dialect, Error, LiveSession, Registry, Result, Runtime, SessionFile, Spool};
 
 /// Longest first line that is looked at.
 const MAX_FIRST_LINE: u64 = 4 * 1024 * 1024;
@@ -125,7 +125,8 @@ impl Recorder {
             if self.is_of_run(&session) {
                 tell_dialect(&mut session.file);
             }
-            let recorded = self.record(&session, &CaptureReason::ended("crash"), Deadline::Within(limit))?;
+            let reason = CaptureReason::ended(if is_at_rest(&session) { "exit" } else { "crash" });
+            let recorded = self.record(&session, &reason, Deadline::Within(limit))?;
             // Nobody else has what a program printed, so that stays listed until the store has it.
             if self.is_of_run(&session) && matches!(recorded, Recorded::Spooled { .. }) {
                 continue;
@@ -187,6 +188,13 @@ impl Recorder {
     fn now(&self) -> Timestamp {
         (self.config.store.clock)()
     }
+}
+
+/// Tells whether an agent had done all that it was asked when it was heard of last. One that is gone then was not torn from
+/// its work: not all say good-bye.
+fn is_at_rest(session: &LiveSession) -> bool {
+    let hooks = Runtime::named(&session.file.settings.runtime).and_then(Runtime::hooks);
+    session.calls.is_empty() && hooks.is_some_and(|hooks| hooks.rests_after == session.event)
 }
 
 /// Names the format of what a program has printed: whoever listed it may have been killed before the first line came.

@@ -74,6 +74,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         caution: None,
         project_caution: None,
         silent_while: "",
+        rests_after: "Stop",
     }),
     agent: Some(AgentProgram {
         program: "claude",

@@ -77,6 +77,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         caution: TRUST,
         project_caution: TRUST,
         silent_while: ", as it does while the hook is not trusted in it",
+        rests_after: "Stop",
     }),
     agent: Some(AgentProgram {
         program: "codex",

@@ -146,6 +146,8 @@ pub struct RuntimeHooks {
     pub project_caution: Option<&'static str>,
     /// When hooks that are registered are not called, as the end of a sentence; empty where nothing is known.
     pub silent_while: &'static str,
+    /// The event after which its agent has done all that it was asked.
+    pub rests_after: &'static str,
 }
 
 /// The file that registers hooks.

@@ -80,6 +80,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         caution: None,
         project_caution: None,
         silent_while: "",
+        rests_after: "AfterAgent",
     }),
     agent: Some(AgentProgram {
         program: "gemini",

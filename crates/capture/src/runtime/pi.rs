@@ -56,6 +56,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         caution: None,
         project_caution: Some("pi loads what is in a project only if you trust the project."),
         silent_while: "",
+        rests_after: "agent_end",
     }),
     agent: Some(AgentProgram {
         program: "pi",
