@@ -232,6 +232,12 @@ impl Steps {
         }
     }
 
+    /// Tells whether nobody has spoken in the session yet.
+    fn is_silent(&self) -> bool {
+        let asks = self.lanes.iter().any(|lane| lane.state.turns.newest() > Some(0));
+        !asks && self.facts.model.is_none()
+    }
+
     /// Returns the last commit of the conversation that goes on.
     pub(crate) fn tip(&self) -> Option<CommitId> {
         let name = self.main_head(None);
@@ -257,6 +263,7 @@ impl Steps {
             asides: std::mem::take(&mut self.asides),
             heads: self.heads.claims(),
             live_head: None,
+            is_silent: self.is_silent(),
         }
     }
 

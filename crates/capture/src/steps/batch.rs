@@ -80,6 +80,8 @@ pub(crate) struct StepBatch {
     pub(crate) notes: Vec<(CommitId, Annotation)>,
     /// What the first commit would be called that an older version would have given another time.
     pub(crate) by_first_record: Option<CommitId>,
+    /// Whether nobody has spoken in the session until here, so that it is not what its principal does.
+    pub(crate) is_silent: bool,
 }
 
 impl StepBatch {
@@ -94,7 +96,7 @@ impl StepBatch {
     /// Adds what the reason for a capture says of the last commit of a session, and the head that moves there with it.
     pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>, live_head: Option<HeadName>) {
         let Some(tip) = tip else { return };
-        self.live_head = live_head.filter(|_| reason.is_live).map(|head| (head, tip));
+        self.live_head = live_head.filter(|_| reason.is_live && !self.is_silent).map(|head| (head, tip));
         let ending = reason.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
         self.notes.extend(ending.map(|said| (tip, said)));
     }

@@ -102,6 +102,49 @@ fn each_event_takes_in_what_is_new() {
 }
 
 #[test]
+fn a_session_in_which_nobody_asked_is_not_what_the_principal_does() {
+    let user = User::new();
+    let line = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-11-15T20:00:00.000Z", "type": kind, "payload": payload}).to_string() + "\n"
+    };
+    let meta = json!({"id": SESSION, "timestamp": "2026-11-15T20:00:00.000Z", "cwd": "/", "originator": "o", "cli_version": "1"});
+    let path = user.path(format!("rollout-2026-11-15T20-00-00-{SESSION}.jsonl"));
+    let hear = |name: &str| {
+        let event = json!({"hook_event_name": name, "session_id": SESSION, "transcript_path": path, "cwd": "/"});
+        assert_eq!(user.pipe(event.to_string(), &["hook", "codex"]).code, 0);
+    };
+    fs::write(&path, line("session_meta", meta.clone())).unwrap();
+    hear("SessionEnd");
+    assert_eq!(user.done(&["head", "list"]), "");
+    let asked = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go"}]});
+    fs::write(&path, line("session_meta", meta) + &line("response_item", asked)).unwrap();
+    hear("SessionEnd");
+    assert!(user.done(&["head", "list"]).contains("principal/ada@laptop"));
+}
+
+#[test]
+fn an_agent_that_is_gone_when_it_had_said_all_has_not_crashed() {
+    for (event, ending) in [("Stop", "exit"), ("PostToolUse", "crash")] {
+        let user = User::new();
+        user.session_line("user", "u1", None, "Find the race");
+        user.session_line("assistant", "a1", Some("u1"), "I look.");
+        user.hear(event, &json!({}));
+        let listed = fs::read_dir(user.path(".local/state/contexture/sessions")).unwrap();
+        let mut read = listed.map(|entry| entry.unwrap().path()).map(|path| (fs::read_to_string(&path).unwrap(), path));
+        let (text, listed) = read.find(|(text, _)| text.contains(SESSION)).unwrap();
+        // It was run by a process that is no more.
+        let mut session: Value = serde_json::from_str(&text).unwrap();
+        session["agent"] = json!({"pid": 1, "started": "before"});
+        fs::write(&listed, session.to_string()).unwrap();
+        let next = json!({"hook_event_name": "SessionStart", "session_id": "next", "transcript_path": "/nowhere"});
+        assert_eq!(user.pipe(next.to_string(), &["hook", "claude-code"]).code, 0);
+        let shown: Value =
+            serde_json::from_str(&user.done(&["--json", "show", &format!("session/{SESSION}")])).unwrap();
+        assert_eq!(shown["labels"]["session-end"], ending, "{event}");
+    }
+}
+
+#[test]
 fn an_event_that_makes_no_sense_is_no_trouble_for_the_agent() {
     let user = User::new();
     let inputs =
