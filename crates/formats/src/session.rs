@@ -61,11 +61,16 @@ impl<'s> Renamer<'s> {
         Cow::Owned(renamed)
     }
 
-    /// Tells whether the description of the session, without which a runtime does not know it, has passed.
+    /// Tells whether the description of the session has passed, without which a runtime does not know it. One that its
+    /// runtime cannot read any more does not count.
     pub fn has_head(&self) -> bool {
         self.is_head_done || matches!(self.rule, Some(RenameRule::Claude))
     }
 }
+
+/// What Codex must be told of a session before it reads the rest. The first versions wrote another head, and no version
+/// of today reads that.
+const CODEX_NEEDS: [&str; 5] = ["id", "timestamp", "cwd", "originator", "cli_version"];
 
 type RenamedObject<'r> = HashMap<Cow<'r, str>, &'r RawValue>;
 
@@ -89,10 +94,11 @@ fn places(rule: RenameRule, record: &[u8]) -> Option<Vec<Range<usize>>> {
         RenameRule::Pi if is("type", "session") => own("id"),
         RenameRule::Codex if is("type", "session_meta") => {
             let payload: RenamedObject<'_> = serde_json::from_str(object.get("payload")?.get()).ok()?;
+            if !CODEX_NEEDS.iter().all(|name| payload.get(*name).is_some_and(|value| value.get().starts_with('"'))) {
+                return None;
+            }
             ["id", "session_id"].iter().filter_map(|name| payload.get(*name).copied().and_then(place)).collect()
         }
-        // The head of an older one.
-        RenameRule::Codex if object.contains_key("instructions") && !object.contains_key("type") => own("id"),
         RenameRule::Codex | RenameRule::Gemini | RenameRule::Pi => Vec::new(),
     })
 }
@@ -125,18 +131,9 @@ mod tests {
                 lines[2],
             ]
         );
-        let lines = [
-            r#"{"type":"session_meta","payload":{"session_id":"old","id":"old","cwd":"/"}}"#,
-            r#"{"type":"session_meta","payload":{"id":"older"}}"#,
-        ];
-        assert_eq!(
-            renamed("codex-v1", &lines),
-            [r#"{"type":"session_meta","payload":{"session_id":"new","id":"new","cwd":"/"}}"#, lines[1],]
-        );
-        assert_eq!(
-            renamed("codex-v1", &[r#"{"id":"old","instructions":null}"#]),
-            [r#"{"id":"new","instructions":null}"#]
-        );
+        let head = r#"{"type":"session_meta","payload":{"session_id":"old","id":"old","timestamp":"t","cwd":"/","originator":"o","cli_version":"1"}}"#;
+        let lines = [head, r#"{"type":"session_meta","payload":{"id":"older","timestamp":"t"}}"#];
+        assert_eq!(renamed("codex-v1", &lines), [&*head.replace("old", "new"), lines[1]]);
         let lines = [
             r#"{"sessionId":"old","projectHash":"h"}"#,
             r#"{"id":"m","type":"user"}"#,
@@ -147,5 +144,20 @@ mod tests {
         let lines = [r#"{"type":"session","id":"old"}"#, r#"{"type":"message","id":"m"}"#];
         assert_eq!(renamed("pi-v1", &lines), [r#"{"type":"session","id":"new"}"#, lines[1]]);
         assert_eq!(renamed("jsonl", &lines), lines);
+    }
+
+    #[test]
+    fn a_head_that_codex_does_not_read_is_none() {
+        let heads = [
+            r#"{"id":"old","timestamp":"t","instructions":null}"#,
+            r#"{"type":"session_meta","payload":{"id":"old","cwd":"/","cli_version":"1"}}"#,
+            r#"{"type":"session_meta","payload":{"id":"old","timestamp":"t","cwd":"/","originator":null,"cli_version":"1"}}"#,
+        ];
+        for head in heads {
+            let format = Format::new("codex-v1").unwrap();
+            let mut renamer = Renamer::new(&format, "new");
+            assert_eq!(renamer.rename(head.as_bytes()), head.as_bytes());
+            assert!(!renamer.has_head(), "{head}");
+        }
     }
 }
