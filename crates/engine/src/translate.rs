@@ -87,7 +87,10 @@ impl Contexture {
         let best = if is_text { best.max(Tier::Rendered) } else { best };
         let gathering = self.gather(commit, stop, best).instrument(debug_span!("translate", %commit));
         let Gathered { replay, stretches, losses, commits, .. } = gathering.await?;
-        let mut dialogue = Dialogue::of(replay.into_entries());
+        // Whoever goes on with a session tells its model of itself in its own way.
+        let is_session = formats::appender(format).is_some();
+        let shape = if is_session { Dialogue::for_session } else { Dialogue::of };
+        let mut dialogue = shape(replay.into_entries());
         let mut counted = dialogue.losses.clone();
         if best == Tier::Rendered && !is_text {
             dialogue = as_one_message(&dialogue, target, &mut counted);

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::calls::Calls;
+use crate::runtime_note::is_runtime_note;
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "[no result: the call was interrupted]";
@@ -176,6 +177,18 @@ impl Dialogue {
         dialogue
     }
 
+    /// Brings entries into shape for a session of a runtime, which tells its model of itself in its own way: what another
+    /// runtime has told of itself is left out.
+    pub fn for_session(entries: Vec<Entry>) -> Self {
+        let mut dialogue = Self::default();
+        for entry in entries {
+            dialogue.take_for_session(entry, Opening::Here);
+        }
+        dialogue.pair();
+        dialogue.open();
+        dialogue
+    }
+
     /// Brings entries into shape that others come before: an answer may be the first of them.
     pub fn part(entries: Vec<Entry>) -> Self {
         let mut dialogue = Self::default();
@@ -186,15 +199,24 @@ impl Dialogue {
         dialogue
     }
 
-    /// Brings entries into shape that come after what was said before: an answer may come first, and no instructions
-    /// stand above.
+    /// Brings entries into shape that come in a session after what was said before: an answer may come first, no
+    /// instructions stand above, and what another runtime has told of itself is left out.
     pub fn going_on(entries: Vec<Entry>) -> Self {
         let mut dialogue = Self::default();
         for entry in entries {
-            dialogue.take(entry, Opening::Before);
+            dialogue.take_for_session(entry, Opening::Before);
         }
         dialogue.pair();
         dialogue
+    }
+
+    fn take_for_session(&mut self, mut entry: Entry, opening: Opening) {
+        if entry.flags.meta {
+            let told = entry.parts.len();
+            entry.parts.retain(|part| !is_runtime_note(part));
+            self.losses.add_many(LossKind::NativePart, (told - entry.parts.len()) as u64);
+        }
+        self.take(entry, opening);
     }
 
     fn take(&mut self, entry: Entry, opening: Opening) {

@@ -6,6 +6,7 @@
 
 mod known_format;
 mod rule;
+mod runtime_note;
 
 mod error;
 mod measure;

@@ -319,7 +319,9 @@ macro_rules! conformance {
                 a_session_that_went_on_elsewhere_comes_back_to_its_own_records,
                 its_own_compaction_stays_in_a_session_that_went_on_elsewhere,
                 a_summary_of_ours_is_where_a_session_begins,
-                a_file_in_which_nobody_speaks_does_not_stand_for_its_session;
+                a_file_in_which_nobody_speaks_does_not_stand_for_its_session,
+                a_session_in_a_shape_that_its_runtime_no_longer_reads_is_written_anew,
+                what_a_runtime_tells_its_model_of_itself_stays_in_it;
             search:
                 everything_that_was_said_is_found,
                 a_snippet_shows_the_match,

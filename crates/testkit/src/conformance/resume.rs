@@ -350,3 +350,52 @@ pub async fn a_file_in_which_nobody_speaks_does_not_stand_for_its_session<B: Bac
     let format = Format::new("gemini-v1").unwrap();
     assert_eq!(store.show(tip.unwrap()).await.unwrap().commit.format, format);
 }
+
+pub async fn a_session_in_a_shape_that_its_runtime_no_longer_reads_is_written_anew<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
+    let old = "0190f0e2-0000-7222-8333-444455556666";
+    let asked = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}"#;
+    let head = format!(r#"{{"id":"{old}","timestamp":"2025-05-01T10:00:00.000Z","instructions":null}}"#);
+    let path = desk.directory.path().join(format!("rollout-2025-05-01T10-00-00-{old}.jsonl"));
+    fs::write(&path, format!("{head}\n{asked}\n")).unwrap();
+    import(&store, &path, Runtime::CODEX).await;
+    let name = HeadName::new(format!("session/{old}")).unwrap();
+    let tip = store.head(&name).await.unwrap().unwrap();
+    let resumed = desk.resume(&store, tip, None, Runtime::CODEX).await;
+    assert_eq!(resumed.report.tier, Tier::Mapped);
+    let written = fs::read_to_string(&resumed.path).unwrap();
+    let first: Value = serde_json::from_str(written.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["type"], &first["payload"]["id"]), (&json!("session_meta"), &json!(SESSION)));
+    assert!(written.contains("Go"), "{written}");
+}
+
+pub async fn what_a_runtime_tells_its_model_of_itself_stays_in_it<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (store, desk) = (harness.open().await, ResumeDesk::new());
+    let message = |role: &str, texts: &[&str]| {
+        let content: Vec<Value> = texts.iter().map(|text| json!({"type": "input_text", "text": text})).collect();
+        let payload = json!({"type": "message", "role": role, "content": content});
+        json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": "response_item", "payload": payload}).to_string() + "\n"
+    };
+    let lines = [
+        message(
+            "developer",
+            &["<skills_instructions>\nS\n</skills_instructions>", "<tools>\nT\n</tools>", "Be brief."],
+        ),
+        message("user", &["# AGENTS.md instructions for /w\n\nUse tabs.", "<environment_context>\n<cwd>/w</cwd>"]),
+        message("user", &["Go"]),
+        message("developer", &["<collaboration_mode>\nPlan\n</collaboration_mode>"]),
+    ];
+    let tip = write("codex-v1", lines.concat()).commit(&store).await;
+    for runtime in [Runtime::CLAUDE_CODE, Runtime::GEMINI, Runtime::PI] {
+        let resumed = desk.resume(&store, tip, None, runtime).await;
+        let written = fs::read_to_string(&resumed.path).unwrap();
+        for note in ["skills_instructions", "\\nT\\n", "environment_context", "Plan"] {
+            assert!(!written.contains(note), "{runtime} is told {note}: {written}");
+        }
+        for said in ["Be brief.", "Use tabs.", "Go"] {
+            assert!(written.contains(said), "{runtime} is not told {said}: {written}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     codec::tolerant_json::{self, Field, Object, Shape},
+    runtime_note::is_runtime_note,
     summary,
 };
 
@@ -37,22 +38,17 @@ const SUMMARY_PREFIX: &str = "Another language model started to solve this probl
 /// What the summary proper follows.
 const SUMMARY_PREFIX_END: &str = "to assist with your own analysis:";
 
-/// What texts begin with that Codex puts into the user's mouth.
-const INJECTED: [&str; 14] = [
-    "<environment_context>",
+/// What texts begin with that Codex puts into the user's mouth, beside those about itself.
+const INJECTED: [&str; 9] = [
     "# AGENTS.md instructions",
     "<user_instructions>",
     "<INSTRUCTIONS>",
-    "<permissions instructions>",
-    "<skills_instructions>",
     "<skill>",
     "<turn_aborted>",
     "<subagent_notification>",
     "<user_shell_command>",
     "<goal_context>",
     "<hook_prompt",
-    "<recommended_plugins>",
-    "<collaboration_mode>",
 ];
 
 /// An item of any type, in the fields that are used.
@@ -226,7 +222,7 @@ pub(super) fn summary(text: String) -> Entry {
 pub(crate) fn is_injected(part: &EntryPart) -> bool {
     let EntryPart::Text { text } = part else { return false };
     let text = text.trim_start();
-    INJECTED.iter().any(|opening| text.starts_with(opening))
+    is_runtime_note(part) || INJECTED.iter().any(|opening| text.starts_with(opening))
 }
 
 fn user(parts: Vec<EntryPart>) -> Entry {
