@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use contexture::{Contexture, Disclosure, Materialized, Reference, Stop, WrittenSession};
-use contexture_core::{CommitId, HeadName, Machine, RuntimeSessionId};
+use contexture::{Contexture, Disclosure, LogStart, Materialized, Reference, Stop, WrittenSession};
+use contexture_core::{CommitId, HeadName, Machine, RuntimeSessionId, Trigger};
 use contexture_formats::Target;
 use contexture_store::{DurableFile, FileAccess, NameTaken};
 use tracing::{Instrument as _, debug_span};
@@ -15,6 +15,9 @@ use crate::{
     Capture, Error, Homes, ImportSettings, Result, ResumeCommand, Runtime, SessionName,
     adopt::{AdoptedDraft, Grafts},
 };
+
+/// Commits that are looked at together.
+const COMMITS_PER_PAGE: u32 = 64;
 
 /// What a session is to be made of.
 #[derive(Debug, Clone)]
@@ -119,6 +122,28 @@ impl Capture<'_> {
         draft.publish(&path, NameTaken::Refuse).map_err(unwritten)?;
         engine.record_reveal(format!("{commit} in session {session}")).await?;
         Ok(ResumedSession { path, command, report, disclosure: engine.disclosure() })
+    }
+
+    /// Counts the turns that a session of its own has added at the end of a chain, whoever took them in.
+    pub async fn turns_of(self, session: &RuntimeSessionId, tip: CommitId) -> Result<u64> {
+        let mut walk = self.engine.walk(LogStart::Commits(vec![tip])).await?;
+        let (mut commits, mut turns) = (0_u64, 0);
+        'walk: loop {
+            let page = walk.next(COMMITS_PER_PAGE).await?;
+            if page.is_empty() {
+                break;
+            }
+            for stored in page {
+                let commit = stored.commit;
+                if commit.provenance.session.as_ref() != Some(session) {
+                    break 'walk;
+                }
+                commits += 1;
+                turns += u64::from(commit.trigger == Trigger::TurnBoundary);
+            }
+        }
+        // The last one may have been broken off while a tool was at work.
+        Ok(turns.max(commits.min(1)))
     }
 
     /// Returns a handle that shows a chain as it came where all of it was written by this runtime on this machine, and

@@ -133,9 +133,14 @@ impl Resume {
         })?;
         // The agent may have ended badly after it did much; what it has written is kept in any case.
         let taken = capture.import_session(&written.path, runtime.format(), &settings, &mut |_| {}).await?;
-        output.status(match taken.new_commits {
+        // Its hooks may have taken in what it added while it ran.
+        let turns = match taken.tip {
+            Some(tip) => capture.turns_of(&session, tip).await?,
+            None => 0,
+        };
+        output.status(match turns {
             0 => format!("{} has added nothing.", runtime.title()),
-            new => format!("Took in {} from {}.", output::counted(new, "turn"), runtime.title()),
+            turns => format!("Took in {} from {}.", output::counted(turns, "turn"), runtime.title()),
         });
         if ended.success() { Ok(()) } else { Err(Error::Ended { program, status: ended }) }
     }
