@@ -1,6 +1,7 @@
 //! Resume: a chain becomes a session that a runtime goes on with.
 
 use std::{
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
 };
@@ -32,6 +33,8 @@ pub struct ResumeRequest {
     pub session: RuntimeSessionId,
     /// The directory that the agent will work in.
     pub directory: PathBuf,
+    /// What the agent will be given beside the command that resumes, as far as it is known.
+    pub arguments: Vec<OsString>,
 }
 
 /// Where a session goes on.
@@ -98,7 +101,7 @@ impl Capture<'_> {
         homes: &Homes,
         settings: &ImportSettings,
     ) -> Result<ResumedSession> {
-        let ResumeRequest { commit, head, runtime, session, directory } = request;
+        let ResumeRequest { commit, head, runtime, session, directory, arguments } = request;
         let name = SessionName { id: session, directory, at: self.engine.now() };
         let nowhere = || Error::NoPlace { runtime: *runtime };
         let path = runtime.place(homes, name).ok_or_else(nowhere)?;
@@ -110,6 +113,7 @@ impl Capture<'_> {
         let target = Target {
             session: session.to_string(),
             directory: directory.to_string_lossy().into_owned(),
+            provider: runtime.provider(homes, arguments),
             now: self.engine.now(),
             ..self.engine.target_of(Some(*commit)).await?
         };

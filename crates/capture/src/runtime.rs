@@ -207,6 +207,11 @@ impl Runtime {
         }
     }
 
+    /// Returns who serves the runtime's models by its arguments and settings, where its sessions name that.
+    pub(crate) fn provider(self, homes: &Homes, arguments: &[OsString]) -> Option<String> {
+        (self.0.agent.as_ref()?.provider)(homes.of(self)?, arguments)
+    }
+
     /// Returns the directory in which to look for sessions of those who work in a directory, if its home is known.
     pub fn search_folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
         match self.files()?.working_directory {

@@ -110,6 +110,7 @@ impl Contexture {
             branch: None,
             version: None,
             model: None,
+            provider: None,
             title: None,
             now: Timestamp::from_micros(0).expect("the epoch is an instant"),
         };

@@ -96,6 +96,7 @@ fn target(number: usize) -> Target {
         branch: None,
         version: None,
         model: None,
+        provider: None,
         title: None,
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

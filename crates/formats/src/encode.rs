@@ -39,6 +39,8 @@ pub struct Target {
     pub version: Option<String>,
     /// The model to name where a format needs one and the conversation does not tell.
     pub model: Option<String>,
+    /// Who serves the models that the session will go on with, where a format names that.
+    pub provider: Option<String>,
     /// What the session is called.
     pub title: Option<String>,
     /// When it is written. The last record carries this time.

@@ -124,6 +124,7 @@ fn encode(renderer: &Renderer<'_>, dialogue: &Dialogue) -> EncodedDialogue {
         branch: session.branch.clone(),
         version: None,
         model: session.model.clone(),
+        provider: None,
         title: None,
         now: session.now,
     };

@@ -85,6 +85,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         folder,
         file_name,
         prepare: make_folder,
+        provider: |_, _| None,
     }),
     stream: Some(stream::STREAM),
 };

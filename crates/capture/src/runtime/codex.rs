@@ -2,6 +2,7 @@
 
 mod exec;
 mod history_base;
+mod settings;
 mod stream;
 
 use std::{
@@ -88,6 +89,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         folder,
         file_name,
         prepare: make_folder,
+        provider: settings::provider,
     }),
     stream: Some(stream::STREAM),
 };

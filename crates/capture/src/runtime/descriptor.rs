@@ -113,6 +113,8 @@ pub(super) struct AgentProgram {
     pub(super) file_name: fn(name: &SessionName<'_>) -> String,
     /// Makes that directory with what the runtime needs to find sessions there.
     pub(super) prepare: fn(folder: &Path, directory: &Path) -> io::Result<()>,
+    /// Returns who serves its models by its arguments and the settings in its home, where its sessions name that.
+    pub(super) provider: fn(home: &Path, arguments: &[OsString]) -> Option<String>,
 }
 
 /// Lines of JSON that a runtime writes while it works.

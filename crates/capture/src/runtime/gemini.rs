@@ -91,6 +91,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         folder,
         file_name,
         prepare,
+        provider: |_, _| None,
     }),
     stream: Some(stream::STREAM),
 };

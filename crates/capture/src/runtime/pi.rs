@@ -67,6 +67,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         folder,
         file_name,
         prepare: make_folder,
+        provider: |_, _| None,
     }),
     stream: None,
 };

@@ -87,7 +87,7 @@ impl Resume {
             principal: Some(invocation.environment.principal()?),
             ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())
         };
-        let request = ResumeRequest { commit, head, runtime, session, directory };
+        let request = ResumeRequest { commit, head, runtime, session, directory, arguments: self.arguments };
         let written = capture.resume(&request, &invocation.environment.homes, &settings).await?;
         let secrets = engine.secrets().in_chain(commit, Stop::Root).await?;
         if secrets > 0 && written.disclosure == Disclosure::Masked {
@@ -95,9 +95,9 @@ impl Resume {
             output
                 .status(format_args!("{found} masked: the conversation comes from another agent or another machine."));
         }
-        let ResumeRequest { session, directory, .. } = request;
+        let ResumeRequest { session, directory, arguments: added, .. } = request;
         let ResumeCommand { program, mut arguments } = written.command;
-        arguments.extend(self.arguments);
+        arguments.extend(added);
         let line = command_line(program, &arguments);
         if self.print || output.shape() == Shape::Json {
             if output.shape() == Shape::Json {

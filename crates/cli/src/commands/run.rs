@@ -183,7 +183,8 @@ async fn resume(
     let ResumePoint { commit, head } = Capture::new(&engine).resume_point(from, None).await?;
     let settings = invocation.environment.import_settings(runtime.as_str())?;
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
-    let request = capture::ResumeRequest { commit, head, runtime, session, directory: directory.to_owned() };
+    let (directory, arguments) = (directory.to_owned(), line.arguments().to_vec());
+    let request = capture::ResumeRequest { commit, head, runtime, session, directory, arguments };
     let written = Capture::new(&engine).resume(&request, &invocation.environment.homes, &settings).await?;
     for line in materialize::describe(&written.report) {
         output.remark(line);

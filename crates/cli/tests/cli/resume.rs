@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use super::harness::{Ran, User};
 
@@ -71,6 +72,22 @@ fn the_command_is_printed_and_the_session_is_there() {
     Translated 1 commit of claude-code-v1 (mapped).
     ");
     assert_eq!(user.run(&["--json", "import"]).stdout.matches(r#""new_commits":0"#).count(), 5);
+}
+
+#[test]
+fn a_session_for_codex_names_the_provider_that_it_is_configured_with() {
+    let user = with_session();
+    let provider = || {
+        let written = user.done(&["--json", "resume", "session/5e55", "--in", "codex", "--print"]);
+        let written: Value = serde_json::from_str(&written).unwrap();
+        let written = fs::read_to_string(written["path"].as_str().unwrap()).unwrap();
+        let meta: Value = serde_json::from_str(written.lines().next().unwrap()).unwrap();
+        meta["payload"]["model_provider"].clone()
+    };
+    assert_eq!(provider(), "openai");
+    fs::create_dir_all(user.path(".codex")).unwrap();
+    user.file(".codex/config.toml", "model_provider = \"gateway\"\n\n[model_providers.gateway]\nname = \"Ours\"\n");
+    assert_eq!(provider(), "gateway");
 }
 
 #[test]

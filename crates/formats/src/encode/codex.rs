@@ -20,6 +20,9 @@ use crate::{
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
+/// Who serves the models unless Codex is told otherwise.
+const PROVIDER: &str = "openai";
+
 pub(crate) struct Codex;
 
 impl Encoder for Codex {
@@ -120,6 +123,7 @@ impl<'a> Rollout<'a> {
             originator: "contexture",
             cli_version: target.version.as_deref().unwrap_or("0.0.0"),
             source: "cli",
+            model_provider: target.provider.as_deref().unwrap_or(PROVIDER),
             git: target.branch.as_deref().map(|branch| RolloutGit { branch }),
         };
         self.push("session_meta", meta);

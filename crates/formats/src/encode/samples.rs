@@ -13,6 +13,7 @@ pub(super) fn target() -> Target {
         branch: None,
         version: None,
         model: None,
+        provider: None,
         title: None,
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

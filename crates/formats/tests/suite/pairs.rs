@@ -38,6 +38,7 @@ fn target() -> Target {
         branch: Some("main".into()),
         version: None,
         model: None,
+        provider: None,
         title: None,
         now: "2026-11-15T12:00:00Z".parse().unwrap(),
     }

@@ -22,6 +22,7 @@ pub(crate) fn target() -> Target {
         branch: None,
         version: None,
         model: None,
+        provider: None,
         title: Some("Fix the test".into()),
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

@@ -56,7 +56,8 @@ impl ResumeDesk {
         runtime: Runtime,
     ) -> ResumedSession {
         let directory = PathBuf::from("/home/ada/project");
-        let request = ResumeRequest { commit, head: name, runtime, session: SESSION.parse().unwrap(), directory };
+        let session = SESSION.parse().unwrap();
+        let request = ResumeRequest { commit, head: name, runtime, session, directory, arguments: Vec::new() };
         Capture::new(store).resume(&request, &self.homes(), &settings(runtime)).await.unwrap()
     }
 }
@@ -116,6 +117,7 @@ pub async fn a_session_that_is_there_is_not_touched<B: Backend>() {
         runtime: Runtime::CLAUDE_CODE,
         session: SESSION.parse().unwrap(),
         directory: "/home/ada/project".into(),
+        arguments: Vec::new(),
     };
     Capture::new(&store).resume(&request, &desk.homes(), &settings(Runtime::CLAUDE_CODE)).await.unwrap_err();
     assert_eq!(fs::read_to_string(&resumed.path).unwrap(), "mine");
@@ -206,6 +208,7 @@ fn target(session: &str) -> Target {
         branch: None,
         version: None,
         model: None,
+        provider: None,
         title: None,
         now: "2026-01-02T03:04:05Z".parse().unwrap(),
     }

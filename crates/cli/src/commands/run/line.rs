@@ -62,7 +62,7 @@ impl Line {
         self.words
     }
 
-    fn arguments(&self) -> &[OsString] {
+    pub(super) fn arguments(&self) -> &[OsString] {
         self.words.get(self.arguments..).unwrap_or_default()
     }
 }
