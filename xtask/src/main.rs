@@ -5,6 +5,7 @@ mod names;
 mod newest_clients;
 mod oracles;
 mod postgres;
+mod tmux;
 
 use std::{
     env,
@@ -16,7 +17,7 @@ const HELP: &str = "\
 usage: cargo xtask TASK
 
   test            checks names, formatting and lints, then runs every test; before that, installs PostgreSQL's server with
-                  apt-get (and sudo) if there is none, the agent clients, and other scanners of secrets
+                  apt-get (and sudo) if there is none, tmux, the agent clients, and other scanners of secrets
   names           lists the public type names that the workspace defines more than once, and fails if there are any
   clients         installs the agent clients that the tests run, from npm into the target directory: the pinned ones and
                   the newest; with --refresh it looks first which the newest are
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
 
 fn test() -> Result<(), String> {
     postgres::install()?;
+    tmux::install();
     clients::install()?;
     oracles::install()?;
     names::check()?;

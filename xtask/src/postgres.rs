@@ -33,7 +33,8 @@ pub(crate) fn install() -> Result<(), String> {
     }
 }
 
-fn succeeds(script: &str) -> bool {
+/// Tells whether a script of the shell ends well.
+pub(crate) fn succeeds(script: &str) -> bool {
     let status = Command::new("sh").args(["-c", script]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }

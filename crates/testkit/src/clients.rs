@@ -10,9 +10,11 @@ mod gemini;
 mod installation;
 mod pi;
 mod process;
+mod terminal;
 mod workplace;
 
 pub use client::{Client, ClientResume};
 pub use installation::ClientRelease;
 pub use process::Run;
+pub use terminal::Terminal;
 pub use workplace::Workplace;

@@ -169,6 +169,34 @@ fn an_agent_that_is_killed_leaves_its_session_whole_and_the_next_start_ends_it()
 }
 
 #[test]
+fn a_run_that_prints_its_answer_and_ends_is_no_crash() {
+    for client in Client::ALL {
+        let Some(stage) = Stage::for_client(client, "a_run_that_prints_its_answer") else { continue };
+        stage.server.script([ScriptStep::new().text("It is green.")]);
+        stage.put_on_path(client);
+        let program = stage.workplace.home().join("bin").join(match client {
+            Client::ClaudeCode => "claude",
+            Client::Codex => "codex",
+            Client::Gemini => "gemini",
+            Client::Pi => "pi",
+        });
+        let words: &[&str] = match client {
+            Client::ClaudeCode => &["-p", QUESTION],
+            Client::Codex => &["exec", "--dangerously-bypass-hook-trust", QUESTION],
+            Client::Gemini => &["--model=gemini-2.5-pro", "-p", QUESTION],
+            Client::Pi => &["-p", "--provider", "scripted", "--model", "scripted", QUESTION],
+        };
+        let ended = said(stage.workplace.program(&program).args(words).stdin(Stdio::null()));
+        assert!(ended.contains("It is green."), "{client:?}: {ended}");
+        stage.drain();
+        let sessions = stage.ctx(&["--json", "head", "list", "session/"]);
+        let session: Value = serde_json::from_str(sessions.lines().next().unwrap()).unwrap();
+        let ending = stage.show(session["commit"].as_str().unwrap())["labels"]["session-end"].clone();
+        assert!(ending.is_string() && ending != "crash", "{client:?}: {ending}");
+    }
+}
+
+#[test]
 fn agents_that_are_killed_at_any_moment_leave_each_line_once() {
     for client in [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Pi] {
         let Some(stage) = Stage::for_client(client, "agents_that_are_killed_at_any_moment") else { continue };
@@ -286,13 +314,18 @@ impl Stage {
             return None;
         }
         let stage = Self::new();
-        stage.workplace.put_on_path(Path::new(CTX));
-        stage.git(&["config", "user.name", "Ada"]);
-        stage.git(&["config", "user.email", "ada@example.org"]);
-        // Its settings are there before the hooks are added to them.
-        drop(client.command(&stage.workplace, &stage.server));
-        stage.ctx(&["init", "--yes", "--git", "--runtime", name(client)]);
+        stage.hook_up(client);
         Some(stage)
+    }
+
+    /// Has a client call the hooks.
+    pub(crate) fn hook_up(&self, client: Client) {
+        self.workplace.put_on_path(Path::new(CTX));
+        self.git(&["config", "user.name", "Ada"]);
+        self.git(&["config", "user.email", "ada@example.org"]);
+        // Its settings are there before the hooks are added to them.
+        drop(client.command(&self.workplace, &self.server));
+        self.ctx(&["init", "--yes", "--git", "--runtime", name(client)]);
     }
 
     /// Has a session of one turn, with a tool call.

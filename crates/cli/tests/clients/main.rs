@@ -7,3 +7,4 @@ mod recording;
 mod resume;
 mod run;
 mod stage;
+mod terminal;

@@ -1,7 +1,7 @@
 //! Conversations that go on in another agent, proven with the real ones: what each tells its model first.
 
 use std::{
-    fs,
+    fmt, fs,
     io::{self, Write as _},
     path::PathBuf,
 };
@@ -258,16 +258,16 @@ fn assert_renamed(source: &[u8], session: &str, resumed: &Resumed) {
 
 /// What of a conversation a model was told of.
 #[derive(Debug, PartialEq, Eq)]
-struct Kept {
+pub(crate) struct Kept {
     texts: usize,
     calls: usize,
     results: usize,
 }
 
 impl Kept {
-    const ALL: Self = Self { texts: 5, calls: 3, results: 3 };
+    pub(crate) const ALL: Self = Self { texts: 5, calls: 3, results: 3 };
 
-    fn of(request: &ModelRequest) -> Self {
+    pub(crate) fn of(request: &ModelRequest) -> Self {
         let said = request.conversation();
         let texts = [
             (MessageRole::User, QUESTION),
@@ -301,18 +301,18 @@ impl Kept {
     }
 }
 
+impl fmt::Display for Kept {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self { texts, calls, results }, all) = (self, Self::ALL);
+        write!(formatter, "texts {texts} of {}, ", all.texts)?;
+        write!(formatter, "tool calls {calls} of {}, results {results} of {}", all.calls, all.results)
+    }
+}
+
 /// Tells whoever runs the tests what was kept.
 fn tell(pair: [Client; 2], release: ClientRelease, kept: &Kept) {
-    let Kept { texts, calls, results } = kept;
-    let all = Kept::ALL;
     let [origin, target] = pair.map(|client| format!("{} {}", name(client), client.version(release)));
-    let told = writeln!(
-        io::stderr(),
-        "RESUMED {origin:>19} → {target:<19} texts {texts} of {}, tool calls {calls} of {}, results {results} of {}",
-        all.texts,
-        all.calls,
-        all.results
-    );
+    let told = writeln!(io::stderr(), "RESUMED {origin:>19} → {target:<19} {kept}");
     told.expect("standard error can be written");
 }
 
@@ -325,7 +325,7 @@ struct Resumed {
 
 impl Stage {
     /// Has a session of two turns, with tool calls of which one fails.
-    fn have_session(&self, client: Client) -> String {
+    pub(crate) fn have_session(&self, client: Client) -> String {
         let call = |command| client.shell(command);
         let look = call("cat notes.txt");
         self.server.script([
@@ -368,7 +368,7 @@ impl Stage {
         client.transcripts(&self.workplace, session).remove(0)
     }
 
-    fn last_request(&self) -> ModelRequest {
+    pub(crate) fn last_request(&self) -> ModelRequest {
         self.server.turns().pop().expect("the client had a turn")
     }
 }

@@ -32,6 +32,11 @@ impl Stage {
         Self { workplace: Workplace::of(release), server: ModelServer::start() }
     }
 
+    /// Returns which clients are on it.
+    pub(crate) fn release(&self) -> ClientRelease {
+        self.workplace.release()
+    }
+
     /// Runs the program as Ada and returns what it says.
     pub(crate) fn ctx(&self, arguments: &[&str]) -> String {
         said(&mut self.command(arguments))
@@ -73,7 +78,9 @@ impl Stage {
             Client::Pi => "pi",
         };
         let command = client.command(&self.workplace, &self.server);
-        let variables = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
+        // The terminal is that of whoever starts it.
+        let variables = command.get_envs().filter(|(key, _)| *key != "TERM");
+        let variables = variables.filter_map(|(key, value)| Some((key, value?)));
         let exports = variables.map(|(key, value)| format!("export {}='{}'\n", key.display(), value.display()));
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words = words.map(|word| format!("'{}' ", word.display()));

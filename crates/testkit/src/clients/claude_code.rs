@@ -2,12 +2,23 @@
 
 use std::{path::PathBuf, process::Command};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{client::ClientResume, workplace::Workplace};
 use crate::model_server::ModelServer;
 
 pub(super) fn configure(command: &mut Command, workplace: &Workplace, server: &ModelServer) {
+    // What it asks a person who starts it for the first time. It keeps more here itself.
+    if !workplace.home().join(".claude.json").exists() {
+        let project = workplace.project().to_string_lossy().into_owned();
+        let answers = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": ["scripted"], "rejected": []},
+            "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+        });
+        workplace.write(".claude.json", &answers.to_string());
+    }
     command.env("ANTHROPIC_BASE_URL", server.url()).env("CLAUDE_CODE_TMPDIR", workplace.temporary());
     command.envs([
         ("ANTHROPIC_API_KEY", "scripted"),

@@ -31,8 +31,13 @@ enabled = false
 [features]
 apps = false
 plugins = false
+
+# It would ask a person who starts it for the first time.
+[projects."{}"]
+trust_level = "trusted"
 "#,
-        server.url()
+        server.url(),
+        workplace.project().display()
     );
     workplace.write(".codex/config.toml", &configuration);
     command.env("SCRIPTED_KEY", "scripted");

@@ -132,6 +132,19 @@ impl Workplace {
     }
 }
 
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        // Codex leaves a server behind, a copy of itself that lies in the home.
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        for process in processes.filter(|process| {
+            fs::read_link(process.path().join("exe")).is_ok_and(|program| program.starts_with(&self.root))
+        }) {
+            // It may have ended by now.
+            _ = Command::new("kill").args(["-s", "KILL", "--"]).arg(process.file_name()).status();
+        }
+    }
+}
+
 impl Default for Workplace {
     fn default() -> Self {
         Self::new()
