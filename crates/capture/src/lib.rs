@@ -6,6 +6,7 @@ mod error;
 mod file_stamp;
 mod handle;
 
+mod activities;
 mod adopt;
 mod config;
 mod database;
@@ -34,6 +35,7 @@ mod steps;
 mod storing_record;
 mod verify;
 
+pub use activities::SessionActivities;
 pub use config::{CaptureConfig, PostgresLogin};
 pub use database::{DatabaseEntry, DatabaseError, DatabaseSession, sessions_in as database_sessions};
 pub use detect::{NotASession, by_start as detect_start, detect};

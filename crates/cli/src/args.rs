@@ -11,12 +11,12 @@ use crate::{
     commands::{
         annotate::Annotate, artifact::Artifact, assemble::Assemble, blame::Blame, cat::Cat, check::Check,
         checkpoint::Checkpoint, children::Children, compact::Compact, complete::Complete, completions::Completions,
-        current::Current, demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork, formats::Formats,
-        fsck::Fsck, gc::Gc, git_hook::GitHook, head::Head, hook::Hook, import::Import, import_bundle::ImportBundle,
-        init::Init, journal::Journal, list::List, log::Log, man::Man, materialize::Materialize, missing::Missing,
-        purge::Purge, recipe::Recipe, resolve::Resolve, resume::Resume, run::Run, schema::Schema, search::Search,
-        secrets::Secrets, show::Show, snapshot::Snapshot, spaces::Spaces, stats::Stats, store::Store, trust::Trust,
-        watch::Watch, why_commit::WhyCommit,
+        current::Current, demo::Demo, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork,
+        formats::Formats, fsck::Fsck, gc::Gc, git_hook::GitHook, head::Head, hook::Hook, import::Import,
+        import_bundle::ImportBundle, init::Init, journal::Journal, list::List, log::Log, man::Man,
+        materialize::Materialize, missing::Missing, purge::Purge, recipe::Recipe, resolve::Resolve, resume::Resume,
+        run::Run, schema::Schema, search::Search, secrets::Secrets, sessions::Sessions, show::Show, snapshot::Snapshot,
+        spaces::Spaces, stats::Stats, store::Store, trust::Trust, watch::Watch, why_commit::WhyCommit,
     },
     error::Result,
     invocation::Invocation,
@@ -48,6 +48,8 @@ const CONVENTIONS: &str = concat!(
 
 Naming things:
   A commit is named by its id, by the first digits of its id (4 at least), or by a head.
+  A session is named by its number in `ctx sessions`, by the first letters of its id (4 at
+  least) or by `last`, and stands for its newest commit.
   HEAD~3 is three steps before it. `-` stands for standard input or output.
   Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
 
@@ -140,6 +142,7 @@ pub(crate) enum Command {
     Materialize(Materialize),
     Resume(Resume),
     Cat(Cat),
+    Sessions(Sessions),
     Log(Log),
     Show(Show),
     Children(Children),
@@ -223,6 +226,7 @@ impl Command {
             Self::Materialize(command) => command.run(invocation, output).await,
             Self::Resume(command) => command.run(invocation, output).await,
             Self::Cat(command) => command.run(invocation, output).await,
+            Self::Sessions(command) => command.run(invocation, output).await,
             Self::Log(command) => command.run(invocation, output).await,
             Self::Show(command) => command.run(invocation, output).await,
             Self::Children(command) => command.run(invocation, output).await,

@@ -40,6 +40,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod secrets;
+pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod spaces;

@@ -89,8 +89,8 @@ fn what_the_program_does_not_know_is_a_problem() {
     {
         assert_eq!(understood(right, true), Ok(()), "{right}");
     }
-    assert_eq!(understood("ctx show", false), Ok(()));
-    assert!(understood("ctx show", true).is_err());
+    assert_eq!(understood("ctx children", false), Ok(()));
+    assert!(understood("ctx children", true).is_err());
 }
 
 /// Returns what is wrong with the commands of a text.

@@ -3,7 +3,7 @@
 use std::{env, ffi::OsStr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::{
-    Contexture, Location, Options, PostgresUrl,
+    Contexture, Location, Options, PostgresUrl, ProjectDirectory,
     core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
 use contexture_capture::{CaptureConfig, Git, PostgresLogin, Recorder};
@@ -137,7 +137,7 @@ impl Invocation {
 
     /// Opens the store for a principal that was named.
     pub(crate) async fn open_as(&self, principal: Option<&Principal>) -> Result<Contexture> {
-        Ok(Contexture::open(self.options(principal)?).await?)
+        Ok(Contexture::open(self.options(principal)?).await?.standing_in(project()))
     }
 
     /// Returns what live capture is told.
@@ -164,6 +164,15 @@ impl Invocation {
         Ok(Recorder::new(&self.capture_config()?))
     }
 
+    /// Returns what records sessions. Nobody without a home leaves anything behind.
+    pub(crate) fn recorder_if_any(&self) -> Result<Option<Recorder>> {
+        match self.recorder() {
+            Ok(recorder) => Ok(Some(recorder)),
+            Err(Error::NoHome) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns the git that is asked.
     pub(crate) fn git() -> Git {
         Git::new("git")
@@ -179,8 +188,22 @@ impl Invocation {
         })
     }
 
+    /// Opens the store standing in this directory, be it a repository or not.
+    pub(crate) async fn open_here(&self) -> Result<Contexture> {
+        let engine = self.open().await?;
+        let here = || env::current_dir().and_then(|here| here.canonicalize()).ok();
+        Ok(if engine.project().is_some() { engine } else { engine.standing_in(here()) })
+    }
+
     /// Returns the time.
     pub(crate) fn now(&self) -> Result<Timestamp> {
         Ok(self.environment.clock()?())
     }
+}
+
+/// Returns the repository that the program was started in.
+fn project() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let project = ProjectDirectory::around(&here).ok().filter(ProjectDirectory::is_repository)?;
+    Some(project.top().path().to_owned())
 }

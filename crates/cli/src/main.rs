@@ -16,6 +16,7 @@ mod destination;
 #[cfg(test)]
 mod documents;
 mod input;
+mod last_session;
 mod log;
 mod origin;
 mod output;
@@ -23,6 +24,7 @@ mod postgres_variables;
 mod private_file;
 mod provenance;
 mod recipes;
+mod session_text;
 mod sessions;
 mod setup;
 mod shell;

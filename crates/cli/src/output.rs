@@ -20,7 +20,7 @@ pub(crate) use clean::{CleanWriter, Passing, clean};
 pub(crate) use palette::Palette;
 pub(crate) use passwords::without_passwords;
 pub(crate) use progress::Progress;
-pub(crate) use text::{about, bar, count, counted, first_line, printable, relative, size, span};
+pub(crate) use text::{about, bar, count, counted, first_line, headline, printable, relative, size, span};
 
 use crate::{
     args::Globals,
@@ -31,6 +31,8 @@ use crate::{
 
 /// Longer lines than this are hard to read.
 const READABLE_COLUMNS: usize = 100;
+/// Wider than this no table is made.
+const WIDEST_TABLE: usize = 200;
 /// Most bytes of an answer that are read.
 const MAX_ANSWER_BYTES: u64 = 1024;
 /// Narrower than this no terminal is taken to be.
@@ -215,6 +217,14 @@ impl Output {
         let terminal = if self.terminals.data { terminal_size::terminal_size() } else { None };
         terminal.map_or(READABLE_COLUMNS, |(terminal_size::Width(columns), _)| {
             usize::from(columns).clamp(FEWEST_COLUMNS, READABLE_COLUMNS)
+        })
+    }
+
+    /// Returns how many columns a line of a table may take: those of the terminal.
+    pub(crate) fn table_columns(&self) -> usize {
+        let terminal = if self.terminals.data { terminal_size::terminal_size() } else { None };
+        terminal.map_or(READABLE_COLUMNS, |(terminal_size::Width(columns), _)| {
+            usize::from(columns).clamp(FEWEST_COLUMNS, WIDEST_TABLE)
         })
     }
 

@@ -11,13 +11,12 @@ use contexture::{
     wire::{Drained, SkippedFile},
 };
 use contexture_capture::{
-    Capture, ImportedFile, Recorder, RescuedSessions, Runtime, SessionCandidate, SkipReason, SkippedSession,
-    WantedSessions,
+    Capture, ImportedFile, RescuedSessions, Runtime, SessionCandidate, SkipReason, SkippedSession, WantedSessions,
 };
 
 use crate::{
     environment::Environment,
-    error::{Error, Result},
+    error::Result,
     invocation::Invocation,
     output::{self, Output},
 };
@@ -62,23 +61,14 @@ pub(crate) fn left_out(skipped: &SkippedSession) -> SkippedFile {
 
 /// Tells whether something was left behind.
 pub(crate) fn is_rescue_needed(invocation: &Invocation) -> Result<bool> {
-    Ok(recorder(invocation)?.is_some_and(|recorder| recorder.is_rescue_needed()))
+    Ok(invocation.recorder_if_any()?.is_some_and(|recorder| recorder.is_rescue_needed()))
 }
 
 /// Takes in what waits in the spool and the rest of the sessions whose agents are gone.
 pub(crate) async fn rescue(engine: &Contexture, invocation: &Invocation) -> Result<RescuedSessions> {
-    match recorder(invocation)? {
+    match invocation.recorder_if_any()? {
         Some(recorder) => Ok(recorder.rescue(engine).await?),
         None => Ok(RescuedSessions::default()),
-    }
-}
-
-/// Returns what records sessions. Nobody without a home leaves anything behind.
-fn recorder(invocation: &Invocation) -> Result<Option<Recorder>> {
-    match invocation.recorder() {
-        Ok(recorder) => Ok(Some(recorder)),
-        Err(Error::NoHome) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

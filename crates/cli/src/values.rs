@@ -219,6 +219,12 @@ pub(crate) fn runtime() -> impl TypedValueParser<Value = Runtime> {
     PossibleValuesParser::new(Runtime::resumable().map(Runtime::as_str)).try_map(parse)
 }
 
+/// Does the same for agents that cannot be resumed too.
+pub(crate) fn any_runtime() -> impl TypedValueParser<Value = Runtime> {
+    let parse = |word: String| Runtime::named(&word).ok_or("no runtime");
+    PossibleValuesParser::new(Runtime::ALL.iter().map(|runtime| runtime.as_str())).try_map(parse)
+}
+
 /// Reads how faithful a translation must be, and lists the words in help texts.
 pub(crate) fn tier() -> impl TypedValueParser<Value = Tier> {
     let parse = |word: String| Tier::ALL.iter().copied().find(|tier| tier.as_str() == word).ok_or("no tier");

@@ -5,7 +5,7 @@ mod bundle;
 mod code;
 mod coded;
 
-use std::io;
+use std::{io, path::PathBuf};
 
 use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
@@ -35,6 +35,20 @@ pub enum Error {
     Reference {
         /// What was given.
         text: String,
+    },
+    /// There is no session where one was asked for without a name.
+    #[error("there is no session{}", project.as_ref().map(|project| format!(" in {}", project.display())).unwrap_or_default())]
+    NoSessions {
+        /// The project that was looked at; none means the whole store.
+        project: Option<PathBuf>,
+    },
+    /// The list of sessions does not go so far.
+    #[error("there is no session {number} in the list of {}", if *sessions == 1 { "one".to_owned() } else { sessions.to_string() })]
+    NoSessionNumber {
+        /// What was asked for.
+        number: u32,
+        /// How many there are.
+        sessions: u64,
     },
     /// A commit does not have that many ancestors.
     #[error("{commit} has {depth} ancestors, so it has no ~{back}")]

@@ -1,6 +1,9 @@
 //! The handle through which everything is done.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use contexture_core::{Actor, SpaceName, Timestamp};
 use contexture_store::{Disclosure, Location, OpenSealed, Scope, Store, spaces};
@@ -44,6 +47,7 @@ pub struct Contexture {
     guard: Arc<RwLock<Option<Arc<SecretGuard>>>>,
     remembered_assemblies: Arc<RememberedAssemblies>,
     remembered_turns: Arc<RememberedTurns>,
+    project: Option<Arc<PathBuf>>,
 }
 
 impl Contexture {
@@ -71,7 +75,21 @@ impl Contexture {
             guard: Arc::default(),
             remembered_assemblies,
             remembered_turns,
+            project: None,
         }
+    }
+
+    /// Returns a handle for somebody who stands in a project: `last` and the numbers of sessions count its sessions only.
+    ///
+    /// A session is of the project when it was begun in that directory or below it. Without a project, all are.
+    #[must_use]
+    pub fn standing_in(&self, project: Option<PathBuf>) -> Self {
+        Self { project: project.map(Arc::new), ..self.clone() }
+    }
+
+    /// Returns the project that the handle stands in.
+    pub fn project(&self) -> Option<&Path> {
+        self.project.as_ref().map(|project| project.as_path())
     }
 
     /// Returns a handle on another space of the same store.

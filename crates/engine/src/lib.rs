@@ -35,6 +35,7 @@ mod purge;
 mod reveal;
 mod search;
 mod secrets;
+mod sessions;
 mod step_reader;
 mod token_count;
 mod translate;
@@ -71,6 +72,7 @@ pub use contexture_store::{
     missing::{Filter as MissingFilter, Missing, MissingChange, StoredMissing},
     private,
     search::{Filter as SearchFilter, PassageKind, Query, QueryError, SearchRequest},
+    session::{SessionCommit, SessionMeasures, StoredSession},
     spaces::Space,
     stats,
     token_count::TextDigest,
@@ -94,4 +96,5 @@ pub use secrets::{
     Entropy, Keyring, Reveal, ScannedSecrets, ScreenedContent, SealKey, SealKeyError, SealRecipient, SecretCommit,
     SecretGuard, SecretMeans, SecretPlaces, SecretPolicy, SecretRecord, SecretTreatment, Secrets,
 };
+pub use sessions::ListedSession;
 pub use translate::Translation;

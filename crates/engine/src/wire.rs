@@ -21,6 +21,7 @@ mod registry;
 mod resume;
 mod search;
 mod secrets;
+mod session;
 mod setup;
 mod store;
 
@@ -57,6 +58,7 @@ pub use registry::{DocumentKind, ListedDocument};
 pub use resume::ResumableSession;
 pub use search::{SearchHit, SearchIndex};
 pub use secrets::{ListedSecret, LocatedSecret, SecretPolicyState};
+pub use session::{SessionActivity, SessionBase, SessionDocument};
 pub use setup::{SetUpPlace, SetupEffect};
 pub use store::{CollectedArtifacts, InspectedStore, SpaceStats, StorePath};
 

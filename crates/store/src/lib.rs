@@ -33,6 +33,7 @@ pub mod private;
 pub mod request;
 pub mod search;
 pub mod secret_policy;
+pub mod session;
 pub mod source;
 mod space;
 pub mod spaces {

@@ -65,6 +65,8 @@ pub mod search;
 #[doc(hidden)]
 pub mod secrets;
 #[doc(hidden)]
+pub mod sessions;
+#[doc(hidden)]
 pub mod spaces;
 #[doc(hidden)]
 pub mod together;
@@ -342,6 +344,10 @@ macro_rules! conformance {
                 what_was_found_in_commits_is_hidden_in_the_conversation,
                 findings_are_recorded_once_and_journaled,
                 who_reveals_content_is_in_the_journal;
+            sessions:
+                sessions_come_newest_first_and_those_of_a_project_are_numbered,
+                a_session_is_what_is_its_own_of_its_chain,
+                a_session_is_named_by_number_beginning_or_last;
             spaces:
                 what_one_space_holds_another_does_not_see,
                 a_handle_leads_to_another_space_and_acts_for_another,

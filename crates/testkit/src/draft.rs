@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use contexture::{Check, Checkpoint, CheckpointContent, Checkpointed, Contexture, Error, Expect};
 use contexture_core::{
-    ArtifactId, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, Principal, SummaryText, Timestamp,
+    ArtifactId, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, Principal, RuntimeSessionId,
+    SummaryText, Timestamp,
 };
 
 /// A checkpoint that is being put together.
@@ -90,6 +91,12 @@ impl Draft {
     /// Says who made it.
     pub fn by(mut self, principal: &str) -> Self {
         self.request.provenance.principal = Some(Principal::new(principal).unwrap());
+        self
+    }
+
+    /// Says in which session it was made.
+    pub fn session(mut self, session: &str) -> Self {
+        self.request.provenance.session = Some(RuntimeSessionId::new(session).unwrap());
         self
     }
 

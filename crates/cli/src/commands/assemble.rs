@@ -22,6 +22,7 @@ use crate::{
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
+    last_session::or_last,
     output::{Output, Shape},
     recipes::Recipes,
     values::Correlation,
@@ -68,11 +69,11 @@ pub(crate) struct Assemble {
     /// A recipe: its name or its file
     #[arg(value_name = "RECIPE", required_unless_present = "packs")]
     recipe: Option<PathBuf>,
-    /// The head whose conversation goes in
+    /// The head whose conversation goes in [default: the last session here]
     #[arg(long, value_name = "H", conflicts_with = "packs")]
     head: Option<HeadName>,
-    /// The commit whose conversation goes in
-    #[arg(long, value_name = "ID|HEAD", conflicts_with_all = ["head", "packs"])]
+    /// The commit or session whose conversation goes in
+    #[arg(long, value_name = "ID|HEAD|SESSION", conflicts_with_all = ["head", "packs"])]
     commit: Option<Reference>,
     /// What the model is asked now; - reads it from standard input
     #[arg(long, value_name = "TEXT|-", conflicts_with = "packs")]
@@ -119,9 +120,10 @@ impl Assemble {
         // Nothing is opened or read for a recipe that cannot be used.
         let recipe = self.recipe(&Recipes::of(invocation)?, output)?;
         let engine = invocation.open().await?;
-        let request = self.request(recipe, &engine).await?;
+        let named = self.conversation(&recipe.1, &engine, output).await?;
+        let request = self.request(recipe, named)?;
         if request.commit.is_none() && request.recipe.segments.iter().any(contexture_assembly::pipeline::is_run) {
-            output.status("No conversation goes in: give --head or --commit.");
+            output.status("No conversation goes in: there is no session here; give --head or --commit.");
         }
         let assembled = engine.assemble(&request).await?;
         publish(&assembled, destination.as_ref(), output)
@@ -154,16 +156,36 @@ impl Assemble {
         Ok((provenance, recipe))
     }
 
-    async fn request(
+    /// Finds the commit whose conversation goes in, and the head that was named for it. Without a name it is that of the
+    /// last session here, if the recipe asks for one and there is one.
+    async fn conversation(
+        &self,
+        recipe: &Recipe,
+        engine: &Contexture,
+        output: &mut Output,
+    ) -> Result<(Option<CommitId>, Option<HeadName>)> {
+        match (&self.head, &self.commit) {
+            (Some(head), _) => Ok((Some(engine.find(&head.as_str().parse()?).await?), Some(head.clone()))),
+            (None, Some(commit)) => Ok((Some(engine.find(commit).await?), None)),
+            (None, None) if recipe.segments.iter().any(contexture_assembly::pipeline::is_run) => {
+                match engine.last_session().await {
+                    Ok(_) => {
+                        let (commit, head) = engine.find_with_head(&or_last(None, engine, output).await?).await?;
+                        Ok((Some(commit), head))
+                    }
+                    Err(contexture::Error::NoSessions { .. }) => Ok((None, None)),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            (None, None) => Ok((None, None)),
+        }
+    }
+
+    fn request(
         self,
         (provenance, recipe): (RecipeProvenance, Recipe),
-        engine: &Contexture,
+        (commit, head): (Option<CommitId>, Option<HeadName>),
     ) -> Result<contexture::Assemble> {
-        let commit: Option<CommitId> = match (&self.head, &self.commit) {
-            (Some(head), _) => Some(engine.find(&head.as_str().parse()?).await?),
-            (None, Some(commit)) => Some(engine.find(commit).await?),
-            (None, None) => None,
-        };
         let trigger = match self.trigger {
             None => None,
             Some(text) => {
@@ -190,7 +212,7 @@ impl Assemble {
             recipe,
             provenance,
             commit,
-            head: self.head,
+            head,
             stream: self.stream,
             trigger,
             items,

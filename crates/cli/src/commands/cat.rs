@@ -9,12 +9,15 @@ use crate::{
     conversation::{Conversation, ShownDetail},
     error::Result,
     invocation::Invocation,
+    last_session::or_last,
     output::{Output, Shape},
     values::StopAt,
 };
 
 const EXAMPLES: &str = "\
 Examples:
+  ctx cat
+      the last session of this repository; `ctx cat 2` is the second of `ctx sessions`
   ctx cat main
       what an agent knows at `main`, from the last compaction on
   ctx cat main -n 4 --full
@@ -30,9 +33,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Cat {
-    /// The commit
-    #[arg(value_name = "ID|HEAD")]
-    commit: Reference,
+    /// The commit, or the session [default: the last session here]
+    #[arg(value_name = "ID|HEAD|SESSION")]
+    commit: Option<Reference>,
     /// Unfolds everything
     #[arg(long)]
     full: bool,
@@ -47,7 +50,7 @@ pub(crate) struct Cat {
 impl Cat {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let commit = engine.find(&self.commit).await?;
+        let commit = engine.find(&or_last(self.commit, &engine, output).await?).await?;
         let stop = self.stop.resolve(&engine).await?;
         let entries = engine.entries(Some(commit), stop).await?;
         output.page(invocation.environment.pager().as_ref());

@@ -12,6 +12,7 @@ use crate::{
     destination::{Destination, DraftFile},
     error::{Error, Result},
     invocation::Invocation,
+    last_session::or_last,
     output::{self, Output, Shape},
 };
 
@@ -29,8 +30,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// What to export
-    #[arg(value_name = "ID|HEAD", required_unless_present = "all")]
+    /// What to export [default: the last session here]
+    #[arg(value_name = "ID|HEAD|SESSION")]
     starts: Vec<Reference>,
     /// Exports every commit, all heads, and the envelopes that were made from no commit
     #[arg(long, conflicts_with = "starts")]
@@ -47,9 +48,12 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+    pub(crate) async fn run(mut self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         self.output.check(output, "bundle")?;
         let engine = invocation.open_disclosing(self.reveal).await?;
+        if self.starts.is_empty() && !self.all {
+            self.starts.push(or_last(None, &engine, output).await?);
+        }
         let chosen = self.chosen(&engine).await?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {

@@ -6,6 +6,7 @@ use contexture::{Reference, core::HeadName, wire::MovedHead};
 use crate::{
     error::Result,
     invocation::Invocation,
+    last_session::or_last,
     output::{Output, Shape},
 };
 
@@ -21,9 +22,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fork {
-    /// Where the branch starts
-    #[arg(value_name = "ID|HEAD")]
-    commit: Reference,
+    /// Where the branch starts [default: the last session here]
+    #[arg(value_name = "ID|HEAD|SESSION")]
+    commit: Option<Reference>,
     /// The name of the new head; one that exists is a conflict (exit code 3)
     #[arg(long, value_name = "NAME")]
     head: HeadName,
@@ -32,7 +33,7 @@ pub(crate) struct Fork {
 impl Fork {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let target = engine.find(&self.commit).await?;
+        let target = engine.find(&or_last(self.commit, &engine, output).await?).await?;
         engine.fork(target, &self.head).await?;
         match output.shape() {
             Shape::Json => output.document(MovedHead { name: self.head, from: None, to: Some(target) })?,

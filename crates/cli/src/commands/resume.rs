@@ -22,6 +22,7 @@ use crate::{
     error::{Error, Result},
     input::Input,
     invocation::Invocation,
+    last_session::or_last,
     output::{self, Output, Shape},
     shell::quoted,
     values,
@@ -48,9 +49,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
-    /// What to go on from. A head moves on with the session as long as nobody else moves it
-    #[arg(value_name = "ID|HEAD")]
-    commit: Reference,
+    /// What to go on from [default: the last session here]. A head moves on with
+    /// the session as long as nobody else moves it
+    #[arg(value_name = "ID|HEAD|SESSION")]
+    commit: Option<Reference>,
     /// The agent that goes on [default: the one that the last commit comes from]
     #[arg(long = "in", value_name = "RUNTIME", value_parser = values::runtime())]
     runtime: Option<Runtime>,
@@ -76,7 +78,8 @@ impl Resume {
             values::At::Last => None,
             values::At::Commit(reference) => Some(reference),
         };
-        let ResumePoint { commit, head } = capture.resume_point(&self.commit, at).await?;
+        let named = or_last(self.commit.clone(), &engine, output).await?;
+        let ResumePoint { commit, head } = capture.resume_point(&named, at).await?;
         let runtime = match self.runtime {
             Some(runtime) => runtime,
             None => capture.resuming_runtime(commit).await?,

@@ -12,6 +12,7 @@ use crate::{
     conversation::ShownDetail,
     error::Result,
     invocation::Invocation,
+    last_session::or_last,
     output::{self, Output, Shape},
 };
 
@@ -26,9 +27,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// The commit
-    #[arg(value_name = "ID|HEAD")]
-    commit: Reference,
+    /// The commit, or the session [default: the last session here]
+    #[arg(value_name = "ID|HEAD|SESSION")]
+    commit: Option<Reference>,
     /// Shows what its content says instead, as `ctx cat` does
     #[arg(long)]
     entries: bool,
@@ -40,7 +41,7 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
-        let id = engine.find(&self.commit).await?;
+        let id = engine.find(&or_last(self.commit, &engine, output).await?).await?;
         if self.entries {
             let entries = engine.entries(Some(id), Stop::At(id)).await?;
             output.page(invocation.environment.pager().as_ref());

@@ -120,7 +120,7 @@ fn after_capture(error: &CaptureError) -> Option<String> {
         CaptureError::NoPlace { .. } => "set HOME, or the variable of the agent",
         CaptureError::State(_) => "`ctx doctor` says where that is",
         CaptureError::Location(_) => STORES,
-        CaptureError::NoSession { .. } => "`ctx head list` shows the sessions there are",
+        CaptureError::NoSession { .. } => "`ctx sessions --all` shows the sessions there are",
         CaptureError::SeveralSessions { .. } => "`ctx current --session S` names one",
         CaptureError::NothingCaptured { .. } => "ask again after the first answer",
         CaptureError::NotStored { .. } => "it is kept in the spool; `ctx doctor` says what is wrong",
@@ -163,6 +163,11 @@ fn after_operation(error: &EngineError) -> Option<String> {
         EngineError::Store(error) => return in_the_store(error),
         EngineError::SearchIndex(_) => "`ctx search --rebuild` makes it anew from what is stored",
         EngineError::Reference { .. } => COMMITS,
+        EngineError::NoSessions { project: Some(_) } => {
+            "name one: `ctx sessions --all` shows those of every project; `ctx import` takes in what agents have kept"
+        }
+        EngineError::NoSessions { project: None } => "`ctx import` takes in what your agents have kept",
+        EngineError::NoSessionNumber { .. } => "`ctx sessions` shows them",
         EngineError::Empty => "`--allow-empty` makes a commit of nothing",
         EngineError::Malformed { .. } => "`--no-check` stores the bytes as they are",
         EngineError::Record(RecordError::NeedsParent(_)) => "name it with `--parent ID`",
@@ -247,7 +252,7 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         | StoreError::NoParent(_)
         | StoreError::NoMerged(_)
         | StoreError::NoMatch { noun: "commit", .. } => COMMITS,
-        StoreError::Ambiguous { .. } => "type more digits of the one you mean",
+        StoreError::Ambiguous { .. } => "type more of the one you mean",
         StoreError::NoHead(_) => "`ctx head list` shows the heads",
         StoreError::HeadConflict { head, expected, actual } => {
             let log = format!("`ctx head log {head}` shows who");

@@ -135,6 +135,8 @@ fn engine() -> Vec<EngineError> {
     vec![
         EngineError::SearchIndex(StoreError::Damaged { what: text() }),
         EngineError::Reference { text: text() },
+        EngineError::NoSessions { project: None },
+        EngineError::NoSessionNumber { number: 7, sessions: 3 },
         EngineError::NoAncestor { commit, depth: 1, back: 2 },
         EngineError::Empty,
         EngineError::Malformed { format: format(), source: not_text },

@@ -82,6 +82,13 @@ pub(crate) fn first_line(text: &str) -> Cow<'_, str> {
     printable(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default())
 }
 
+/// Returns the first line of a text that is not blank, as a line of a table: without tabs, and with a mark where more follows.
+pub(crate) fn headline(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = printable(lines.next().unwrap_or_default()).replace('\t', " ");
+    if lines.next().is_some() { first + " …" } else { first }
+}
+
 /// Returns a text that cannot steer the terminal, with its line feeds.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     clean(text, Passing::LINES)
@@ -140,5 +147,9 @@ mod tests {
     fn foreign_text_cannot_steer_the_terminal() {
         assert_eq!(printable("a\u{1b}[31mb\tc\nd\r"), "a\u{fffd}[31mb\tc\nd\u{fffd}");
         assert_eq!(first_line("\n  \n two words \nthree"), "two words");
+        assert_eq!(
+            [headline("\n a\tb\u{1b}[2J\n\n"), headline("one\ntwo"), headline(" \n")],
+            ["a b\u{fffd}[2J", "one …", ""]
+        );
     }
 }

@@ -88,7 +88,7 @@ fn an_ambiguous_id_lists_what_it_may_mean() {
     [exit 1]
     [stderr]
     error: ctx-5044 is ambiguous: ctx-504400d577cf407f50089ac7fa5e6499, ctx-504438e2fc695e5d365853b03ec6bc69
-      hint: type more digits of the one you mean
+      hint: type more of the one you mean
     ");
 }
 

@@ -112,7 +112,7 @@ fn there_must_be_something_to_export_and_a_place_for_it() {
     error: the following required arguments were not provided:
       --output <FILE>
 
-    Usage: ctx export --output <FILE> <ID|HEAD>...
+    Usage: ctx export --output <FILE> <ID|HEAD|SESSION>...
 
     For more information, try '--help'.
     ");

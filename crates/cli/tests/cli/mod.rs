@@ -36,6 +36,7 @@ mod resume;
 mod run;
 mod schema;
 mod search;
+mod sessions;
 mod show;
 mod store;
 mod tracing;

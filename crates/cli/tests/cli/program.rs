@@ -91,6 +91,7 @@ fn help_lists_the_commands() {
     Usage: ctx [OPTIONS] <COMMAND>
 
     See what agents did:
+      sessions       Lists the sessions of agents, newest first: what was asked, where, how far it came
       log            Shows history, newest first
       show           Shows a commit: every field, what was said about it, and what points to it
       cat            Shows a conversation to be read
@@ -187,6 +188,8 @@ fn help_is_a_short_manual() {
 
     Naming things:
       A commit is named by its id, by the first digits of its id (4 at least), or by a head.
+      A session is named by its number in `ctx sessions`, by the first letters of its id (4 at
+      least) or by `last`, and stands for its newest commit.
       HEAD~3 is three steps before it. `-` stands for standard input or output.
       Times are written 2026-11-15T20:10:00Z, 2026-11-15, `now`, `2h ago` or `-2h`.
 

@@ -91,7 +91,7 @@ fn what_is_not_there_is_reported() {
     assert_snapshot!(user.run(&["show", "ctx-12"]), @r#"
     [exit 2]
     [stderr]
-    error: invalid value 'ctx-12' for '<ID|HEAD>': "ctx-12" names neither a commit nor a head
+    error: invalid value 'ctx-12' for '[ID|HEAD|SESSION]': "ctx-12" names neither a commit nor a head
 
     For more information, try '--help'.
     "#);

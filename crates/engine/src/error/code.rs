@@ -223,7 +223,7 @@ codes! {
     /// The secrets of the space are sealed to a key that is not on this machine.
     NoSealKey = "no-seal-key", "Copy the key, or its writing part, from a machine that has it; `ctx secrets key --help` says how.";
     /// There is no session of this name.
-    NoSession = "no-session", "`ctx head list` shows the sessions there are.";
+    NoSession = "no-session", "`ctx sessions --all` shows the sessions there are.";
     /// There is no home directory with the settings of an agent.
     NoSettings = "no-settings", "Set `HOME`, or use `--project`.";
     /// Something was given that the recipe has no source for.

@@ -14,6 +14,7 @@ impl Coded for Error {
             Self::Store(error) => error.code(),
             Self::SearchIndex(_) => ErrorCode::DamagedIndex,
             Self::Reference { .. } => ErrorCode::BadReference,
+            Self::NoSessions { .. } | Self::NoSessionNumber { .. } => ErrorCode::NoSession,
             Self::NoAncestor { .. } => ErrorCode::NoAncestor,
             Self::Empty => ErrorCode::Empty,
             Self::Malformed { source, .. } => source.code(),

@@ -138,6 +138,7 @@ kinds! {
     "search-hit", super::SearchHit, "A passage that was found.", ["search"];
     "search-index", super::SearchIndex, "What became of the index.", ["search --rebuild"];
     "secret-policy", super::SecretPolicyState, "How the secrets of a space are treated.", ["secrets policy"];
+    "session", super::SessionDocument, "A session and what it came to.", ["sessions"];
     "set-up-place", super::SetUpPlace, "What was done to an agent's settings or to git's hooks.", ["init"];
     "shown-commit", super::ShownCommit, "A commit with its surroundings.", ["show"];
     "shown-recipe", super::ShownRecipe, "A recipe with all that holds in it.", ["recipe show"];
@@ -214,6 +215,7 @@ scanned-secrets contexture/1 secrets scan
 search-hit contexture/1 search
 search-index contexture/1 search --rebuild
 secret-policy contexture/1 secrets policy
+session contexture/1 sessions
 set-up-place contexture/1 init
 shown-commit contexture/1 show
 shown-recipe contexture/1 recipe show

@@ -108,7 +108,18 @@ pub(super) const CASES: &[Case] = &[
     text("init", &[&["--dry-run"], &["--yes", "--project"], &["--remove", "--yes"], &["--runtime", "%E"]]),
     text("journal", &[&[], &["--json"], &["--since", "%E"]]),
     text("list", &[&[], &["--principal", "%E"], &["--session", "%L"], &["--json"]]),
-    text("log", &[&["--all"], &["--graph", "--all"], &["--oneline", "--all"], &["%E"], &["--json", "--all"]]),
+    text(
+        "log",
+        &[
+            &["--all"],
+            &["--all", "--steps"],
+            &["--all", "--turns", "--json"],
+            &["--graph", "--all"],
+            &["--oneline", "--all"],
+            &["%E"],
+            &["--json", "--all"],
+        ],
+    ),
     exact("man", &[&[], &["absent/%E"]]),
     exact(
         "materialize",
@@ -136,6 +147,7 @@ pub(super) const CASES: &[Case] = &[
     text("secrets scan", &[&[], &["--since", "%E"]]),
     text("secrets seal", &[&["--key", "%E.txt"], &[]]),
     text("secrets where", &[&["0123456789abcdef"], &["%E"]]),
+    text("sessions", &[&[], &["--all", "--json"], &["%E"], &["--here", "--sub-agents"], &["--since", "%E"]]),
     text("show", &[&["main"], &["other"], &["main", "--json"], &["%E"]]),
     text("snapshot", &[&["other"], &["other", "--session", "%L"], &["%E"]]),
     text("spaces", &[&[], &["--json"]]),

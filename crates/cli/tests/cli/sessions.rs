@@ -1,0 +1,216 @@
+//! `ctx sessions`, and sessions where a commit is named.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::harness::{Ran, User};
+
+/// Sessions of Claude Code: id, directory, minute, and what was asked.
+type Told<'t> = (&'t str, &'t str, u32, &'t [&'t str]);
+
+impl User {
+    /// Writes and imports sessions in which each request was answered.
+    pub(crate) fn with_sessions(sessions: &[Told<'_>]) -> Self {
+        let user = Self::new();
+        for (id, directory, minute, requests) in sessions {
+            user.session_file(id, directory, *minute, requests);
+        }
+        user.done(&["import"]);
+        user
+    }
+
+    pub(crate) fn session_file(&self, id: &str, directory: &str, minute: u32, requests: &[&str]) {
+        let project = self.path(format!(".claude/projects/-{}", directory.replace('/', "-")));
+        fs::create_dir_all(&project).unwrap();
+        let mut lines = String::new();
+        let mut parent = Value::Null;
+        for (turn, request) in requests.iter().enumerate() {
+            for (kind, content) in [("user", json!(request)), ("assistant", json!([{"type": "text", "text": "Done."}]))]
+            {
+                let uuid = format!("{id}-{turn}-{kind}");
+                let line = json!({
+                    "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": directory,
+                    "gitBranch": "main", "timestamp": format!("2026-11-15T19:{minute:02}:{turn:02}.000Z"),
+                    "message": {"role": kind, "content": content, "model": "m", "id": uuid},
+                });
+                lines.push_str(&format!("{line}\n"));
+                parent = json!(uuid);
+            }
+        }
+        fs::write(project.join(format!("{id}.jsonl")), lines).unwrap();
+    }
+
+    /// Runs the program in one of the user's directories.
+    pub(crate) fn run_in(&self, directory: &str, arguments: &[&str]) -> Ran {
+        // A path that is a store would be another one there.
+        let store = match self.place.url() {
+            url if url.contains("://") => url,
+            path => self.path(path).to_str().unwrap().to_owned(),
+        };
+        self.ran(self.command(arguments).env("CTX_STORE", store).current_dir(self.path(directory)).output())
+    }
+
+    /// Makes a repository and returns its path as programs see it.
+    pub(crate) fn repository(&self, name: &str) -> String {
+        fs::create_dir_all(self.path(name).join(".git")).unwrap();
+        self.path(name).canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+}
+
+fn two_projects() -> (User, String) {
+    let user = User::new();
+    let here = user.repository("project");
+    user.session_file("aaaa0001-0000-4000-8000-000000000000", &here, 10, &["Find the flaky test", "Mend it"]);
+    user.session_file("bbbb0002-0000-4000-8000-000000000000", "/srv/other", 20, &["Write the page\nof errors"]);
+    user.session_file(
+        "aaaa0003-0000-4000-8000-000000000000",
+        &format!("{here}/docs"),
+        30,
+        &["Read \u{1b}[31mthe\u{7} log"],
+    );
+    user.done(&["import"]);
+    (user, here)
+}
+
+/// Returns what was shown, without sizes, because the directory of the test is in what was said.
+fn shown(ran: &Ran, here: &str) -> String {
+    let known = |line: &str| match line.rsplit_once(" · ") {
+        Some((known, size)) if size.ends_with("bytes") || size.ends_with("kB") => known.to_owned(),
+        _ => line.to_owned(),
+    };
+    ran.to_string().replace(here, "PROJECT").lines().map(known).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_newest_comes_first_and_a_repository_shows_its_own() {
+    let (user, here) = two_projects();
+    assert_snapshot!(shown(&user.run_in("project", &["sessions"]), &here), @"
+    1  Read �[31mthe� log
+       aaaa0003 · 40 minutes ago · claude-code · ended · ./docs · on main · 1 turn
+    2  Find the flaky test
+       aaaa0001 · 59 minutes ago · claude-code · ended · on main · 2 turns
+    ");
+    assert_snapshot!(shown(&user.run_in("project", &["sessions", "--all"]), &here), @"
+    1  Read �[31mthe� log
+       aaaa0003 · 40 minutes ago · claude-code · ended · ~/project/docs · on main · 1 turn
+    ·  Write the page
+       bbbb0002 · 50 minutes ago · claude-code · ended · /srv/other · on main · 1 turn
+    2  Find the flaky test
+       aaaa0001 · 59 minutes ago · claude-code · ended · ~/project · on main · 2 turns
+    ");
+    assert_snapshot!(shown(&user.run(&["sessions", "-n", "1"]), &here), @"
+      1  Read �[31mthe� log
+         aaaa0003 · 40 minutes ago · claude-code · ended · ~/project/docs · on main · 1 turn
+    [stderr]
+    There are 2 more: `-n 5` shows them too.
+    ");
+    fs::create_dir_all(user.path("empty/.git")).unwrap();
+    assert_snapshot!(user.run_in("empty", &["sessions"]).stderr.replace(user.path("").canonicalize().unwrap().to_str().unwrap(), "HOME"), @"No sessions in HOME/empty; `ctx sessions --all` looks at those of every project, which are 3.");
+}
+
+#[test]
+fn a_list_can_be_narrowed_and_keeps_the_numbers() {
+    let (user, here) = two_projects();
+    let ids = |arguments: &[&str]| {
+        let listed = user.run_in("project", &[&["sessions", "--json"], arguments].concat()).stdout;
+        let id = |line: &str| {
+            let document: Value = serde_json::from_str(line).unwrap();
+            format!("{} {}", document["number"], &document["session"].as_str().unwrap()[..8])
+        };
+        listed.lines().map(id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&[]), ["1 aaaa0003", "2 aaaa0001"]);
+    assert_eq!(ids(&["FLAKY"]), ["2 aaaa0001"]);
+    assert_eq!(ids(&["--all", "--since", "2026-11-15T19:15:00Z"]), ["1 aaaa0003", "null bbbb0002"]);
+    assert_eq!(ids(&["--agent", "codex"]), [] as [&str; 0]);
+    assert_eq!(ids(&["--all", "/srv/other"]), ["null bbbb0002"]);
+    let document: Value =
+        serde_json::from_str(&user.run_in("project", &["sessions", "flaky", "--json"]).stdout).unwrap();
+    let known = ["directory", "branch", "model", "request", "turns", "commits", "messages", "state", "agent"];
+    let expected = json!([here, "main", "m", "Find the flaky test", 2, 2, 4, "ended", "claude-code"]);
+    assert_eq!(Value::from(known.map(|field| document[field].clone()).to_vec()), expected);
+}
+
+#[test]
+fn a_session_is_named_by_number_beginning_or_last() {
+    let (user, _) = two_projects();
+    let named = |name: &str| {
+        let ran = user.run_in("project", &["show", name, "--json"]);
+        assert_eq!(ran.code, 0, "{name}\n{ran}");
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["session"].as_str().unwrap()[..8].to_owned()
+    };
+    for (name, session) in [
+        ("last", "aaaa0003"),
+        ("1", "aaaa0003"),
+        ("2", "aaaa0001"),
+        ("2~1", "aaaa0001"),
+        ("bbbb", "bbbb0002"),
+        ("session/bbbb", "bbbb0002"),
+        ("aaaa0001", "aaaa0001"),
+    ] {
+        assert_eq!(named(name), session, "{name}");
+    }
+    assert_snapshot!(user.run_in("project", &["show", "aaaa"]), @"
+    [exit 1]
+    [stderr]
+    error: aaaa is ambiguous: session/aaaa0001-0000-4000-8000-000000000000, session/aaaa0003-0000-4000-8000-000000000000
+      hint: type more of the one you mean
+    ");
+    assert_snapshot!(user.run_in("project", &["show", "7"]), @"
+    [exit 1]
+    [stderr]
+    error: there is no session 7 in the list of 2
+      hint: `ctx sessions` shows them
+    ");
+    assert_snapshot!(user.run_in("project", &["show", "nobody"]), @"
+    [exit 1]
+    [stderr]
+    error: there is no head nobody
+      hint: `ctx head list` shows the heads
+    ");
+    user.done(&["head", "set", "last", "bbbb0002"]);
+    assert_eq!(named("last"), "bbbb0002", "a head goes first");
+}
+
+#[test]
+fn what_went_on_from_another_session_says_so() {
+    let user = User::with_sessions(&[("aaaa0001", "/srv/p", 10, &["Find the flaky test", "Mend it"])]);
+    user.file("more.jsonl", "{\"turn\":1}\n");
+    user.done(&[
+        "checkpoint",
+        "--format",
+        "claude-code-v1",
+        "--parent",
+        "session/aaaa0001~1",
+        "--session",
+        "cccc0001",
+        "--summary",
+        "Something else",
+        "more.jsonl",
+    ]);
+    assert_snapshot!(user.run(&["sessions"]), @"
+    1  Something else
+       cccc0001 · now · claude-code · ended · /srv/p · 1 turn · 11 bytes
+       went on from aaaa0001 at ctx-e9d61b1df0
+    2  Find the flaky test
+       aaaa0001 · 59 minutes ago · claude-code · ended · /srv/p · on main · 2 turns · 1.1 kB
+    ");
+}
+
+#[test]
+fn commands_without_a_name_take_the_last_session_here_and_say_so() {
+    let (user, _) = two_projects();
+    for command in [&["cat"] as &[&str], &["show"], &["fork", "--head", "try"], &["export", "-o", "last.bundle"]] {
+        let ran = user.run_in("project", command);
+        assert_eq!(ran.code, 0, "{command:?}\n{ran}");
+        let said = ran.stderr.lines().next().unwrap();
+        let last = "The last session here is aaaa0003-0000-4000-8000-000000000000, 40 minutes ago: Read \u{fffd}[31mthe\u{fffd} log";
+        assert_eq!(said, last, "{command:?}");
+    }
+    assert_eq!(user.run_in("project", &["resume", "--print", "--in", "pi"]).code, 0);
+    fs::create_dir_all(user.path("empty/.git")).unwrap();
+    let ran = user.run_in("empty", &["cat"]);
+    assert_eq!((ran.code, ran.stderr.starts_with("error: there is no session in ")), (1, true), "{ran}");
+}
