@@ -27,7 +27,7 @@ use contexture::{
 
 use self::speaker::{Speaker, SpeakerVoice};
 pub(crate) use self::{
-    gist::gist,
+    gist::{gist, without_words, words},
     terminal_text::{clean, clip, wrap},
 };
 use crate::output::{self, Palette};

@@ -29,6 +29,7 @@ mod sessions;
 mod setup;
 mod shell;
 mod time;
+mod turn_text;
 mod values;
 
 use std::{

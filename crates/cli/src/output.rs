@@ -20,7 +20,7 @@ pub(crate) use clean::{CleanWriter, Passing, clean};
 pub(crate) use palette::Palette;
 pub(crate) use passwords::without_passwords;
 pub(crate) use progress::Progress;
-pub(crate) use text::{about, bar, count, counted, first_line, headline, printable, relative, size, span};
+pub(crate) use text::{about, age, bar, count, counted, first_line, headline, printable, relative, size, span};
 
 use crate::{
     args::Globals,

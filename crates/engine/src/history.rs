@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 
 use crate::{
     Contexture, Result,
-    lines::{Direction, Lines, Reach, reach},
+    lines::{Lines, Reach},
 };
 
 /// Which commits a log starts from.
@@ -18,8 +18,10 @@ use crate::{
 pub enum LogStart {
     /// These and all before them.
     Commits(Vec<CommitId>),
-    /// Every commit of the space.
+    /// Every commit of the space, by the journal: what came last first, however old it is.
     Everything,
+    /// Every commit of the space, by the times that they carry.
+    Timeline,
 }
 
 impl Contexture {
@@ -54,21 +56,19 @@ impl Contexture {
         Ok(reading.await?)
     }
 
-    /// Starts a walk over history, newest first; a commit always comes before its parent.
+    /// Starts a walk over history, newest first by the times that commits carry; a commit always comes before its parent.
     pub async fn walk(&self, start: LogStart) -> Result<Walk> {
         let scope = self.scope();
         let route = match start {
             LogStart::Everything => HistoryRoute::Journal { before: u64::MAX },
+            LogStart::Timeline => {
+                let planning = self.store.read(scope.clone(), (), |tx, ()| Lines::all(tx).boxed());
+                HistoryRoute::Lines(planning.await?, None)
+            }
             LogStart::Commits(ids) => {
-                let planning = self.store.read(scope.clone(), ids, |tx, ids| {
-                    async move {
-                        let reach = reach(tx, ids).await?;
-                        Ok::<_, StoreError>((Lines::merge(tx, &reach, Direction::NewestFirst).await?, reach))
-                    }
-                    .boxed()
-                });
+                let planning = self.store.read(scope.clone(), ids, |tx, ids| Lines::latest_first(tx, ids).boxed());
                 let (lines, reach) = planning.await?;
-                HistoryRoute::Lines(lines, reach)
+                HistoryRoute::Lines(lines, Some(reach))
             }
         };
         Ok(Walk { store: self.store.clone(), scope, route })
@@ -85,8 +85,8 @@ pub struct Walk {
 enum HistoryRoute {
     /// Back through the journal, which knows every commit.
     Journal { before: u64 },
-    /// Back through the lines that the start descends from, each up to where it does.
-    Lines(Lines, Reach),
+    /// Back through the lines that the start descends from, each up to where it does; without a reach, through all.
+    Lines(Lines, Option<Reach>),
 }
 
 impl Walk {
@@ -94,7 +94,8 @@ impl Walk {
     pub fn reaches(&self, commit: &StoredCommit) -> bool {
         match &self.route {
             HistoryRoute::Journal { .. } => true,
-            HistoryRoute::Lines(_, reach) => {
+            HistoryRoute::Lines(_, None) => true,
+            HistoryRoute::Lines(_, Some(reach)) => {
                 reach.get(&commit.place.line).is_some_and(|last| commit.place.position <= *last)
             }
         }

@@ -39,6 +39,7 @@ mod sessions;
 mod step_reader;
 mod token_count;
 mod translate;
+mod turns;
 pub mod wire;
 
 pub use assemble::{
@@ -98,3 +99,4 @@ pub use secrets::{
 };
 pub use sessions::ListedSession;
 pub use translate::Translation;
+pub use turns::{LoggedTurn, ToolUse, TurnOutcome, TurnWalk};

@@ -24,6 +24,7 @@ mod secrets;
 mod session;
 mod setup;
 mod store;
+mod turn;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,7 @@ pub use secrets::{ListedSecret, LocatedSecret, SecretPolicyState};
 pub use session::{SessionActivity, SessionBase, SessionDocument};
 pub use setup::{SetUpPlace, SetupEffect};
 pub use store::{CollectedArtifacts, InspectedStore, SpaceStats, StorePath};
+pub use turn::TurnDocument;
 
 /// Version of every document's shape.
 pub const SCHEMA: &str = "contexture/1";

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 pub use query::{Filter, PageAfter, list, resolve, with_artifact};
 pub use users::{ArtifactUse, users};
 pub use walk::{
-    LineSegment, SegmentTotals, ancestry, children, deltas_by_format, merged_in, page_back, page_forward, segments,
-    summaries_back, tips, totals,
+    LineSegment, SegmentTotals, WholeLine, ancestry, children, deltas_by_format, merged_in, page_back, page_forward,
+    segments, summaries_back, tips, totals, whole_lines,
 };
 
 use crate::{

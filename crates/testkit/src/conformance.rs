@@ -242,6 +242,8 @@ macro_rules! conformance {
                 a_walk_yields_pages_of_the_size_asked_for,
                 a_walk_shows_commits_as_they_are,
                 a_walk_from_a_missing_commit_is_refused,
+                a_timeline_follows_the_times_and_never_tells_a_parent_first,
+                a_turn_is_what_was_done_until_the_next_request,
                 looking_writes_nothing;
             import:
                 each_turn_of_a_session_is_a_commit,

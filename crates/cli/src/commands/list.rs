@@ -1,8 +1,10 @@
 //! `ctx list`: commits by who made them, when, and what for.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use contexture::{
-    Filter,
+    Contexture, Filter, StoredCommit,
     core::{Format, Principal, RuntimeSessionId, Template, Thread, Ticket},
     wire::{HeadsByCommit, ListCursor, ListedCommit},
 };
@@ -58,12 +60,40 @@ pub(crate) struct List {
     /// Only those that nobody has summed up yet
     #[arg(long)]
     missing_summary: bool,
+    /// Lists those of every directory; in a repository, only what was done in it is listed otherwise
+    #[arg(long)]
+    all: bool,
     /// Lists so many at most
     #[arg(short = 'n', value_name = "N", default_value_t = 50)]
     limit: u64,
     /// Goes on where an earlier list ended
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
     after: Option<ListCursor>,
+}
+
+/// Which commits are of the project that somebody stands in.
+struct SessionsHere {
+    here: HashSet<RuntimeSessionId>,
+    elsewhere: HashSet<RuntimeSessionId>,
+}
+
+impl SessionsHere {
+    async fn of(engine: &Contexture) -> Result<Self> {
+        let (mut here, mut elsewhere) = (HashSet::new(), HashSet::new());
+        for listed in engine.sessions().await? {
+            let of = if listed.is_here { &mut here } else { &mut elsewhere };
+            of.insert(listed.session.id);
+        }
+        Ok(Self { here, elsewhere })
+    }
+
+    async fn has(&self, engine: &Contexture, stored: &StoredCommit) -> Result<bool> {
+        match &stored.commit.provenance.session {
+            Some(session) if self.here.contains(session) => Ok(true),
+            Some(session) if self.elsewhere.contains(session) => Ok(false),
+            Some(_) | None => Ok(engine.is_of_project(stored.id).await?),
+        }
+    }
 }
 
 impl List {
@@ -73,15 +103,34 @@ impl List {
         let palette = output.palette;
         let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
         let (mut after, mut left) = (self.after.map(|cursor| cursor.0), self.limit);
+        let scope = match engine.project().filter(|_| !self.all && self.session.is_none()) {
+            Some(project) => {
+                output.status(format_args!(
+                    "What was done in {}; `--all` lists that of every project.",
+                    project.display()
+                ));
+                Some(SessionsHere::of(&engine).await?)
+            }
+            None => None,
+        };
         let filter = self.filter(invocation)?;
         while left > 0 {
-            let size = left.min(COMMITS_PER_PAGE);
+            // What is left out does not count, so a page may have to be a whole one.
+            let size = if scope.is_some() { COMMITS_PER_PAGE } else { left.min(COMMITS_PER_PAGE) };
             let page = engine.list(&filter, after, u32::try_from(size).unwrap_or(u32::MAX)).await?;
             let ended = (page.len() as u64) < size;
-            left -= page.len() as u64;
             for stored in page {
                 let cursor = ListCursor::from(&stored);
+                if left == 0 {
+                    break;
+                }
                 after = Some(cursor.0);
+                if let Some(scope) = &scope
+                    && !scope.has(&engine, &stored).await?
+                {
+                    continue;
+                }
+                left -= 1;
                 match output.shape() {
                     Shape::Text => {
                         let gist = conversation::gist(&engine, &stored).await;

@@ -2,7 +2,7 @@
 
 use contexture::{
     CommitContent, ContentMeaning, Contexture, Stop, StoredCommit,
-    core::{Entry, EntryPart, Role},
+    core::{Entry, EntryPart, Format, Role},
     formats::{DisplayItem, display_items},
 };
 
@@ -27,6 +27,21 @@ pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<S
     }
     let mut entries = engine.entries(Some(stored.id), Stop::At(stored.id)).await.ok()?;
     of_content(entries.next().await.ok()??)
+}
+
+/// Does the same, and says so where there is nothing to tell: no commit is without words.
+pub(crate) async fn words(engine: &Contexture, stored: &StoredCommit) -> String {
+    let messages = stored.commit.message_count.map_or(0, |count| count.get());
+    let without = || without_words(messages, &stored.commit.format);
+    gist(engine, stored).await.filter(|gist| !gist.trim().is_empty()).unwrap_or_else(without)
+}
+
+/// Says what there is where nobody says anything.
+pub(crate) fn without_words(messages: u64, format: &Format) -> String {
+    match messages {
+        0 => format!("({format}, without words)"),
+        messages => format!("({} of {format}, without words)", output::counted(messages, "message")),
+    }
 }
 
 fn of_content(content: CommitContent) -> Option<String> {

@@ -64,6 +64,23 @@ pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
+/// Returns how long ago an instant is in at most four columns, for tables: `45s`, `20m`, `3h`, `29d`, `12w`, `2y`.
+pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
+    const WEEK: u64 = 7 * DAY;
+    const YEAR: u64 = 365 * DAY;
+    let away = now.as_micros().abs_diff(then.as_micros());
+    let (number, unit) = match away {
+        0..SECOND => return "now".to_owned(),
+        SECOND..MINUTE => (away / SECOND, "s"),
+        MINUTE..HOUR => (away / MINUTE, "m"),
+        HOUR..DAY => (away / HOUR, "h"),
+        _ if away < 30 * DAY => (away / DAY, "d"),
+        _ if away < YEAR => (away / WEEK, "w"),
+        _ => (away / YEAR, "y"),
+    };
+    if then > now { format!("+{number}{unit}") } else { format!("{number}{unit}") }
+}
+
 /// Returns how long a span of microseconds is, in the largest unit that fits into it.
 pub(crate) fn span(micros: u64) -> String {
     match micros {
@@ -133,6 +150,16 @@ mod tests {
         assert_eq!(tell("2026-11-14T20:10:00Z"), "1 day ago");
         assert_eq!(tell("2026-10-15T20:10:00Z"), "2026-10-15");
         assert_eq!(tell("2026-11-15T22:10:00Z"), "in 2 hours");
+    }
+
+    #[test]
+    fn ages_are_short() {
+        let now: Timestamp = "2026-11-15T20:10:00Z".parse().unwrap();
+        let tell = |then: &str| age(now, then.parse().unwrap());
+        let then = ["2026-11-15T20:10:00Z", "2026-11-15T20:09:15Z", "2026-11-15T17:09:00Z", "2026-10-17T20:10:00Z"];
+        assert_eq!(then.map(tell), ["now", "45s", "3h", "29d"]);
+        assert_eq!(["2026-08-15T20:10:00Z", "2024-11-15T20:10:00Z"].map(tell), ["13w", "2y"]);
+        assert_eq!(tell("2026-11-15T22:10:00Z"), "+2h");
     }
 
     #[test]

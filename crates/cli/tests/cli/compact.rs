@@ -9,11 +9,7 @@ fn a_summary_becomes_an_entry_of_the_chain_and_the_head_moves() {
     let user = User::with_history();
     assert_snapshot!(user.pipe("All was tried.\n", &["compact", "review", "--summary", "-"]), @"ctx-827143aeba329dfce94ae0a8de912ee1");
     assert_snapshot!(user.run(&["materialize", "review"]), @r#"{"parentUuid":null,"isSidechain":false,"userType":"external","type":"user","message":{"role":"user","content":"All was tried."},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"d3cdabd7-f874-8425-91c2-bd923159ccb0"}"#);
-    assert_snapshot!(user.run(&["log", "review", "-n", "1"]), @"
-    ctx-827143aeba compaction (review)
-    ada@laptop, now, 1 message
-    All was tried.
-    ");
+    assert_snapshot!(user.run(&["log", "review", "-n", "1"]), @"ctx-827143aeba  now  (compaction, review) All was tried.");
 }
 
 #[test]

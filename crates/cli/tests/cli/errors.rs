@@ -51,7 +51,7 @@ fn a_typing_error_is_answered_with_what_was_meant() {
 
       tip: a similar argument exists: '--graph'
 
-    Usage: ctx log --graph [ID|HEAD]...
+    Usage: ctx log --graph [ID|HEAD|SESSION]...
 
     For more information, try '--help'.
     ");

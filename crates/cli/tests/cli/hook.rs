@@ -75,7 +75,9 @@ fn the_log_says_what_was_done_where_nobody_has_summed_it_up() {
     user.hear("PostToolUse", &json!({}));
     user.session_line("assistant", "a4", Some("a3"), "\nIt is mended.\nAll tests pass.");
     user.hear("Stop", &json!({}));
-    let log = user.done(&["log", "--oneline", &format!("session/{SESSION}")]);
+    let turn = user.done(&["log", &format!("session/{SESSION}")]);
+    assert_eq!(turn, "ctx-d6e9201dfc  10m  Find the race  ▸ 4 calls · resume.rs · It is mended. …");
+    let log = user.done(&["log", "--steps", "--oneline", &format!("session/{SESSION}")]);
     let gist = |line: &str| line.split_once("  ada").unwrap().0.split_once(' ').unwrap().1.to_owned();
     let gists: Vec<String> = log.lines().skip(1).map(gist).collect();
     assert_eq!(log.lines().next().unwrap().split(") ").last(), Some("It is mended.  ada@laptop, 10 minutes ago"));

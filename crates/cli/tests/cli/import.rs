@@ -46,14 +46,17 @@ fn sessions_are_found_taken_in_and_recognised() {
     ○  ctx-f2b4fbc721 (session/5e55)
     │  ada@laptop, 1 hour ago, 2 messages
     │  Wait for the port instead
+    │  ▸ Done.
     │
     │ ○  ctx-bd58224963 (session/5e55/branch-1)
     ├─╯  ada@laptop, 1 hour ago, 2 messages
     │    Make it sleep longer
+    │    ▸ Done.
     │
     ○  ctx-ac449aae29
        ada@laptop, 1 hour ago, 2 messages
        Find the failing test
+       ▸ It races.
     ");
     assert_snapshot!(user.run(&["import"]), @"
     runtime         files      new    grown    commits       read  branches

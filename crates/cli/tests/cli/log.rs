@@ -11,14 +11,16 @@ fn the_graph_shows_forks_compactions_merges_and_heads() {
     assert_snapshot!(user.run(&["log", "--graph"]), @"
     ■  ctx-deb109a631 snapshot (review)
     │  ada@laptop, now, 3 messages
+    │  (3 messages of claude-code-v1, without words)
     │
     │ ○  ctx-beead0152a (main)
     ╭─┤  ada@laptop, 5 minutes ago, 1 message
+    │ │  (1 message of claude-code-v1, without words)
     │ │  brings back ctx-bacf8294d2
     │ │
     │ ◆  ctx-5cbf4c30a3 compaction
     │ │  ada@laptop, 10 minutes ago, 1 message
-    │ │  The test races with the server.
+    │ │  The test races with the server. …
     │ │
     ○ │  ctx-bacf8294d2
     │ │  grace@desk, 20 minutes ago, 1 message
@@ -26,6 +28,7 @@ fn the_graph_shows_forks_compactions_merges_and_heads() {
     │ │
     │ ○  ctx-3ef668e0ea
     ├─╯  ada@laptop, 30 minutes ago, 1 message
+    │    (1 message of claude-code-v1, without words)
     │
     ○  ctx-949736b60a
     │  ada@laptop, 40 minutes ago, 1 message
@@ -36,15 +39,15 @@ fn the_graph_shows_forks_compactions_merges_and_heads() {
        Found the failing test
     ");
     assert_snapshot!(user.run(&["log", "--graph", "--oneline"]), @"
-    ■  ctx-deb109a631 snapshot (review)  ada@laptop, now
-    │ ○  ctx-beead0152a (main)  ada@laptop, 5 minutes ago
+    ■  ctx-deb109a631  now  (snapshot, review) (3 messages of claude-code-v1, without words)
+    │ ○  ctx-beead0152a   5m  (main) (1 message of claude-code-v1, without words)
     ╭─┤
-    │ ◆  ctx-5cbf4c30a3 compaction The test races with the server.  ada@laptop, 10 minutes ago
-    ○ │  ctx-bacf8294d2 Another fix  grace@desk, 20 minutes ago
-    │ ○  ctx-3ef668e0ea  ada@laptop, 30 minutes ago
+    │ ◆  ctx-5cbf4c30a3  10m  (compaction) The test races with the server. …
+    ○ │  ctx-bacf8294d2  20m  Another fix
+    │ ○  ctx-3ef668e0ea  30m  (1 message of claude-code-v1, without words)
     ├─╯
-    ○  ctx-949736b60a Found the race  ada@laptop, 40 minutes ago
-    ○  ctx-dfafd1348f Found the failing test  ada@laptop, 50 minutes ago
+    ○  ctx-949736b60a  40m  Found the race
+    ○  ctx-dfafd1348f  50m  Found the failing test
     ");
 }
 
@@ -52,30 +55,23 @@ fn the_graph_shows_forks_compactions_merges_and_heads() {
 fn a_log_starts_where_it_is_told_and_ends_after_so_many() {
     let user = User::with_history();
     assert_snapshot!(user.run(&["log", "review"]), @"
-    ctx-bacf8294d2 (review)
-    grace@desk, 20 minutes ago, 1 message
-    Another fix
-
-    ctx-949736b60a
-    ada@laptop, 40 minutes ago, 1 message
-    Found the race
-
-    ctx-dfafd1348f
-    ada@laptop, 50 minutes ago, 1 message
-    Found the failing test
+    ctx-bacf8294d2  20m  (review) Another fix
+    ctx-949736b60a  40m  Found the race
+    ctx-dfafd1348f  50m  Found the failing test
     ");
     assert_snapshot!(user.run(&["log", "-n", "2", "--oneline"]), @"
-    ctx-beead0152a (main)  ada@laptop, 5 minutes ago
-    ctx-5cbf4c30a3 compaction The test races with the server.  ada@laptop, 10 minutes ago
+    ctx-beead0152a   5m  (main) (1 message of claude-code-v1, without words)
+    ctx-5cbf4c30a3  10m  (compaction) The test races with the server. …
     ");
     assert_snapshot!(user.run(&["log", "-n", "2", "--graph"]), @"
     ○    ctx-beead0152a (main)
     ├─╮  ada@laptop, 5 minutes ago, 1 message
+    │ │  (1 message of claude-code-v1, without words)
     │ │  brings back ctx-bacf8294d2
     │ │
     ◆ │  ctx-5cbf4c30a3 compaction
     │ │  ada@laptop, 10 minutes ago, 1 message
-    │ │  The test races with the server.
+    │ │  The test races with the server. …
     │ │
     ");
     assert_snapshot!(user.run(&["log", "-n", "0"]), @"");
@@ -97,11 +93,12 @@ fn colours_are_used_when_asked_for() {
     assert_snapshot!(user.run(&["log", "main", "-n", "2", "--graph", "--color", "always"]), @"
     [1m○[0m  [33mctx-beead0152a[0m ([1m[32mmain[0m)
     │  [2mada@laptop, 5 minutes ago, 1 message[0m
+    │  (1 message of claude-code-v1, without words)
     │  [2mbrings back ctx-bacf8294d2[0m
     │
     [1m[35m◆[0m  [33mctx-5cbf4c30a3[0m [1m[35mcompaction[0m
     │  [2mada@laptop, 10 minutes ago, 1 message[0m
-    │  The test races with the server.
+    │  The test races with the server. …
     │
     ");
 }
@@ -129,7 +126,7 @@ fn a_summary_cannot_steer_the_terminal() {
     let user = User::new();
     user.file("a.txt", "a");
     user.done(&["checkpoint", "--summary", "red \u{1b}[31malert\u{7}\nsecond line", "a.txt"]);
-    assert_snapshot!(user.run(&["log", "--oneline"]), @"ctx-dcc77e7dda red �[31malert�  ada@laptop, now");
+    assert_snapshot!(user.run(&["log", "--oneline"]), @"ctx-dcc77e7dda  now  red �[31malert� …");
 }
 
 #[test]

@@ -214,3 +214,30 @@ fn commands_without_a_name_take_the_last_session_here_and_say_so() {
     let ran = user.run_in("empty", &["cat"]);
     assert_eq!((ran.code, ran.stderr.starts_with("error: there is no session in ")), (1, true), "{ran}");
 }
+
+#[test]
+fn a_log_and_a_list_in_a_repository_are_of_that_repository() {
+    let (user, _) = two_projects();
+    let requests = |arguments: &[&str]| {
+        let ran = user.run_in("project", arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}\n{ran}");
+        let words = ["Read", "Mend", "Find", "Write", "Loose"];
+        ran.stdout.lines().filter_map(|line| words.into_iter().find(|word| line.contains(word))).collect::<Vec<_>>()
+    };
+    assert_eq!(requests(&["log"]), ["Read", "Mend", "Find"]);
+    assert_eq!(requests(&["list"]), ["Read", "Mend", "Find"]);
+    assert_eq!(requests(&["log", "--all"]), ["Read", "Write", "Mend", "Find"], "in the order of their times");
+    assert_eq!(requests(&["list", "--all", "-n", "2"]), ["Read", "Write"]);
+    assert_eq!(requests(&["list", "-n", "2"]), ["Read", "Mend"]);
+    let said = user.run_in("project", &["log"]).stderr;
+    assert!(
+        said.starts_with("The history of ") && said.ends_with("; `--all` shows that of every project.\n"),
+        "{said}"
+    );
+    // A chain that names no directory belongs everywhere.
+    user.file("loose.txt", "loose");
+    user.done(&["checkpoint", "--head", "loose", "--summary", "Loose", "loose.txt"]);
+    assert_eq!(requests(&["log"]), ["Loose", "Read", "Mend", "Find"]);
+    assert_eq!(requests(&["list"]), ["Loose", "Read", "Mend", "Find"]);
+    assert_eq!(requests(&["log", "bbbb"]), ["Write"]);
+}

@@ -79,7 +79,7 @@ impl Contexture {
         Ok(occasion)
     }
 
-    async fn said_in(&self, commit: CommitId) -> Result<Vec<Entry>> {
+    pub(crate) async fn said_in(&self, commit: CommitId) -> Result<Vec<Entry>> {
         let items = display_items(self.steps_of(commit).await?.unwrap_or_default());
         let entry = |item| match item {
             DisplayItem::Entry(entry) => Some(*entry),

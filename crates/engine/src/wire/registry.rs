@@ -147,6 +147,7 @@ kinds! {
     "store-inspection", super::InspectedStore, "What a look at a store found.", ["store check"];
     "store-path", super::StorePath, "Where a store is.", ["store path"];
     "trusted-recipe", super::TrustedRecipe, "A recipe of a project that is trusted, or could be.", ["trust"];
+    "turn", super::TurnDocument, "A request and what came of it.", ["log --turns"];
 }
 
 fn schema<T: JsonSchema>() -> Schema {
@@ -224,6 +225,7 @@ space-stats contexture/1 stats
 store-inspection contexture/1 store check
 store-path contexture/1 store path
 trusted-recipe contexture/1 trust
+turn contexture/1 log --turns
 ";
 
     #[test]

@@ -161,6 +161,37 @@ pub async fn tips(tx: &mut Tx<'_>, after_line: i64, limit: u32) -> Result<Vec<(C
     rows.iter().map(decode).collect()
 }
 
+/// A line as a walk over all of them needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholeLine {
+    /// All of it.
+    pub segment: LineSegment,
+    /// Where it forks off another.
+    pub fork: Option<CommitPlace>,
+    /// When its newest commit was made.
+    pub newest_at: i64,
+    /// The record of the journal that tells of that commit.
+    pub newest_seq: i64,
+}
+
+/// Returns the lines after a line key, at most `limit`.
+pub async fn whole_lines(tx: &mut Tx<'_>, after_line: i64, limit: u32) -> Result<Vec<WholeLine>> {
+    let space = tx.space;
+    let sql = "SELECT l.key, c.position, l.fork_line, l.fork_position, c.created_at, c.seq \
+               FROM lines l JOIN commits c ON c.line = l.key WHERE l.space = ?1 AND l.key > ?2 \
+               AND c.position = (SELECT max(position) FROM commits WHERE line = l.key) ORDER BY l.key LIMIT ?3";
+    let rows = tx.rows(sql, &[space.into(), after_line.into(), i64::from(limit).into()]).await?;
+    let decode = |row: &Row| {
+        Ok(WholeLine {
+            segment: LineSegment { line: row.integer(0)?, first: 0, last: row.integer(1)? },
+            fork: row::place(row, 2)?,
+            newest_at: row.integer(4)?,
+            newest_seq: row.integer(5)?,
+        })
+    };
+    rows.iter().map(decode).collect()
+}
+
 pub(super) async fn between(
     tx: &mut Tx<'_>,
     line: i64,

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use contexture::{Contexture, Error, LogStart, StoreError};
-use contexture_core::{CommitId, CommitKind};
+use contexture_core::{CommitId, CommitKind, Trigger};
 
-use crate::{Backend, Harness, observe, say, walked};
+use crate::{Backend, Harness, instant, observe, say, walked, write};
 
 const MISSING: CommitId = CommitId::from_bytes([7; CommitId::LEN]);
 
@@ -138,4 +138,86 @@ pub async fn looking_writes_nothing<B: Backend>() {
     assert_eq!((empty.commits, empty.heads, empty.journal), (vec![], vec![], vec![]));
     assert_eq!(store.spaces().await.unwrap(), []);
     assert_eq!(store.journal_tip().await.unwrap(), 0);
+}
+
+pub async fn a_timeline_follows_the_times_and_never_tells_a_parent_first<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    // What was taken in first happened last.
+    let new = say("new").at(instant(90)).commit(&store).await;
+    let newer = say("newer").after(new).at(instant(100)).commit(&store).await;
+    let old = say("old").at(instant(10)).commit(&store).await;
+    let older_child = say("older child").after(old).at(instant(95)).commit(&store).await;
+    assert_eq!(walked(&store, LogStart::Timeline).await, [newer, older_child, new, old]);
+    assert_eq!(walked(&store, LogStart::Commits(vec![older_child, newer])).await, [newer, older_child, new, old]);
+    // A fork whose times lie before those of what it forks off.
+    let fork = say("fork").after(new).at(instant(5)).commit(&store).await;
+    let twig = say("twig").after(fork).at(instant(4)).commit(&store).await;
+    for start in [LogStart::Timeline, LogStart::Commits(vec![twig, older_child, newer])] {
+        let met = walked(&store, start).await;
+        assert_eq!(met, [newer, older_child, old, twig, fork, new]);
+        assert_child_before_parent(&store, &met).await;
+    }
+    let root = say("root").commit(&store).await;
+    let trunk = chain(&store, root, "trunk", 150).await;
+    chain(&store, trunk[10], "early", 80).await;
+    chain(&store, trunk[100], "late", 5).await;
+    let everything = walked(&store, LogStart::Timeline).await;
+    assert_eq!(everything.len(), 6 + 1 + 150 + 80 + 5);
+    assert_child_before_parent(&store, &everything).await;
+}
+
+/// Returns a line in which an agent calls a tool, or says something.
+fn spoken(uuid: &str, content: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","uuid":"{uuid}","message":{{"role":"assistant","id":"{uuid}","content":[{content}]}}}}"#
+    ) + "\n"
+}
+
+fn edited(uuid: &str, path: &str) -> String {
+    let input = format!(r#"{{"file_path":"{path}","old_string":"a","new_string":"b"}}"#);
+    spoken(uuid, &format!(r#"{{"type":"tool_use","id":"{uuid}","name":"Edit","input":{input}}}"#))
+}
+
+pub async fn a_turn_is_what_was_done_until_the_next_request<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let step = |content: String| write("claude-code-v1", content).session("s");
+    let mut call = step(edited("a1", "/p/one.rs")).summary("Mend it");
+    call.request.trigger = Trigger::ToolCall;
+    let asked = call.commit(&store).await;
+    let mut call = step(edited("a2", "/p/two.rs") + &edited("a3", "/p/one.rs")).after(asked);
+    call.request.trigger = Trigger::ToolCall;
+    let called = call.commit(&store).await;
+    let said = step(spoken("a4", r#"{"type":"text","text":"Mended."}"#)).after(called).commit(&store).await;
+    let next =
+        step(spoken("a5", r#"{"type":"text","text":"Yes."}"#)).after(said).summary("Is it?").commit(&store).await;
+    let turns = async |start: CommitId, marked: &[CommitId]| {
+        let marked = marked.iter().copied().collect();
+        let mut walk = store.turns(LogStart::Commits(vec![start]), marked).await.unwrap();
+        let mut turns = Vec::new();
+        while let Some(turn) = walk.next().await.unwrap() {
+            turns.push(turn);
+        }
+        turns
+    };
+    let told = turns(next, &[]).await;
+    let ids = |turn: &contexture::LoggedTurn| turn.commits.iter().map(|stored| stored.id).collect::<Vec<_>>();
+    assert_eq!(told.iter().map(ids).collect::<Vec<_>>(), [vec![next], vec![said, called, asked]]);
+    let outcome = &told[1].outcome;
+    assert_eq!((told[1].request.as_deref(), outcome.said.as_deref()), (Some("Mend it"), Some("Mended.")));
+    assert_eq!(
+        (outcome.calls(), outcome.files.as_slice()),
+        (3, ["/p/one.rs", "/p/two.rs"].map(String::from).as_slice())
+    );
+    // A commit that is marked, or that something else goes on from, stands for itself.
+    assert_eq!(
+        turns(next, &[asked]).await.iter().map(ids).collect::<Vec<_>>(),
+        [vec![next], vec![said, called], vec![asked]]
+    );
+    step(spoken("b1", r#"{"type":"text","text":"Otherwise."}"#)).after(called).commit(&store).await;
+    assert_eq!(
+        turns(next, &[]).await.iter().map(ids).collect::<Vec<_>>(),
+        [vec![next], vec![said], vec![called, asked]]
+    );
 }
