@@ -13,6 +13,7 @@ pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod current;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod envelope;
 pub(crate) mod export;

@@ -69,8 +69,8 @@ pub(crate) enum LabelError {
 pub(crate) enum EnvelopeName {
     /// By its id, or the beginning of it.
     Prefix(EnvelopePrefix),
-    /// The last one, or the last of a stream.
-    Last(Option<Stream>),
+    /// The last one, or the last of a stream, or so many before it.
+    Last(Option<Stream>, u32),
 }
 
 /// An id that somebody's runtime gave: `turn_id=42`.

@@ -16,6 +16,7 @@ mod checkpoint;
 mod collect;
 mod compact;
 mod confined;
+mod difference;
 mod edits;
 mod entries;
 mod envelope;
@@ -78,6 +79,7 @@ pub use contexture_store::{
     stats,
     token_count::TextDigest,
 };
+pub use difference::{ChainDifference, ChainSide};
 pub use edits::{
     CallContext, FoundEdit, LineFinding, MatchGrade, Nearness, Reasoning, Request, Thought, Trace, Traced, TracedFile,
     TracedLine, Within,

@@ -7,6 +7,7 @@ mod artifact;
 mod check;
 mod commit;
 mod current;
+mod difference;
 mod doctor;
 mod entry;
 mod envelope;
@@ -33,6 +34,7 @@ pub use artifact::MeasuredArtifact;
 pub use check::{CheckedRecords, FaultDocument};
 pub use commit::{CommitDocument, ListCursor, ListCursorError, ListedCommit, MadeCommit, ResolvedCommit, ShownCommit};
 pub use current::{CurrentCommit, FoundBy};
+pub use difference::{ComparedChain, ComparedChains};
 pub use doctor::{
     AgentsHealth, DoctorReport, Drained, ExpiringSession, HealthCheck, HealthProblem, HookCall, HookHealth,
     IncompleteSession, LoggedTrouble, RepairedCapture, RetentionHealth, SessionState, SessionsHealth, SessionsTally,

@@ -244,6 +244,7 @@ macro_rules! conformance {
                 a_walk_from_a_missing_commit_is_refused,
                 a_timeline_follows_the_times_and_never_tells_a_parent_first,
                 a_turn_is_what_was_done_until_the_next_request,
+                two_chains_are_compared_from_where_they_part,
                 looking_writes_nothing;
             import:
                 each_turn_of_a_session_is_a_commit,

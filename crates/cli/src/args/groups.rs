@@ -21,7 +21,7 @@ struct CommandGroup {
 const GROUPS: &[CommandGroup] = &[
     CommandGroup {
         title: "See what agents did",
-        commands: &["sessions", "log", "show", "cat", "search", "list", "blame", "why-commit", "demo"],
+        commands: &["sessions", "log", "diff", "show", "cat", "search", "list", "blame", "why-commit", "demo"],
     },
     CommandGroup { title: "Resume from any point", commands: &["resume", "fork", "compact", "snapshot"] },
     CommandGroup {

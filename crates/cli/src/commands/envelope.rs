@@ -1,6 +1,6 @@
 //! `ctx envelope`: what was assembled, why, and that it can be made again.
 
-mod diff;
+pub(super) mod diff;
 pub(crate) mod render;
 
 use clap::{Args, Subcommand};
@@ -56,6 +56,9 @@ pub(crate) struct Envelope {
     #[command(subcommand)]
     action: Action,
 }
+
+/// How many envelopes before the last one can be named by counting.
+const MAX_BACK: u32 = 10_000;
 
 #[derive(Debug, Subcommand)]
 enum Action {
@@ -269,10 +272,10 @@ impl Envelope {
 pub(super) async fn find(engine: &Contexture, name: &EnvelopeName) -> Result<EnvelopeId> {
     match name {
         EnvelopeName::Prefix(prefix) => Ok(engine.find_envelope(prefix).await?),
-        EnvelopeName::Last(stream) => {
+        EnvelopeName::Last(stream, back) => {
             let filter = Filter { stream: stream.clone(), ..Filter::default() };
-            let found = engine.envelopes().list(&filter, None, 1).await?;
-            Ok(found.first().ok_or(Error::NoEnvelopes)?.id)
+            let found = engine.envelopes().list(&filter, None, back.saturating_add(1)).await?;
+            Ok(found.get(*back as usize).ok_or(Error::NoEnvelopes)?.id)
         }
     }
 }
@@ -373,14 +376,19 @@ async fn replay(engine: &Contexture, ids: &[EnvelopeId], output: &mut Output) ->
     Ok(())
 }
 
-/// The prefix of an envelope's id, or a word for the last one.
+/// The prefix of an envelope's id, or a word for the last one: `last`, `last~1` for the one before, `last:STREAM~1`.
 impl std::str::FromStr for EnvelopeName {
     type Err = <EnvelopePrefix as std::str::FromStr>::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_prefix("last") {
-            Some("") => Ok(Self::Last(None)),
-            Some(rest) if rest.starts_with(':') => Ok(Self::Last(Stream::new(&rest[1..]).ok())),
+        let (name, back) = match text.split_once('~') {
+            None => (text, Some(0)),
+            Some((name, "")) => (name, Some(1)),
+            Some((name, back)) => (name, back.parse().ok().filter(|back| *back <= MAX_BACK)),
+        };
+        match (name.strip_prefix("last"), back) {
+            (Some(""), Some(back)) => Ok(Self::Last(None, back)),
+            (Some(rest), Some(back)) if rest.starts_with(':') => Ok(Self::Last(Stream::new(&rest[1..]).ok(), back)),
             _ => text.parse().map(Self::Prefix),
         }
     }

@@ -15,6 +15,7 @@ mod compact;
 mod completions;
 mod damage;
 mod demo;
+mod diff;
 mod doctor;
 mod envelope;
 mod errors;

@@ -93,6 +93,7 @@ fn help_lists_the_commands() {
     See what agents did:
       sessions       Lists the sessions of agents, newest first: what was asked, where, how far it came
       log            Shows history turn by turn, newest first
+      diff           Shows what one chain has that another has not
       show           Shows a commit: every field, what was said about it, and what points to it
       cat            Shows a conversation to be read
       search         Finds where something was said

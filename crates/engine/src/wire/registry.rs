@@ -99,13 +99,15 @@ kinds! {
     "collected-artifacts", super::CollectedArtifacts, "What was removed because nothing referred to it.", ["gc"];
     "commit", super::CommitDocument, "A commit with what is said about it.", ["log", "children", "annotate"];
     "commit-origin", super::CommitOrigin, "The contexts that made a git commit.", ["why-commit"];
+    "compared-chains", super::ComparedChains, "What one chain has that another has not.", ["diff"];
     "compared-file", super::ComparedFile, "A file that was compared with the store.", ["import --verify"];
     "current-commit", super::CurrentCommit, "The commit that is the caller's understanding now.", ["current"];
     "doctor-report", super::DoctorReport, "Whether all that agents said is in the store.", ["doctor"];
     "document-kind", ListedDocument, "A kind of document.", ["schema"];
     "entry", super::EntryDocument, "Something that a commit says.", ["cat", "show --entries"];
     "envelope", super::ShownEnvelope, "An envelope with all that was decided.", ["envelope show"];
-    "envelope-difference", super::EnvelopeDifference, "What is different between two envelopes.", ["envelope diff"];
+    "envelope-difference", super::EnvelopeDifference, "What is different between two envelopes.",
+        ["envelope diff", "diff --envelopes"];
     "envelope-row", crate::StoredEnvelope, "An envelope in a list.", ["envelope list"];
     "envelope-why", crate::Why, "What became of something in an envelope.", ["envelope why"];
     "failure", super::FailureDocument, "Why something was not done, on standard error.", ["any"];
@@ -180,13 +182,14 @@ checked-records contexture/1 check
 collected-artifacts contexture/1 gc
 commit contexture/1 log, children, annotate
 commit-origin contexture/1 why-commit
+compared-chains contexture/1 diff
 compared-file contexture/1 import --verify
 current-commit contexture/1 current
 doctor-report contexture/1 doctor
 document-kind contexture/1 schema
 entry contexture/1 cat, show --entries
 envelope contexture/1 envelope show
-envelope-difference contexture/1 envelope diff
+envelope-difference contexture/1 envelope diff, diff --envelopes
 envelope-row contexture/1 envelope list
 envelope-why contexture/1 envelope why
 failure contexture/1 any

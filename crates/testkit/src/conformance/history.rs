@@ -221,3 +221,28 @@ pub async fn a_turn_is_what_was_done_until_the_next_request<B: Backend>() {
         [vec![next], vec![said], vec![called, asked]]
     );
 }
+
+pub async fn two_chains_are_compared_from_where_they_part<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let step = |content: String| write("claude-code-v1", content);
+    let root = step(edited("r", "/p/root.rs")).summary("begin").commit(&store).await;
+    let trunk = step(edited("t1", "/p/both.rs")).after(root).summary("one way").commit(&store).await;
+    let fork = step(edited("f1", "/p/both.rs")).after(root).summary("another").commit(&store).await;
+    let further = step(edited("f2", "/p/fork.rs")).after(fork).summary("and on").commit(&store).await;
+    let stranger = say("stranger").commit(&store).await;
+    let told = async |before: CommitId, after: CommitId| {
+        let difference = store.compare(before, after).await.unwrap();
+        let turns = |side: &contexture::ChainSide| side.turns.iter().map(|turn| turn.last().id).collect::<Vec<_>>();
+        (difference.base, turns(&difference.before), turns(&difference.after))
+    };
+    assert_eq!(told(trunk, further).await, (Some(root), vec![trunk], vec![further, fork]));
+    assert_eq!(told(root, further).await, (Some(root), vec![], vec![further, fork]));
+    assert_eq!(told(further, fork).await, (Some(fork), vec![further], vec![]));
+    assert_eq!(told(trunk, trunk).await, (Some(trunk), vec![], vec![]));
+    assert_eq!(told(stranger, root).await, (None, vec![stranger], vec![root]));
+    let difference = store.compare(trunk, further).await.unwrap();
+    assert_eq!((difference.before.commits, difference.after.commits), (1, 2));
+    let files: Vec<_> = difference.after.files.into_keys().collect();
+    assert_eq!(files, ["/p/both.rs", "/p/fork.rs"]);
+}

@@ -18,7 +18,7 @@ use crate::{
     output::{self, Output, Shape},
 };
 
-pub(super) async fn tell(
+pub(crate) async fn tell(
     engine: &Contexture,
     before: EnvelopeId,
     after: EnvelopeId,

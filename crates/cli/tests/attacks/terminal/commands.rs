@@ -63,6 +63,16 @@ pub(super) const CASES: &[Case] = &[
     text("completions", &[&["fish"], &["%E"]]),
     text("current", &[&[], &["--session", "%E"], &["--json"]]),
     text("demo", &[&[], &["%E"]]),
+    text(
+        "diff",
+        &[
+            &["main", "other"],
+            &["main~1", "main"],
+            &["main", "main~1", "--json"],
+            &["%E"],
+            &["--envelopes", "last", "%E"],
+        ],
+    ),
     text("doctor", &[&[], &["--quick"], &["--fix"], &["--json"], &["--runtime", "claude-code"]]),
     text("envelope diff", &[&["last", "last"], &["%E", "last"]]),
     exact("envelope export", &[&["last"], &["%E"], &["last", "-o", "absent/%E"]]),
