@@ -71,6 +71,9 @@ pub(crate) enum Error {
     /// Standard output cannot be written.
     #[error("cannot write to standard output")]
     Stdout(#[source] io::Error),
+    /// The terminal cannot be used.
+    #[error("cannot use the terminal")]
+    Terminal(#[source] io::Error),
     /// Nothing says how the content is written.
     #[error("nothing tells the format of {input}: name it with --format")]
     NoFormat { input: Input },

@@ -5,6 +5,7 @@ mod pager;
 mod palette;
 mod passwords;
 mod progress;
+mod screen;
 mod text;
 
 use std::{
@@ -20,6 +21,7 @@ pub(crate) use clean::{CleanWriter, Passing, clean};
 pub(crate) use palette::Palette;
 pub(crate) use passwords::without_passwords;
 pub(crate) use progress::Progress;
+pub(crate) use screen::{Key, Screen};
 pub(crate) use text::{about, age, bar, count, counted, first_line, headline, printable, relative, size, span};
 
 use crate::{
@@ -188,6 +190,16 @@ impl Output {
         let reading = io::stdin().lock().take(MAX_ANSWER_BYTES).read_line(&mut answer);
         reading.map_err(|source| Error::Read { input: Input::Stdin, source })?;
         Ok(answer.trim().to_owned())
+    }
+
+    /// Takes the whole terminal, so that somebody can choose something. Standard output stays what it is.
+    pub(crate) fn screen(&mut self) -> io::Result<Screen> {
+        Screen::open(self.status_palette)
+    }
+
+    /// Tells whether somebody is there who sees what is asked on standard error, and can press keys.
+    pub(crate) fn can_choose(&self) -> bool {
+        self.shape == Shape::Text && self.terminals.status && io::stdin().is_terminal()
     }
 
     /// Asks a person a question whose answer is no unless they say yes.

@@ -54,6 +54,17 @@ impl SessionText<'_> {
         format!("{id}{number:>3}{id:#}  {request}\n{}", self.details(session))
     }
 
+    /// Tells a session in one line of so many columns, to be chosen from.
+    pub(crate) fn line(&self, session: &SessionDocument, gist: Option<&str>) -> String {
+        let request = session.request.as_deref().or(gist).map(output::headline).unwrap_or_default();
+        let request = if request.trim().is_empty() { "(nothing was asked)" } else { request.trim() };
+        let when = output::relative(self.now, session.moved_at);
+        let number = session.number.map_or_else(|| "·".to_owned(), |number| number.to_string());
+        let known = format!("{number:>3}  {when:<14}  {:<11}  ", conversation::clip(&session.agent, 11));
+        let left = self.columns.saturating_sub(known.width());
+        format!("{known}{}", conversation::clip(request, left))
+    }
+
     /// Returns what is known beside the request, in lines that fit.
     fn details(&self, session: &SessionDocument) -> String {
         let Palette { faint, added, removed, .. } = *self.palette;

@@ -24,12 +24,15 @@ use crate::{
     invocation::Invocation,
     last_session::or_last,
     output::{self, Output, Shape},
+    session_choice,
     shell::quoted,
     values,
 };
 
 const EXAMPLES: &str = "\
 Examples:
+  ctx resume
+      at a terminal, has you choose one of the sessions here; otherwise the last one goes on
   ctx resume main
       goes on in the agent that the chain comes from
   ctx resume session/0c3f… --in codex
@@ -49,7 +52,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
-    /// What to go on from [default: the last session here]. A head moves on with
+    /// What to go on from [default: the last session here, or at a terminal the one that is chosen]. A head moves on with
     /// the session as long as nobody else moves it
     #[arg(value_name = "ID|HEAD|SESSION")]
     commit: Option<Reference>,
@@ -78,7 +81,16 @@ impl Resume {
             values::At::Last => None,
             values::At::Commit(reference) => Some(reference),
         };
-        let named = or_last(self.commit.clone(), &engine, output).await?;
+        let named = match &self.commit {
+            None if output.can_choose() => match session_choice::choose(&engine, invocation, output).await? {
+                Some(session) => Reference::of_session(&session),
+                None => {
+                    output.status("Nothing was chosen.");
+                    return Ok(());
+                }
+            },
+            named => or_last(named.clone(), &engine, output).await?,
+        };
         let ResumePoint { commit, head } = capture.resume_point(&named, at).await?;
         let runtime = match self.runtime {
             Some(runtime) => runtime,

@@ -12,7 +12,7 @@ impl Coded for Error {
             Self::Read { .. } => ErrorCode::CannotRead,
             Self::Refused { source, .. } => source.code(),
             Self::Directory { .. } => ErrorCode::IsADirectory,
-            Self::Write { .. } | Self::Stdout(_) => ErrorCode::CannotWrite,
+            Self::Write { .. } | Self::Stdout(_) | Self::Terminal(_) => ErrorCode::CannotWrite,
             Self::NoFormat { .. } => ErrorCode::NoFormat,
             Self::JsonBesideContent { .. } => ErrorCode::JsonBesideContent,
             Self::LargeSummary { .. } => ErrorCode::LargeSummary,

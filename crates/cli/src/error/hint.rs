@@ -80,6 +80,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         | Error::Directory { .. }
         | Error::Write { .. }
         | Error::Stdout(_)
+        | Error::Terminal(_)
         | Error::JsonBesideContent { .. }
         | Error::LargeSummary { .. }
         | Error::BinarySummary { .. }

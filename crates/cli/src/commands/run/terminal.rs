@@ -3,13 +3,15 @@
 use std::io;
 
 use pty_process::{OwnedReadPty, OwnedWritePty, Size};
-use rustix::termios::{self, OptionalActions, Termios};
+use rustix::termios;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
     signal::unix::{self, SignalKind},
     task::JoinHandle,
 };
+
+use crate::raw_mode::RawMode;
 
 /// Keys that are passed on at once; more come when somebody pastes.
 const KEY_BYTES: usize = 4096;
@@ -19,11 +21,6 @@ pub(super) struct Terminal {
     /// What passes on the keys.
     keys: JoinHandle<()>,
     _mode: RawMode,
-}
-
-/// The user's own terminal, which neither echoes nor waits for lines nor makes signals: the program's does all that.
-struct RawMode {
-    before: Termios,
 }
 
 impl Terminal {
@@ -43,23 +40,6 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.keys.abort();
-    }
-}
-
-impl RawMode {
-    fn begin() -> io::Result<Self> {
-        let before = termios::tcgetattr(io::stdin())?;
-        let mut raw = before.clone();
-        raw.make_raw();
-        termios::tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for RawMode {
-    fn drop(&mut self) {
-        // A terminal that is gone needs no mode.
-        _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }
 
