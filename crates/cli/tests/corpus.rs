@@ -66,8 +66,8 @@ fn cases_that_are_easily_misread_are_read_as_what_they_are() {
     let store = TempDir::new().unwrap();
     import(&store, &cases);
     let file = |name: &str| {
-        let found = fs::read_dir(&cases).unwrap().flatten().map(|entry| entry.path());
-        let path = found.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name)).next();
+        let mut found = fs::read_dir(&cases).unwrap().flatten().map(|entry| entry.path());
+        let path = found.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
         fs::read_to_string(path.unwrap_or_else(|| panic!("there is no {name}"))).unwrap()
     };
     let heads = block_on(async { open(&store).await.heads("", None, 1000).await.unwrap() });

@@ -195,7 +195,7 @@ impl Contexture {
 
     async fn candidates(&self, trace: &Trace) -> Result<Candidates> {
         Ok(match trace.within {
-            Within::Chain(id) => Candidates::Walk(self.walk(LogStart::Commits(vec![id])).await?),
+            Within::Chain(id) => Candidates::Walk(Box::new(self.walk(LogStart::Commits(vec![id])).await?)),
             Within::Space => match trace.file.query() {
                 Some(query) => {
                     let until = trace
@@ -209,7 +209,7 @@ impl Contexture {
                     Candidates::Named { query: Box::new((query, filter)), after: None }
                 }
                 // A name without words is in no index.
-                None => Candidates::Walk(self.walk(LogStart::Everything).await?),
+                None => Candidates::Walk(Box::new(self.walk(LogStart::Everything).await?)),
             },
         })
     }
@@ -346,7 +346,7 @@ fn repeats_lines(edit: &Edit, wanted: &HashSet<&str>) -> bool {
 /// Commits that may hold edits, newest first.
 enum Candidates {
     /// All of a history.
-    Walk(Walk),
+    Walk(Box<Walk>),
     /// Those whose calls name the file.
     Named { query: Box<(Query, Filter)>, after: Option<PageAfter> },
 }

@@ -93,8 +93,7 @@ impl Walk {
     /// Tells whether the whole walk, from its start, comes by a commit of the space.
     pub fn reaches(&self, commit: &StoredCommit) -> bool {
         match &self.route {
-            HistoryRoute::Journal { .. } => true,
-            HistoryRoute::Lines(_, None) => true,
+            HistoryRoute::Journal { .. } | HistoryRoute::Lines(_, None) => true,
             HistoryRoute::Lines(_, Some(reach)) => {
                 reach.get(&commit.place.line).is_some_and(|last| commit.place.position <= *last)
             }

@@ -6,7 +6,11 @@
 //!
 //! A text that several of them fit is refused, and the answer says which.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use contexture_core::{ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, HeadName, RuntimeSessionId};
 use contexture_store::{Error as StoreError, Tx, artifact, commit, head, session};
@@ -117,7 +121,9 @@ impl Contexture {
 
     async fn locate(&self, reference: &Reference) -> Result<(CommitId, Option<HeadName>)> {
         let asked = (reference.clone(), self.project().map(PathBuf::from));
-        self.store.glance(self.scope(), asked, |tx, (reference, project)| find(tx, reference, project).boxed()).await
+        self.store
+            .glance(self.scope(), asked, |tx, (reference, project)| find(tx, reference, project.as_deref()).boxed())
+            .await
     }
 
     /// Returns the artifact that an abbreviated id names.
@@ -130,11 +136,7 @@ impl Contexture {
 }
 
 /// Returns the commit that is named, and the head that it was named by.
-async fn find(
-    tx: &mut Tx<'_>,
-    reference: &Reference,
-    project: &Option<PathBuf>,
-) -> Result<(CommitId, Option<HeadName>)> {
+async fn find(tx: &mut Tx<'_>, reference: &Reference, project: Option<&Path>) -> Result<(CommitId, Option<HeadName>)> {
     let named = match &reference.head {
         Some(name) => head::find(tx, name).await?.map(|commit| (commit, Some(name.clone()))),
         None => None,
@@ -142,7 +144,7 @@ async fn find(
     let (id, head) = match (named, &reference.session) {
         (Some(named), _) => named,
         (None, Some(NamedSession::Number(number))) => {
-            let session = sessions::numbered(tx, project.as_deref(), *number).await?;
+            let session = sessions::numbered(tx, project, *number).await?;
             newest(tx, &session).await?
         }
         (None, Some(NamedSession::Beginning(beginning))) => by_beginning(tx, reference, beginning).await?,

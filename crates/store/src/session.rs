@@ -202,7 +202,7 @@ pub async fn measure(tx: &mut Tx<'_>, session: &StoredSession) -> Result<Session
     };
     measures.ending = label_in(tx, last, SESSION_END).await?;
     measures.request = first_request(tx, session).await?;
-    measures.absent_origin = label_at(tx, session.first.place, FORKED_FROM).await?.map(given);
+    measures.absent_origin = label_at(tx, session.first.place, FORKED_FROM).await?.as_ref().map(given);
     let first = commit::at(tx, session.first.place).await?;
     if let Some(parent) = first.commit.parent {
         let parent = commit::show(tx, &parent).await?;
@@ -239,7 +239,7 @@ async fn settle(tx: &mut Tx<'_>, session: &mut StoredSession) -> Result<()> {
         && session.first.place.position <= session.tip.place.position;
     if !is_on_line {
         session.first = first_on_way(tx, session).await?;
-        session.parent = label_at(tx, session.first.place, PARENT_SESSION).await?.map(given);
+        session.parent = label_at(tx, session.first.place, PARENT_SESSION).await?.as_ref().map(given);
         session.directory = None;
     }
     if session.directory.is_none() {
@@ -318,7 +318,7 @@ fn annotation(text: &str) -> Result<Annotation> {
     serde_json::from_str(text).map_err(|error| Error::damaged(format!("an annotation cannot be read: {error}")))
 }
 
-fn given(text: SummaryText) -> GivenSessionId {
+fn given(text: &SummaryText) -> GivenSessionId {
     GivenSessionId::new(text.as_str())
 }
 
@@ -333,7 +333,7 @@ fn decode(row: &Row) -> Result<StoredSession> {
         machine: row.optional_text(10)?.map(stored::<Machine>).transpose()?,
         first: end(row, 11)?,
         directory: row.optional_text(16)?.map(label).transpose()?.flatten().map(|text| text.as_str().to_owned()),
-        parent: row.optional_text(17)?.map(label).transpose()?.flatten().map(given),
+        parent: row.optional_text(17)?.map(label).transpose()?.flatten().as_ref().map(given),
     })
 }
 

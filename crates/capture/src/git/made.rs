@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use contexture::Contexture;
+use contexture::{Contexture, read_found};
 use contexture_core::{Annotation, CommitId, LabelKey, SummaryText};
 
 use super::{
     AMBIGUOUS_TRAILER, ASSISTED_TRAILER, CONTEXT_TRAILER, Git,
     trailers::{OriginTrailer, origin_trailers},
 };
-use crate::{BoundSession, CaptureConfig, Result, Runtime, SessionLookup, read_small_file};
+use crate::{BoundSession, CaptureConfig, Result, Runtime, SessionLookup};
 
 /// The label of a context that names the git commits made in it.
 const LABEL: &str = "git-commit";
@@ -54,11 +54,12 @@ pub async fn add_context_trailer(
     let state = RepositoryState::of(git, directory);
     let mut trailers = state.squashed;
     // One that cannot be read says nothing; git itself reports it.
-    let text = read_small_file(&directory.join(&message)).unwrap_or_default();
+    let text = read_found(&directory.join(&message)).unwrap_or_default();
     trailers.extend(origin_trailers(&String::from_utf8_lossy(&text), true));
     let names_context = trailers.iter().any(|trailer| trailer.key != ASSISTED_TRAILER);
     let mut contexts = Vec::new();
-    if !state.is_replay && !(state.is_squash && names_context) {
+    let is_settled = state.is_squash && names_context;
+    if !(state.is_replay || is_settled) {
         let SessionLookup { bound, unlisted } = SessionLookup::find(config, None)?;
         let key = if bound.len() + unlisted.len() > 1 { AMBIGUOUS_TRAILER } else { CONTEXT_TRAILER };
         for bound in &bound {
@@ -113,7 +114,7 @@ impl RepositoryState {
         let printed = String::from_utf8_lossy(&printed).into_owned();
         let places: Vec<PathBuf> = printed.lines().map(|line| directory.join(line)).collect();
         let (merged, replayed) = places.split_at(MERGED.len().min(places.len()));
-        let messages: Vec<Vec<u8>> = merged.iter().filter_map(|place| read_small_file(place).ok()).collect();
+        let messages: Vec<Vec<u8>> = merged.iter().filter_map(|place| read_found(place).ok()).collect();
         // A fixup leaves a message out by making it a comment.
         let said = |message: &Vec<u8>| origin_trailers(&String::from_utf8_lossy(message), true);
         Self {

@@ -55,6 +55,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         caution: None,
         project_caution: Some("Copilot CLI calls hooks of a project only in folders that you trust."),
         silent_while: "while `disableAllHooks` is set in its settings",
+        rests_after: "Stop",
     }),
     agent: None,
     stream: None,

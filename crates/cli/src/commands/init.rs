@@ -258,8 +258,11 @@ impl Init {
             return Ok(());
         }
         // Outside of repositories, and where hooks cannot be, there is nothing to offer.
-        let Ok(changes) = git::register(here, program) else { return Ok(()) };
-        if changes.iter().all(|change| change.steps.is_empty()) {
+        let Ok(changes) = git::register(here, program, self.beside.assisted_by) else { return Ok(()) };
+        // Hooks of ours stay as somebody has asked for them.
+        let is_ours = |step: &ChangeStep| matches!(step, ChangeStep::Write { before: Some(_), .. });
+        let is_set_up = |change: &ChangePlan| change.steps.is_empty() || change.steps.iter().any(is_ours);
+        if changes.iter().all(is_set_up) {
             return Ok(());
         }
         if self.consent.yes || !output.can_ask() {

@@ -110,7 +110,7 @@ impl Developer {
     /// Returns the store, as it is named from any directory.
     pub(super) fn store(&self) -> String {
         let place = self.user.place.url();
-        if place.contains("://") { place.to_owned() } else { self.user.path(place).to_string_lossy().into_owned() }
+        if place.contains("://") { place } else { self.user.path(place).to_string_lossy().into_owned() }
     }
 
     pub(super) fn documents(&self, arguments: &[&str]) -> Vec<Value> {

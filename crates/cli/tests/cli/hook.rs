@@ -267,7 +267,8 @@ fn where_two_sessions_remain_possible_both_are_named() {
         assert_eq!((ran.code, ran.to_string().as_str()), (0, ""));
         let mut written: Vec<String> = user.read("message").lines().skip(2).map(str::to_owned).collect();
         let mut expected: Vec<String> = trailers.lines().map(str::to_owned).collect();
-        (written.sort(), expected.sort());
+        written.sort();
+        expected.sort();
         assert_eq!(written, expected);
     }
 }

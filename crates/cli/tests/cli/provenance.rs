@@ -99,7 +99,7 @@ h }
 /// Returns what a file says, without who made it, but for the lines of those who had not begun yet.
 fn said(annotated: &str, authors: &str) -> String {
     let is_there = |line: &&str| line.starts_with(|author| authors.contains(author));
-    annotated.lines().filter(is_there).map(|line| format!("{}\n", text_of(line))).collect()
+    annotated.lines().filter(is_there).fold(String::new(), |text, line| text + text_of(line) + "\n")
 }
 
 fn text_of(line: &str) -> &str {

@@ -35,7 +35,8 @@ impl User {
                     "gitBranch": "main", "timestamp": format!("2026-11-15T19:{minute:02}:{turn:02}.000Z"),
                     "message": {"role": kind, "content": content, "model": "m", "id": uuid},
                 });
-                lines.push_str(&format!("{line}\n"));
+                lines += &line.to_string();
+                lines.push('\n');
                 parent = json!(uuid);
             }
         }

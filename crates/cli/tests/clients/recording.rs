@@ -116,7 +116,7 @@ fn plain(text: &str) -> String {
         let mut letters = line.chars();
         while let Some(letter) = letters.next() {
             if letter == '\u{1b}' {
-                _ = letters.by_ref().skip_while(|it| *it == '[').find(|it| it.is_ascii_alphabetic());
+                _ = letters.by_ref().skip_while(|it| *it == '[').find(char::is_ascii_alphabetic);
             } else {
                 plain.push(letter);
             }
@@ -190,7 +190,8 @@ fn steady_word(word: &str, ids: &mut HashMap<String, usize>) -> String {
         if is_hex && digits.len() >= 7 && digits.contains(|it: char| it.is_ascii_digit()) {
             let next = ids.len() + 1;
             let number = ids.entry(digits[..7].to_owned()).or_insert(next);
-            steady.push_str(&format!("ID-{number}"));
+            steady.push_str("ID-");
+            steady.push_str(&number.to_string());
         } else {
             steady.push_str(token);
         }

@@ -4,9 +4,10 @@
 
 use std::{collections::HashMap, ffi::OsString, path::Path};
 
+use contexture::read_found;
 use serde::Deserialize;
 
-use crate::{regular_file::read_small, runtime::arguments};
+use crate::runtime::arguments;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -24,7 +25,7 @@ struct CodexProfile {
 
 /// Returns who serves the models: as the arguments say, or the chosen profile, or the settings for all.
 pub(super) fn provider(home: &Path, arguments: &[OsString]) -> Option<String> {
-    let settings = read_small(&home.join("config.toml")).unwrap_or_default();
+    let settings = read_found(&home.join("config.toml")).unwrap_or_default();
     of(&settings, arguments)
 }
 
