@@ -117,7 +117,8 @@ fn every_agent_opens(origin: Client) {
         let [from, into] =
             [origin, target].map(|client| format!("{} {}", name(client), client.version(stage.release())));
         // Past what the test runner captures, because it shows that of failed tests only.
-        writeln!(io::stderr(), "OPENED  {from:>19} → {into:<19} at a terminal: {kept}").unwrap();
+        let told = writeln!(io::stderr(), "OPENED  {from:>19} → {into:<19} at a terminal: {kept}");
+        told.expect("standard error can be written");
         assert_eq!(kept, Kept::ALL, "{origin:?} → {target:?}: {:?}", request.conversation());
         for (_, note) in NOTES.iter().filter(|(client, _)| *client == origin && *client != target) {
             assert!(!request.mentions(MessageRole::User, note), "{target:?} is told {note} of {origin:?}");
