@@ -23,8 +23,7 @@ fn steady(user: &User, shown: &str) -> String {
         if is_hex && digits.len() >= 10 && !digits.starts_with("0b9d6c1a-") && !digits.starts_with("2026-") {
             let next = format!("#{}", ids.len() + 1);
             let number = ids.entry(digits[..10].to_owned()).or_insert(next);
-            steady.push_str(&word[..word.len() - digits.len()]);
-            steady.push_str(number);
+            steady.push_str(&format!("{}{number}", &word[..word.len() - digits.len()]));
         } else if word.starts_with("rollout-") {
             steady.push_str("FILE");
         } else if is_count && word.len() > 1 && !rest[end..].starts_with(" minute") {
@@ -63,17 +62,10 @@ fn the_walk_shows_real_commands_and_can_be_kept() {
 
     2. What did it do, and what was said?
       $ ctx log
-        ctx-#1 (session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10)
-        ada@laptop, 1 minute ago, 4 messages
-        Make it pass.
-
-        ctx-#2
-        ada@laptop, 9 minutes ago, 4 messages
-        Where does the test wait for the server?
-
-        ctx-#3
-        ada@laptop, 16 minutes ago, 4 messages
-        resume_after_restart fails about one run in five on CI. Find out why.
+        The history of /kept; `--all` shows that of every project.
+        ctx-#1 1m Make it pass. ▸ 1 call resume.rs Raised the sleep to N ms. N of N run…
+        ctx-#2 9m Where does the test wait for the server? ▸ 1 call It does not: line 6 sleep…
+        ctx-#3 16m resume_after_restart fails about one run in f… ▸ 1 call 4 of N runs fail, …
       $ ctx cat session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10 -n 4
         User (ada@laptop) 2026-11-15 N:N:00Z ctx-#2
           Where does the test wait for the server?
@@ -134,23 +126,27 @@ fn the_walk_shows_real_commands_and_can_be_kept() {
       $ ctx log --graph --all
         ◆ ctx-#7 compaction (review)
         │ ada@laptop, 12 minutes ago, 1 message
-        │ The test's client connects before the restarted server listens (resume.rs:6).
+        │ The test's client connects before the restarted server listens (resume.rs:6). …
         │
         ○ ctx-#6
         │ grace@desk, 19 minutes ago, 4 messages
         │ Waits for the port: no slower
+        │ ▸ Edit resume.rs The test now polls the port, at most 5 s. N of N runs pass, and none is sl…
         │
         │ ○ ctx-#1 (session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10)
         ├─╯ ada@laptop, 33 minutes ago, 4 messages
         │ Make it pass.
+        │ ▸ Edit resume.rs Raised the sleep to N ms. N of N runs pass, each N ms slower than before.
         │
         ○ ctx-#2
         │ ada@laptop, 41 minutes ago, 4 messages
         │ Where does the test wait for the server?
+        │ ▸ Read It does not: line 6 sleeps N ms and hopes. On a loaded CI machine the restart takes up to…
         │
         ○ ctx-#3
            ada@laptop, 48 minutes ago, 4 messages
            resume_after_restart fails about one run in five on CI. Find out why.
+           ▸ Bash 4 of N runs fail, always with `connection refused` at tests/resume.rs:7. The client conne…
 
     7. A model is given what fits a budget, and an envelope says what and why.
       $ ctx assemble resume --commit session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10 --trigger 'Go on.' --max-tokens N -o request.json
