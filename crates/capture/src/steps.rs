@@ -84,6 +84,8 @@ pub(crate) struct Steps {
     spawn_call: Option<String>,
     /// The session that this one continues and that is not here, until the first commit tells of it.
     forked_from: Option<GivenSessionId>,
+    /// Whether somebody has said something in what was read until now.
+    has_spoken: bool,
 }
 
 /// How what is read is written, and who looks through it before it is stored.
@@ -136,6 +138,7 @@ impl Steps {
             parent: None,
             spawn_call: None,
             forked_from: None,
+            has_spoken: false,
         }
     }
 
@@ -235,7 +238,7 @@ impl Steps {
     /// Tells whether nobody has spoken in the session yet.
     fn is_silent(&self) -> bool {
         let asks = self.lanes.iter().any(|lane| lane.state.turns.newest() > Some(0));
-        !asks && self.facts.model.is_none()
+        !asks && !self.has_spoken
     }
 
     /// Returns the last commit of the conversation that goes on.
@@ -417,6 +420,7 @@ impl Steps {
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
         let is_told = turn > 0 || labels.model.is_some() || self.settings.agent.is_some() || kept.is_some();
         let says_something = is_told || self.says_something(&bytes);
+        self.has_spoken |= says_something;
         let framing = if kept.is_some() { Framing::Document } else { self.framing };
         let (opening, closing) = (framing.opening(lines), framing.closing());
         let bytes = if opening.is_empty() { bytes } else { [&*opening, &bytes, &*closing].concat() };
