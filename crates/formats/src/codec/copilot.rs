@@ -7,7 +7,6 @@ mod message;
 
 use contexture_core::{Entry, EntryPart, Flags, Role, Timestamp};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::{
     Effect, Facts, Keep, Outline, RecordMark, RecordStep,
@@ -157,14 +156,6 @@ fn step(record: &[u8]) -> serde_json::Result<RecordStep> {
 
 /// What the id of the system's instructions begins with.
 const SYSTEM: &str = "system.message/";
-
-/// Returns a list, or nothing when it is none.
-fn list(raw: Option<&RawValue>) -> serde_json::Result<Vec<&RawValue>> {
-    Ok(match tolerant_json::shape(raw)? {
-        tolerant_json::Shape::List(list) => list,
-        _ => Vec::new(),
-    })
-}
 
 #[cfg(test)]
 mod tests;

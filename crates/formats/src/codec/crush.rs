@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::{
     Codec, Effect, Facts, Framing, Keep, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin, content_blocks,
     loose_blocks,
-    tolerant_json::{self, Field, Object, Shape},
+    tolerant_json::{self, Field, Object},
 };
 use crate::{RecordProblem, media};
 
@@ -141,10 +141,10 @@ fn outline(record: &[u8]) -> serde_json::Result<Outline> {
 
 fn entries(messages: Option<&RawValue>) -> serde_json::Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for raw in list(messages)? {
+    for raw in tolerant_json::list(messages)? {
         let message: CrushMessage<'_> = tolerant_json::object_or_default(raw)?;
         let mut parts = Vec::new();
-        for raw in list(message.parts)? {
+        for raw in tolerant_json::list(message.parts)? {
             parts.extend(part(raw)?);
         }
         let role = match message.role.text() {
@@ -215,13 +215,6 @@ fn time(field: &Field<'_>) -> Option<Timestamp> {
     let count = field.count()?;
     let micros = if count < MIN_MILLIS { count.checked_mul(1_000_000) } else { count.checked_mul(1000) };
     Timestamp::from_micros(i64::try_from(micros?).ok()?)
-}
-
-fn list(raw: Option<&RawValue>) -> serde_json::Result<Vec<&RawValue>> {
-    Ok(match tolerant_json::shape(raw)? {
-        Shape::List(list) => list,
-        Shape::Text(_) | Shape::Object(_) | Shape::Other => Vec::new(),
-    })
 }
 
 #[cfg(test)]

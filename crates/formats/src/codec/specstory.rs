@@ -47,8 +47,10 @@ impl Codec for SpecStory {
         let (first, body) = text.split_once('\n').unwrap_or((&text, ""));
         let Some(heading) = Heading::read(first) else {
             let parts = if is_preamble(&text) { Vec::new() } else { body::parts(&text) };
-            let effect = if parts.is_empty() { Effect::Nothing } else { Effect::Continue };
-            let entries = if parts.is_empty() { Vec::new() } else { Entry::split(Entry::new(Role::Assistant, parts)) };
+            if parts.is_empty() {
+                return Ok(RecordStep::nothing());
+            }
+            let (effect, entries) = (Effect::Continue, cut_at_results(Entry::new(Role::Assistant, parts)));
             return Ok(RecordStep { effect, entries });
         };
         let Heading { is_user, author, model, at, is_side_chain } = heading;
@@ -60,7 +62,7 @@ impl Codec for SpecStory {
             body::parts(body)
         };
         let flags = Flags { side_chain: is_side_chain, ..Flags::default() };
-        let entries = Entry::split(Entry { author, model, at, flags, ..Entry::new(role, parts) });
+        let entries = cut_at_results(Entry { author, model, at, flags, ..Entry::new(role, parts) });
         Ok(if entries.is_empty() { RecordStep::nothing() } else { RecordStep { effect: Effect::Append, entries } })
     }
 }
@@ -69,27 +71,20 @@ impl Codec for SpecStory {
 const SIDE_CHAIN: &str = "sidechain";
 
 /// Cuts an entry where tools answer.
-trait SplitAtResults: Sized {
-    fn split(entry: Self) -> Vec<Self>;
-}
-
-impl SplitAtResults for Entry {
-    fn split(entry: Self) -> Vec<Self> {
-        let is_result = |part: &EntryPart| matches!(part, EntryPart::ToolResult { .. });
-        let mut entries: Vec<Self> = Vec::new();
-        let Self { role, parts, author, model, at, flags, .. } = entry;
-        for part in parts {
-            let role = if is_result(&part) { Role::Tool } else { role };
-            match entries.last_mut() {
-                Some(last) if last.role == role => last.parts.push(part),
-                _ => {
-                    let (author, model) = (author.clone(), model.clone());
-                    entries.push(Self { author, model, at, flags, ..Self::new(role, vec![part]) });
-                }
+fn cut_at_results(entry: Entry) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let Entry { role, parts, author, model, at, flags, .. } = entry;
+    for part in parts {
+        let role = if matches!(part, EntryPart::ToolResult { .. }) { Role::Tool } else { role };
+        match entries.last_mut() {
+            Some(last) if last.role == role => last.parts.push(part),
+            _ => {
+                let (author, model) = (author.clone(), model.clone());
+                entries.push(Entry { author, model, at, flags, ..Entry::new(role, vec![part]) });
             }
         }
-        entries
     }
+    entries
 }
 
 impl Heading {

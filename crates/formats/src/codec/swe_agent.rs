@@ -152,16 +152,16 @@ fn model(config: Option<&RawValue>) -> serde_json::Result<Option<String>> {
 }
 
 fn entries(document: &SweTrajectory<'_>) -> serde_json::Result<Vec<Entry>> {
-    let history = list(document.history)?;
+    let history = tolerant_json::list(document.history)?;
     if !history.is_empty() {
         return messages(history);
     }
-    let steps = list(document.trajectory)?;
+    let steps = tolerant_json::list(document.trajectory)?;
     let mut entries = Vec::new();
     for (number, raw) in steps.into_iter().enumerate() {
         let step: SweStep<'_> = tolerant_json::object_or_default(raw)?;
         if number == 0 {
-            entries.extend(messages(list(step.query)?)?);
+            entries.extend(messages(tolerant_json::list(step.query)?)?);
         }
         let id = format!("step-{}", number + 1);
         let mut parts: Vec<EntryPart> = step.response.to_text().map(EntryPart::text).into_iter().collect();
@@ -201,7 +201,7 @@ fn messages(list: Vec<&RawValue>) -> serde_json::Result<Vec<Entry>> {
 
 fn entry(message: &SweMessage<'_>) -> serde_json::Result<Entry> {
     let mut parts = Vec::new();
-    for raw in list(message.thinking_blocks)? {
+    for raw in tolerant_json::list(message.thinking_blocks)? {
         parts.push(anthropic_content::part(tolerant_json::value(raw)));
     }
     let said = loose_blocks::parts(message.content)?;
@@ -209,7 +209,7 @@ fn entry(message: &SweMessage<'_>) -> serde_json::Result<Entry> {
         "assistant" => Role::Assistant,
         "system" => Role::System,
         "tool" => {
-            let calls: Vec<Field<'_>> = list(message.tool_call_ids)?
+            let calls: Vec<Field<'_>> = tolerant_json::list(message.tool_call_ids)?
                 .into_iter()
                 .map(|raw| serde_json::from_str(raw.get()))
                 .collect::<serde_json::Result<_>>()?;
@@ -220,7 +220,7 @@ fn entry(message: &SweMessage<'_>) -> serde_json::Result<Entry> {
         _ => Role::User,
     };
     parts.extend(said);
-    for raw in list(message.tool_calls)? {
+    for raw in tolerant_json::list(message.tool_calls)? {
         let call: SweCall<'_> = tolerant_json::object_or_default(raw)?;
         let function = call.function.0.unwrap_or_default();
         parts.push(EntryPart::ToolCall {
@@ -230,13 +230,6 @@ fn entry(message: &SweMessage<'_>) -> serde_json::Result<Entry> {
         });
     }
     Ok(Entry::new(role, parts))
-}
-
-fn list(raw: Option<&RawValue>) -> serde_json::Result<Vec<&RawValue>> {
-    Ok(match tolerant_json::shape(raw)? {
-        Shape::List(list) => list,
-        Shape::Text(_) | Shape::Object(_) | Shape::Other => Vec::new(),
-    })
 }
 
 #[cfg(test)]

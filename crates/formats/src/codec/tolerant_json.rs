@@ -146,6 +146,14 @@ pub(super) fn shape(raw: Option<&RawValue>) -> serde_json::Result<Shape<'_>> {
     })
 }
 
+/// Returns the elements of an array; none when it is something else.
+pub(super) fn list(raw: Option<&RawValue>) -> serde_json::Result<Vec<&RawValue>> {
+    Ok(match shape(raw)? {
+        Shape::List(list) => list,
+        Shape::Text(_) | Shape::Object(_) | Shape::Other => Vec::new(),
+    })
+}
+
 /// Reads a value as the user's own JSON.
 ///
 /// What is nested too deep to be held as a value becomes the text of its JSON.

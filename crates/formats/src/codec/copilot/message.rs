@@ -4,7 +4,6 @@ use contexture_core::{BlobSource, Entry, EntryPart, Flags, Role, ToolInput, Usag
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::list;
 use crate::{
     codec::{
         content_blocks,
@@ -116,7 +115,7 @@ pub(super) fn texts(text: &Field<'_>) -> Vec<EntryPart> {
 pub(super) fn asked(told: &Told<'_>) -> serde_json::Result<Entry> {
     let words = if told.content.text().is_empty() { &told.transformed_content } else { &told.content };
     let mut parts = texts(words);
-    for raw in list(told.attachments)? {
+    for raw in tolerant_json::list(told.attachments)? {
         parts.push(attachment(raw)?);
     }
     let is_injected = is_injected(&told.source, &told.is_autopilot_continuation);
@@ -148,7 +147,7 @@ pub(super) fn answered(told: &Told<'_>) -> serde_json::Result<Entry> {
         parts.push(EntryPart::Thinking { text, seal: None });
     }
     parts.extend(texts(&told.content));
-    for raw in list(told.tool_requests)? {
+    for raw in tolerant_json::list(told.tool_requests)? {
         parts.push(call(raw)?);
     }
     let output = told.output_tokens.count();
@@ -189,7 +188,7 @@ pub(super) fn result(told: &Told<'_>) -> serde_json::Result<Entry> {
         let outcome = outcome.unwrap_or_default();
         content.extend(texts(&outcome.content));
         content.extend(texts(&outcome.message));
-        for raw in list(outcome.binary_results_for_llm)? {
+        for raw in tolerant_json::list(outcome.binary_results_for_llm)? {
             let binary: Attached<'_> = tolerant_json::object_or_default(raw)?;
             if !binary.data.text().is_empty() {
                 content.push(blob(binary.mime_type, binary.data));
