@@ -198,6 +198,6 @@ fn resume(budget: u64, counter: &str) -> Result<Recipe> {
         segment.max_tokens = segment.max_tokens.map(|max| max * budget / whole);
     }
     recipe.budget.limits = BudgetLimits { max_tokens: Some(budget), ..BudgetLimits::default() };
-    counter.clone_into(&mut recipe.counter);
+    recipe.counter = Some(counter.to_owned());
     Ok(recipe)
 }

@@ -22,7 +22,7 @@ use crate::{
     item::{Item, ItemContent},
     measure::{CharCount, Size, TokenCount},
     recipe::{RequiredOverflow, SegmentSpec, SourceInput, TargetSpec},
-    render::{Fragment, Rendered, Renderer},
+    render::{Fragment, ModelCall, Rendered, Renderer},
     shared_text::SharedText,
     standard::OverflowStrategy,
 };
@@ -173,7 +173,11 @@ fn assemble(
     }
 
     let window = Window::of(inputs, &renderer, counts, &items, &selection, &trimmed.borrow());
-    let Rendered { bytes, losses } = renderer.whole(&window.pieces);
+    let call = inputs.recipe.model.as_deref().map(|model| ModelCall {
+        model,
+        max_output: inputs.recipe.max_output.or(limits.reserved_tokens).filter(|tokens| *tokens > 0),
+    });
+    let Rendered { bytes, losses } = renderer.whole(&window.pieces, call);
     let total = window.total(inputs.pipeline);
     let chars: CharCount = selection.chars();
     if chars > room.chars {

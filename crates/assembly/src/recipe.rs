@@ -39,8 +39,12 @@ pub struct Recipe {
     pub description: String,
     /// What the envelopes made by it are for.
     pub scope: ContextScope,
-    /// The name of the token counter.
-    pub counter: String,
+    /// The model that requests name; without one they are for somebody who adds it.
+    pub model: Option<String>,
+    /// Tokens that the answer to a request may have; what the budget keeps for it if absent.
+    pub max_output: Option<u64>,
+    /// The token counter; that of the target if absent.
+    pub counter: Option<String>,
     /// For whom, and in which form; at least one.
     pub targets: Vec<TargetSpec>,
     /// How much there may be.
@@ -282,6 +286,36 @@ vocabulary! {
         Trigger = "trigger",
         /// Messages of a topic.
         Topic = "topic",
+    }
+}
+
+impl Recipe {
+    /// Returns the name of the counter that tokens are counted by: what the recipe says, or else what fits its first target
+    /// that is for a model, or its first one.
+    pub fn token_counter(&self) -> &str {
+        let model = self.targets.iter().find(|target| target.audience == Audience::Model);
+        let target = model.or(self.targets.first());
+        self.counter.as_deref().unwrap_or_else(|| target.map_or(Rendering::Prompt, |target| target.rendering).counter())
+    }
+}
+
+impl Rendering {
+    /// Tells whether it is what an API takes, which names a model and how long the answer may be.
+    pub const fn is_request(self) -> bool {
+        match self {
+            Self::Anthropic | Self::OpenaiChat | Self::OpenaiResponses => true,
+            Self::Prompt | Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Pi => false,
+        }
+    }
+
+    /// Returns the name of the counter that comes nearest to what the usual reader of the form counts.
+    pub const fn counter(self) -> &'static str {
+        match self {
+            Self::Anthropic | Self::ClaudeCode => "claude-estimate",
+            Self::OpenaiChat | Self::OpenaiResponses | Self::Codex => "o200k",
+            // Anybody may read these.
+            Self::Prompt | Self::Gemini | Self::Pi => "chars4",
+        }
     }
 }
 

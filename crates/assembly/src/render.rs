@@ -66,6 +66,15 @@ pub struct Fragment {
     pub images: u64,
 }
 
+/// Which model a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelCall<'c> {
+    /// Its name.
+    pub model: &'c str,
+    /// Tokens that its answer may have.
+    pub max_output: Option<u64>,
+}
+
 /// The whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rendered {
@@ -90,17 +99,17 @@ impl Renderer<'_> {
         Fragment { text, images }
     }
 
-    /// Renders pieces in their order.
-    pub fn whole(&self, pieces: &[WindowPiece<'_>]) -> Rendered {
+    /// Renders pieces in their order; a request that names its model can be sent.
+    pub fn whole(&self, pieces: &[WindowPiece<'_>], call: Option<ModelCall<'_>>) -> Rendered {
         match self.rendering {
             Rendering::Prompt => {
                 let fragments = pieces.iter().map(|piece| prompt::fragment(self.fence, piece.item, &piece.content));
                 let losses = Losses::default();
                 Rendered { bytes: fragments.collect::<String>().into_bytes(), losses }
             }
-            Rendering::Anthropic => messages::anthropic(self, pieces),
-            Rendering::OpenaiChat => messages::openai_chat(self, pieces),
-            Rendering::OpenaiResponses => messages::openai_responses(self, pieces),
+            Rendering::Anthropic => messages::anthropic(self, pieces, call),
+            Rendering::OpenaiChat => messages::openai_chat(self, pieces, call),
+            Rendering::OpenaiResponses => messages::openai_responses(self, pieces, call),
             Rendering::ClaudeCode | Rendering::Codex | Rendering::Gemini | Rendering::Pi => {
                 messages::transcript(self, pieces)
             }

@@ -120,7 +120,7 @@ impl Contexture {
 
     /// Assembles what nothing secret is left in but what files hold.
     async fn assemble_masked(&self, request: &Assemble, guard: &Arc<SecretGuard>) -> Result<AssembledContext> {
-        let tokens = counter(&request.recipe.counter).map_err(AssemblyProblem::Counter)?;
+        let tokens = counter(request.recipe.token_counter()).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
         let GatheredInputs { inputs, mut prepared, gaps, found } = self.gather_inputs(request, &counts, guard).await?;
         let frozen = prepared.to_json(&inputs);

@@ -75,3 +75,47 @@ pub fn assert_openai_responses(request: &[u8]) {
     }
     assert!(open.is_empty());
 }
+
+/// Asserts that Anthropic's API takes a body as it is: it names a model and how long the answer may be, and has every tool
+/// that was called.
+pub fn assert_sendable_to_anthropic(request: &[u8]) {
+    assert_anthropic(request);
+    let body: Value = serde_json::from_slice(request).unwrap();
+    assert!(names_model(&body) && body["max_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{body}");
+    let messages = body["messages"].as_array().unwrap();
+    assert!(!messages.is_empty());
+    let tools: HashSet<&str> =
+        body["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+    for call in blocks.filter(|block| block["type"] == "tool_use") {
+        assert!(tools.contains(call["name"].as_str().unwrap()), "{call} has no tool");
+    }
+    let fields = ["model", "max_tokens", "tools", "tool_choice", "system", "messages"];
+    assert_no_other(&body, &fields);
+}
+
+/// Asserts that OpenAI's Chat Completions take a body as it is.
+pub fn assert_sendable_to_openai_chat(request: &[u8]) {
+    assert_openai_chat(request);
+    let body: Value = serde_json::from_slice(request).unwrap();
+    assert!(names_model(&body) && !body["messages"].as_array().unwrap().is_empty(), "{body}");
+    assert_no_other(&body, &["model", "max_completion_tokens", "messages"]);
+}
+
+/// Asserts that OpenAI's Responses take a body as it is.
+pub fn assert_sendable_to_openai_responses(request: &[u8]) {
+    assert_openai_responses(request);
+    let body: Value = serde_json::from_slice(request).unwrap();
+    assert!(names_model(&body) && !body["input"].as_array().unwrap().is_empty(), "{body}");
+    assert_no_other(&body, &["model", "max_output_tokens", "instructions", "input"]);
+}
+
+fn names_model(body: &Value) -> bool {
+    body["model"].as_str().is_some_and(|model| !model.is_empty())
+}
+
+/// Asserts that there is no field that the API does not know.
+fn assert_no_other(body: &Value, fields: &[&str]) {
+    let other: Vec<_> = body.as_object().unwrap().keys().filter(|name| !fields.contains(&name.as_str())).collect();
+    assert!(other.is_empty(), "{other:?}");
+}

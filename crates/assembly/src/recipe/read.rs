@@ -13,7 +13,7 @@ use super::{
 use crate::{
     counter,
     mistake::{ActualValue, Mistake, MistakeKind},
-    reader::{Fields, Reader, amount, filled, line, text, word},
+    reader::{Fields, Reader, amount, filled, line, positive, text, word},
     standard::{Audience, ContextScope, OverflowStrategy},
 };
 
@@ -111,6 +111,8 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
     let scope = reader.optional(&mut fields, "scope", word).unwrap_or(ContextScope::Turn);
     let counter = reader.optional(&mut fields, "counter", counter_name);
     let targets = targets(reader, &mut fields);
+    let model = reader.optional(&mut fields, "model", line);
+    let max_output = reader.optional(&mut fields, "max_output", positive);
     let overflow = reader.optional(&mut fields, "overflow", overflow).unwrap_or(OverflowStrategy::SummarizeOldest);
     let budget = match fields.take("budget") {
         Some(value) => budget(reader, value, overflow),
@@ -122,7 +124,9 @@ fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option<Recipe> {
         name,
         description,
         scope,
-        counter: counter.unwrap_or("chars4").to_owned(),
+        model,
+        max_output,
+        counter: counter.map(str::to_owned),
         targets,
         budget,
         segments,

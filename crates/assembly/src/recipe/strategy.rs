@@ -64,7 +64,9 @@ pub(super) fn recipe(reader: &mut Reader, document: Value, name: &str) -> Option
         name,
         description,
         scope: ContextScope::Turn,
-        counter: Chars4.name().to_owned(),
+        model: None,
+        max_output: None,
+        counter: Some(Chars4.name().to_owned()),
         targets: vec![TargetSpec { audience: Audience::Model, rendering: Rendering::Prompt }],
         budget: BudgetSpec {
             limits,

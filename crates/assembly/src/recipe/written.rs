@@ -16,7 +16,12 @@ struct Written<'r> {
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'r str,
     scope: ContextScope,
-    counter: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter: Option<&'r str>,
     target: Targets<'r>,
     overflow: OverflowStrategy,
     #[serde(skip_serializing_if = "WrittenBudget::is_empty")]
@@ -64,12 +69,14 @@ impl Recipe {
 
 impl Serialize for Recipe {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { name, description, scope, counter, targets, budget, segments } = self;
+        let Self { name, description, scope, model, max_output, counter, targets, budget, segments } = self;
         Written {
             name,
             description,
             scope: *scope,
-            counter,
+            model: model.as_deref(),
+            max_output: *max_output,
+            counter: counter.as_deref(),
             target: match targets.as_slice() {
                 [one] => Targets::One(one),
                 several => Targets::Several(several),

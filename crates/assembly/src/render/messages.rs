@@ -1,11 +1,13 @@
 //! Messages of the APIs, and transcripts of runtimes.
 
+use std::{borrow::Cow, collections::BTreeSet};
+
 use contexture_core::Format;
 use contexture_formats::{Dialogue, EncodedDialogue, Target, dialogue::Losses, encoder};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Rendered, Renderer, WindowPiece};
+use super::{ModelCall, Rendered, Renderer, WindowPiece};
 use crate::{
     item::{Item, ItemContent, Voice},
     recipe::{Rendering, Stability},
@@ -24,15 +26,26 @@ pub(super) fn fragment(renderer: &Renderer<'_>, item: Option<&Item>, content: &I
     array.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).map_or_else(|| array.clone(), str::to_owned)
 }
 
+/// What the answer may have where nobody says: the API wants a number.
+const DEFAULT_MAX_OUTPUT: u64 = 8192;
+
 #[derive(Serialize)]
 struct AnthropicRequest<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Value>,
     messages: Vec<&'r RawValue>,
 }
 
 /// Renders what the API of Anthropic takes: instructions apart, and marks up to where its cache may keep everything.
-pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
+pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>], call: Option<ModelCall<'_>>) -> Rendered {
     let mut dialogue = renderer.dialogue(pieces);
     let mut system: Vec<Value> = dialogue.system.drain(..).map(|text| json!({"type": "text", "text": text})).collect();
     if let Some(last) = system.last_mut() {
@@ -47,8 +60,41 @@ pub(super) fn anthropic(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> 
         }
         messages[message] = serde_json::value::to_raw_value(&marked).expect("a message has text keys");
     }
-    let request = AnthropicRequest { system, messages: messages.iter().map(AsRef::as_ref).collect() };
+    let tools = if call.is_some() { called_tools(&messages) } else { Vec::new() };
+    let request = AnthropicRequest {
+        model: call.map(|call| call.model),
+        max_tokens: call.map(|call| call.max_output.unwrap_or(DEFAULT_MAX_OUTPUT)),
+        tool_choice: (!tools.is_empty()).then(|| json!({"type": "none"})),
+        tools,
+        system,
+        messages: messages.iter().map(AsRef::as_ref).collect(),
+    };
     rendered(&request, &dialogue, &losses)
+}
+
+/// Describes the tools that a conversation has calls of: the API refuses calls of tools that a request does not have. None
+/// of them may be called again, because nobody is there to run them.
+fn called_tools(messages: &[Box<RawValue>]) -> Vec<Value> {
+    #[derive(Deserialize)]
+    struct Message<'m> {
+        #[serde(borrow)]
+        content: Vec<Block<'m>>,
+    }
+    #[derive(Deserialize)]
+    struct Block<'m> {
+        #[serde(rename = "type", borrow)]
+        kind: Cow<'m, str>,
+        #[serde(default, borrow)]
+        name: Option<Cow<'m, str>>,
+    }
+    let mut names = BTreeSet::new();
+    for message in messages {
+        let Ok(Message { content }) = serde_json::from_str::<Message<'_>>(message.get()) else { continue };
+        let called = content.into_iter().filter(|block| block.kind == "tool_use");
+        names.extend(called.filter_map(|block| Some(block.name?.into_owned())));
+    }
+    let tool = |name: String| json!({"name": name, "description": "Was called in this conversation.", "input_schema": {"type": "object"}});
+    names.into_iter().map(tool).collect()
 }
 
 /// Returns where the lasting segments end: the message, and the block in it.
@@ -75,28 +121,55 @@ fn mark(block: &mut Value) {
 }
 
 #[derive(Serialize)]
-struct ChatRequest {
+struct ChatRequest<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u64>,
     messages: Box<RawValue>,
 }
 
-pub(super) fn openai_chat(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
+pub(super) fn openai_chat(
+    renderer: &Renderer<'_>,
+    pieces: &[WindowPiece<'_>],
+    call: Option<ModelCall<'_>>,
+) -> Rendered {
     let dialogue = renderer.dialogue(pieces);
     let encoded = encode(renderer, &dialogue);
-    rendered(&ChatRequest { messages: raw(encoded.bytes) }, &dialogue, &encoded.losses)
+    let request = ChatRequest {
+        model: call.map(|call| call.model),
+        max_completion_tokens: call.and_then(|call| call.max_output),
+        messages: raw(encoded.bytes),
+    };
+    rendered(&request, &dialogue, &encoded.losses)
 }
 
 #[derive(Serialize)]
-struct ResponsesRequest {
+struct ResponsesRequest<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     instructions: String,
     input: Box<RawValue>,
 }
 
-pub(super) fn openai_responses(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {
+pub(super) fn openai_responses(
+    renderer: &Renderer<'_>,
+    pieces: &[WindowPiece<'_>],
+    call: Option<ModelCall<'_>>,
+) -> Rendered {
     let mut dialogue = renderer.dialogue(pieces);
     let instructions = std::mem::take(&mut dialogue.system).join("\n\n");
     let encoded = encode(renderer, &dialogue);
-    rendered(&ResponsesRequest { instructions, input: raw(encoded.bytes) }, &dialogue, &encoded.losses)
+    let request = ResponsesRequest {
+        model: call.map(|call| call.model),
+        max_output_tokens: call.and_then(|call| call.max_output),
+        instructions,
+        input: raw(encoded.bytes),
+    };
+    rendered(&request, &dialogue, &encoded.losses)
 }
 
 pub(super) fn transcript(renderer: &Renderer<'_>, pieces: &[WindowPiece<'_>]) -> Rendered {

@@ -4,11 +4,14 @@ use contexture_assembly::{
     Chars4, Item, ItemContent, Priority, RunPart, TokenCounts,
     envelope::{Fate, Inputs},
     pipeline::{self, AssembledTarget, PreparedItems},
-    recipe::{BudgetLimits, OVERFLOW_STRATEGIES, Rendering},
+    recipe::{BudgetLimits, OVERFLOW_STRATEGIES, Recipe, Rendering},
     standard::OverflowStrategy,
 };
 use contexture_core::{BlobSource, Entry, EntryPart, Role, ToolInput};
-use contexture_testkit::requests::{assert_anthropic, assert_openai_chat, assert_openai_responses};
+use contexture_testkit::requests::{
+    assert_anthropic, assert_openai_chat, assert_openai_responses, assert_sendable_to_anthropic,
+    assert_sendable_to_openai_chat, assert_sendable_to_openai_responses,
+};
 use proptest::prelude::*;
 
 use crate::sample::{self, inputs, item, one, recipe, system, target, text, trigger, turn};
@@ -141,6 +144,13 @@ proptest! {
             });
         }
         let request = |rendering| one(&inputs(recipe(vec![target(rendering)], Some(max)), items.clone())).bytes;
+        let sendable = |rendering| {
+            let recipe = Recipe { model: Some("m".into()), ..recipe(vec![target(rendering)], Some(max)) };
+            one(&inputs(recipe, items.clone())).bytes
+        };
+        assert_sendable_to_anthropic(&sendable(Rendering::Anthropic));
+        assert_sendable_to_openai_chat(&sendable(Rendering::OpenaiChat));
+        assert_sendable_to_openai_responses(&sendable(Rendering::OpenaiResponses));
         assert_anthropic(&request(Rendering::Anthropic));
         assert_openai_chat(&request(Rendering::OpenaiChat));
         assert_openai_responses(&request(Rendering::OpenaiResponses));

@@ -46,7 +46,9 @@ pub(crate) fn recipe(targets: Vec<TargetSpec>, max_tokens: Option<u64>) -> Recip
         name: "sample".into(),
         description: String::new(),
         scope: ContextScope::Turn,
-        counter: "chars4".into(),
+        model: None,
+        max_output: None,
+        counter: Some("chars4".into()),
         targets,
         budget: BudgetSpec {
             limits: BudgetLimits { max_tokens, ..BudgetLimits::default() },

@@ -81,18 +81,11 @@ fn input() -> impl Strategy<Value = SourceInput> {
 fn source(input: impl Strategy<Value = SourceInput>) -> impl Strategy<Value = SourceSpec> {
     let about =
         (option::of(one_of(ContextKind::ALL)), option::of(line()), option::of(target_list()), option::of(line()));
-    let about = (about, option::of(line()));
-    (input, one_of(Priority::ALL), about).prop_map(
-        |(input, priority, ((kind, title, visibility, trust), sensitivity))| SourceSpec {
-            input,
-            priority,
-            kind,
-            title,
-            visibility,
-            trust,
-            sensitivity,
-        },
-    )
+    (input, one_of(Priority::ALL), about).prop_map(|(input, priority, (kind, title, visibility, trust))| {
+        // More strategies here would not fit on the stack of a test.
+        let sensitivity = trust.clone();
+        SourceSpec { input, priority, kind, title, visibility, trust, sensitivity }
+    })
 }
 
 fn segment(stability: Stability) -> impl Strategy<Value = SegmentSpec> {
@@ -175,18 +168,20 @@ prop_compose! {
         name in name(),
         description in any::<String>(),
         scope in one_of(ContextScope::ALL),
-        counter in sample::select(counters().iter().map(|counter| counter.name()).collect::<Vec<_>>()),
+        counter in option::of(sample::select(counters().iter().map(|counter| counter.name()).collect::<Vec<_>>())),
         targets in collection::btree_set((one_of(Audience::ALL), one_of(Rendering::ALL)), 1..4),
         limits in limits(),
         own in collection::btree_map(one_of(Audience::ALL), limits(), 0..3),
         overflow in sample::select(&OVERFLOW_STRATEGIES[..]),
         required in one_of(RequiredOverflow::ALL),
-        max_search_ms in option::of(number()),
         segments in good_segments().prop_filter("no messages twice", |segments| !repeats_messages(segments)),
     ) -> Recipe {
         let targets = targets.into_iter().map(|(audience, rendering)| TargetSpec { audience, rendering }).collect();
+        // More strategies here would not fit on the stack of a test.
+        let (model, max_search_ms) = (counter.map(str::to_uppercase), limits.max_bytes);
+        let max_output = limits.max_items.filter(|number| *number > 0);
         let budget = BudgetSpec { limits, targets: own, overflow, required, max_search_ms };
-        Recipe { name, description, scope, counter: counter.to_owned(), targets, budget, segments }
+        Recipe { name, description, scope, model, max_output, counter: counter.map(str::to_owned), targets, budget, segments }
     }
 }
 

@@ -35,8 +35,10 @@ fn unknown_fields_are_asked_for_by_their_likely_names() {
     );
     assert_refused(
         &with_head("maxTokens = 3"),
-        &["maxTokens: nothing is known by this name; name, description, scope, counter, target, overflow, budget and \
-           segments are"],
+        &[
+            "maxTokens: nothing is known by this name; name, description, scope, counter, target, model, max_output, overflow, budget and \
+           segments are",
+        ],
     );
     assert_refused(
         &with_head(
@@ -55,12 +57,13 @@ fn unknown_fields_are_asked_for_by_their_likely_names() {
     assert_refused(
         &with_source("source = \"history\"\nlimit = 5"),
         &["segments[0].sources[0].limit: nothing is known by this name; source, beyond_compaction, thinking, \
-           max_turns, priority, kind, title, visibility and trust are"],
+           max_turns, priority, kind, title, visibility, trust and \
+           sensitivity are"],
     );
     assert_refused(
         &with_head("\"a b\\u0007\" = 1\nnme = \"x\""),
         &[
-            "\"a b\\u{7}\": nothing is known by this name; name, description, scope, counter, target, overflow, budget \
+            "\"a b\\u{7}\": nothing is known by this name; name, description, scope, counter, target, model, max_output, overflow, budget \
          and segments are",
             "nme: nothing is known by this name; did you mean `name`?",
         ],

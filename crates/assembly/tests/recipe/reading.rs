@@ -15,6 +15,8 @@ const FULL: &str = r#"
 name = "resume"
 description = "Goes on."
 counter = "claude-estimate"
+model = "claude-opus-4-7"
+max_output = 4_000
 scope = "session"
 target = ["anthropic", "reviewer"]
 overflow = "reject"
@@ -60,7 +62,9 @@ fn full() -> Recipe {
         name: "resume".to_owned(),
         description: "Goes on.".to_owned(),
         scope: ContextScope::Session,
-        counter: "claude-estimate".to_owned(),
+        model: Some("claude-opus-4-7".to_owned()),
+        max_output: Some(4_000),
+        counter: Some("claude-estimate".to_owned()),
         targets: vec![
             TargetSpec { audience: Audience::Model, rendering: Rendering::Anthropic },
             TargetSpec { audience: Audience::Reviewer, rendering: Rendering::Prompt },
@@ -121,7 +125,6 @@ fn little_needs_to_be_said() {
         recipe.to_toml().unwrap(),
         "name = \"file\"\n\
          scope = \"turn\"\n\
-         counter = \"chars4\"\n\
          target = \"model:prompt\"\n\
          overflow = \"summarize_oldest\"\n\
          \n\
@@ -209,7 +212,7 @@ fn times_may_be_those_of_toml() {
 fn the_digest_is_that_of_the_canonical_json() {
     let recipe = read(Syntax::Toml, "segments = [{ name = \"all\", sources = [{ source = \"trigger\" }] }]");
     let json = concat!(
-        r#"{"counter":"chars4","name":"file","overflow":"summarize_oldest","scope":"turn","segments":[{"name":"all","#,
+        r#"{"name":"file","overflow":"summarize_oldest","scope":"turn","segments":[{"name":"all","#,
         r#""sources":[{"priority":"required","source":"trigger"}],"stability":"volatile"}],"target":"model:prompt"}"#
     );
     assert_eq!(recipe.digest(), contexture_core::ArtifactId::of(json.as_bytes()));
@@ -232,5 +235,23 @@ fn the_recipes_that_come_with_the_program_are_good() {
         assert_eq!(read(Syntax::Toml, &recipe.to_toml().unwrap()), recipe);
         let last = recipe.segments.last().and_then(|segment| segment.sources.last());
         assert_eq!(last.map(|source| source.input.kind()), Some(SourceKind::Trigger), "{}", built_in.name);
+    }
+}
+
+#[test]
+fn tokens_are_counted_as_the_target_counts_them_where_the_recipe_does_not_say() {
+    let counter = |head: &str| {
+        let recipe = format!("{head}\n[[segments]]\nname = \"now\"\n[[segments.sources]]\nsource = \"trigger\"\n");
+        read(Syntax::Toml, &recipe).token_counter().to_owned()
+    };
+    assert_eq!(counter(""), "chars4");
+    assert_eq!(counter("target = \"anthropic\""), "claude-estimate");
+    assert_eq!(counter("target = \"openai-chat\""), "o200k");
+    assert_eq!(counter("target = \"openai-responses\""), "o200k");
+    assert_eq!(counter("target = \"codex\""), "o200k");
+    assert_eq!(counter("target = [\"reviewer\", \"anthropic\"]"), "claude-estimate", "the model's is what is limited");
+    assert_eq!(counter("target = \"openai-chat\"\ncounter = \"cl100k\""), "cl100k");
+    for built_in in built_in() {
+        assert_eq!(built_in.recipe().counter, None, "{}", built_in.name);
     }
 }

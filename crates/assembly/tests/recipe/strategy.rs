@@ -54,6 +54,7 @@ overflow = "summarize_low_priority"
 [budget]
 max_tokens = 20000
 max_chars = 500000
+required = "include"
 
 [[segments]]
 name = "instructions"

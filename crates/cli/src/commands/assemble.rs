@@ -6,7 +6,7 @@ use std::{ffi::OsStr, path::PathBuf};
 
 use clap::{
     Arg, Args, Command,
-    builder::{PossibleValue, StringValueParser, TypedValueParser},
+    builder::{NonEmptyStringValueParser, PossibleValue, StringValueParser, TypedValueParser},
 };
 use contexture::{
     AssembledContext, Contexture, GivenItems, Reference, TriggerMessage,
@@ -36,6 +36,8 @@ const EXAMPLES: &str = r#"Examples:
       the conversation of `main` as a request for Anthropic's API, under the recipe's budget
   ctx assemble resume --head main --max-tokens 20000 --target openai-chat -o request.json
       the same for OpenAI's API, under another budget
+  ctx assemble resume --head main --trigger "Go on." --model claude-opus-4-7 --max-output 8000 > request.json
+      a request that can be sent: curl -d @request.json with your key does it
   ctx assemble prompt --items notes.json --file src/main.rs --trigger - < question.txt
       a prompt of notes, a file and a question
   ctx envelope why last ctx-8d3f
@@ -93,6 +95,12 @@ pub(crate) struct Assemble {
     /// Takes the place of the recipe's budget
     #[arg(long, value_name = "N", conflicts_with = "packs", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     max_tokens: Option<u64>,
+    /// The model to name in a request, which can be sent as it is then
+    #[arg(long, value_name = "M", conflicts_with = "packs", value_parser = NonEmptyStringValueParser::new())]
+    model: Option<String>,
+    /// Tokens that the answer may have, which the budget keeps for it
+    #[arg(long, value_name = "N", conflicts_with = "packs", value_parser = clap::value_parser!(u64).range(1..1 << 53))]
+    max_output: Option<u64>,
     /// What the assembly continues, if not the head and the recipe tell
     #[arg(long, value_name = "S", conflicts_with = "packs")]
     stream: Option<Stream>,
@@ -105,7 +113,7 @@ pub(crate) struct Assemble {
     /// Packs to choose from, as JSON, instead of a recipe
     #[arg(long, value_name = "FILE", value_parser = Input::parser(), conflicts_with = "recipe")]
     packs: Option<Input>,
-    /// How tokens are counted, if not as the recipe says
+    /// How tokens are counted, if not as the recipe says or as fits the target
     #[arg(long, value_name = "NAME", value_parser = CounterName)]
     counter: Option<&'static dyn TokenCounter>,
 }
@@ -150,8 +158,23 @@ impl Assemble {
                 }
             }
         }
+        if let Some(model) = &self.model {
+            recipe.model = Some(model.clone());
+        }
+        if let Some(max_output) = self.max_output {
+            recipe.max_output = Some(max_output);
+            // What is kept for the answer is what it may have.
+            if recipe.budget.limits.max_tokens.is_some() {
+                recipe.budget.limits.reserved_tokens = Some(max_output);
+                recipe.budget.targets.values_mut().for_each(|limits| limits.reserved_tokens = None);
+            }
+        }
+        let is_named = self.model.is_some() || self.max_output.is_some();
+        for target in recipe.targets.iter().filter(|target| is_named && !target.rendering.is_request()) {
+            output.status(format_args!("{target} is no request, so it names no model."));
+        }
         if let Some(counter) = self.counter {
-            counter.name().clone_into(&mut recipe.counter);
+            recipe.counter = Some(counter.name().to_owned());
         }
         Ok((provenance, recipe))
     }

@@ -2,11 +2,17 @@
 
 use std::{
     fs::{self, File},
+    io::{Read as _, Write as _},
+    net::TcpStream,
     path::Path,
 };
 
+use contexture_testkit::{
+    model_server::{Api, ConversationMessage, MessageRole, ModelServer, ScriptStep, Utterance},
+    requests::{assert_sendable_to_anthropic, assert_sendable_to_openai_chat, assert_sendable_to_openai_responses},
+};
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::harness::User;
 
@@ -179,4 +185,95 @@ fn every_mistake_in_packs_is_named_by_its_place() {
 
     For more information, try '--help'.
     ");
+}
+
+/// Sends a body as it is and returns the answer.
+fn post(server: &ModelServer, path: &str, body: &str) -> Value {
+    let address = server.url().replace("http://", "");
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}", body.len());
+    write!(stream, "{head}\r\n\r\n{body}").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{response}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn a_request_that_names_its_model_can_be_sent() {
+    let user = User::new();
+    let said = json!([
+        {"role": "user", "content": "Which colour?"},
+        {"role": "assistant", "content": [
+            {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "1", "name": "look", "input": {"at": "door"}},
+        ]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "green"}]},
+        {"role": "assistant", "content": "It is green."},
+    ]);
+    user.file("turn.json", said.to_string());
+    user.run(&["checkpoint", "turn.json", "--format", "anthropic-messages-v1", "--head", "main"]);
+    let say = |role, what| ConversationMessage { role, what };
+    let expected = [
+        say(MessageRole::User, Utterance::Text("Which colour?".to_owned())),
+        say(MessageRole::Assistant, Utterance::Text("I look.".to_owned())),
+        say(MessageRole::Assistant, Utterance::Call { name: "look".to_owned(), input: json!({"at": "door"}) }),
+        say(MessageRole::User, Utterance::Outcome("green".to_owned())),
+        say(MessageRole::Assistant, Utterance::Text("It is green.".to_owned())),
+        say(MessageRole::User, Utterance::Text("And the window?".to_owned())),
+    ];
+    let server = ModelServer::start();
+    let apis: [(&str, &str, Api, fn(&[u8]), &str); 3] = [
+        ("anthropic", "/v1/messages", Api::Messages, assert_sendable_to_anthropic, "/max_tokens"),
+        ("openai-chat", "/v1/chat/completions", Api::Chat, assert_sendable_to_openai_chat, "/max_completion_tokens"),
+        (
+            "openai-responses",
+            "/v1/responses",
+            Api::Responses,
+            assert_sendable_to_openai_responses,
+            "/max_output_tokens",
+        ),
+    ];
+    for (target, path, api, is_sendable, max_output) in apis {
+        server.script([ScriptStep::new().text("Blue.")]);
+        let asked = ["assemble", "prompt", "--head", "main", "--trigger", "And the window?", "--target", target];
+        let ran =
+            user.run(&[&asked[..], &["--model", "scripted", "--max-output", "500", "-o", "request.json"]].concat());
+        assert_eq!(ran.code, 0, "{ran}");
+        let body = fs::read_to_string(user.path("request.json")).unwrap();
+        is_sendable(body.as_bytes());
+        let request: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(request.pointer(max_output), Some(&json!(500)), "{request}");
+        let answer = post(&server, path, &body);
+        if target != "openai-responses" {
+            // Responses without tools are taken for what a client asks for itself.
+            assert!(answer.to_string().contains("Blue."), "{answer}");
+        }
+        let sent = server.requests().pop().unwrap();
+        assert_eq!((sent.api(), sent.model(), sent.conversation()), (api, "scripted", expected.to_vec()));
+        let shown = user.run(&["envelope", "show", "last"]);
+        assert!(shown.stdout.contains("500 kept for the answer"), "{shown}");
+        assert_eq!(user.run(&["envelope", "replay", "last"]).code, 0);
+    }
+    let ran = user.run(&["assemble", "prompt", "--head", "main", "--model", "scripted"]);
+    assert!(ran.stderr.contains("model:prompt is no request, so it names no model."), "{ran}");
+    let ran = user.run(&["assemble", "prompt", "--head", "main", "--target", "anthropic"]);
+    assert!(!ran.stdout.contains("\"model\""), "somebody adds it: {ran}");
+}
+
+#[test]
+fn another_target_has_the_whole_budget_too() {
+    let user = User::new();
+    user.file("items.json", json!([{"content": "plain words of a note ".repeat(20)}]).to_string());
+    let counter = |target: &str| {
+        let ran =
+            user.run(&["assemble", "resume", "--items", "items.json", "--trigger", "x", "--target", target, "-o", "r"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        ran.stdout
+    };
+    assert!(counter("anthropic").contains("by claude-estimate"));
+    assert!(counter("openai-chat").contains("by o200k"));
+    assert!(counter("prompt").contains("by chars4"));
 }

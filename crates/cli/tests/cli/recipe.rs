@@ -35,14 +35,14 @@ fn run_in(user: &User, directory: &str, arguments: &[&str]) -> Ran {
 fn recipes_that_come_with_the_program_are_listed_and_good() {
     let user = User::new();
     assert_snapshot!(user.run(&["recipe", "list"]), @"
-    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
-    review  built in  art-8fc36fd6e7  Reviews work: the files and what led to them, with much room for the answer.
+    prompt  built in  art-8fcc54372e  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  built in  art-d54a6c2eb8  Goes on with a coding session where it was left.
+    review  built in  art-32a6dcddef  Reviews work: the files and what led to them, with much room for the answer.
     ");
     assert_snapshot!(user.run(&["recipe", "check", "prompt", "resume", "review"]), @"
-    prompt: good (prompt, 3 segments, 4 sources, art-ea1c2da8a6)
-    resume: good (resume, 3 segments, 8 sources, art-448cedc967)
-    review: good (review, 3 segments, 7 sources, art-8fc36fd6e7)
+    prompt: good (prompt, 3 segments, 4 sources, art-8fcc54372e)
+    resume: good (resume, 3 segments, 8 sources, art-d54a6c2eb8)
+    review: good (review, 3 segments, 7 sources, art-32a6dcddef)
     ");
 }
 
@@ -61,34 +61,34 @@ fn the_nearest_recipe_of_a_name_counts() {
         (".config/contexture/recipes/review.toml", "x"),
     ]);
     assert_snapshot!(run_in(&user, "work/sub", &["recipe", "list"]), @"
-    far  ../.ctx/recipes/far.toml (not trusted)  art-5e562619ca  My own.
+    far  ../.ctx/recipes/far.toml (not trusted)  art-e6037ed2c3  My own.
     far  ~/.config/contexture/recipes/far.toml  not good: it is not TOML
-    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  .ctx/recipes/resume.toml (not trusted)  art-13001a88bf  My own.
+    prompt  built in  art-8fcc54372e  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  .ctx/recipes/resume.toml (not trusted)  art-43be5a52d6  My own.
     resume  ../.ctx/recipes/resume.json (not trusted)  not good: it has 1 mistake
-    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
+    resume  built in  art-d54a6c2eb8  Goes on with a coding session where it was left.
     review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
     ");
     for recipe in [".ctx/recipes/resume.toml", "../.ctx/recipes/far.toml"] {
         run_in(&user, "work/sub", &["trust", "--yes", recipe]);
     }
     assert_snapshot!(run_in(&user, "work/sub", &["recipe", "list"]), @"
-    far  ../.ctx/recipes/far.toml (trusted)  art-5e562619ca  My own.
-    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  .ctx/recipes/resume.toml (trusted)  art-13001a88bf  My own.
+    far  ../.ctx/recipes/far.toml (trusted)  art-e6037ed2c3  My own.
+    prompt  built in  art-8fcc54372e  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  .ctx/recipes/resume.toml (trusted)  art-43be5a52d6  My own.
     review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
     ");
     // The repository ends the search, and without one there is only the directory itself.
     assert_snapshot!(run_in(&user, "elsewhere", &["recipe", "list"]), @"
     far  ~/.config/contexture/recipes/far.toml  not good: it is not TOML
-    prompt  built in  art-ea1c2da8a6  A plain prompt: instructions, the conversation, given items, and the question.
-    resume  built in  art-448cedc967  Goes on with a coding session where it was left.
+    prompt  built in  art-8fcc54372e  A plain prompt: instructions, the conversation, given items, and the question.
+    resume  built in  art-d54a6c2eb8  Goes on with a coding session where it was left.
     review  ~/.config/contexture/recipes/review.toml  not good: it is not TOML
     ");
     let listed = run_in(&user, "work/sub", &["recipe", "list", "--json"]).stdout;
     assert_snapshot!(listed.lines().take(2).collect::<Vec<_>>().join("\n"), @r#"
-    {"schema":"contexture/1","name":"far","origin":"project","path":"../.ctx/recipes/far.toml","trust":"trusted","description":"My own.","digest":"art-5e562619cade9911f02edae3e7a2774f38a019b926cdac93ab415d179a8dc3a6"}
-    {"schema":"contexture/1","name":"prompt","origin":"built-in","description":"A plain prompt: instructions, the conversation, given items, and the question.","digest":"art-ea1c2da8a68fd93b5f003be88e5d0cbc0a58025b3f2c02018151890c85748570"}
+    {"schema":"contexture/1","name":"far","origin":"project","path":"../.ctx/recipes/far.toml","trust":"trusted","description":"My own.","digest":"art-e6037ed2c3ea11a78e2a719dc244e60a506b1722bed889906ddd33221d2c9730"}
+    {"schema":"contexture/1","name":"prompt","origin":"built-in","description":"A plain prompt: instructions, the conversation, given items, and the question.","digest":"art-8fcc54372e16d4f18fddb4e048223f99cd95f6af30030b3120a47527e3481ef8"}
     "#);
 }
 
@@ -113,7 +113,6 @@ fn a_recipe_is_shown_with_all_that_holds_in_it() {
     name = "mine"
     description = "My own."
     scope = "turn"
-    counter = "chars4"
     target = "model:prompt"
     overflow = "summarize_oldest"
 
@@ -179,7 +178,7 @@ fn every_mistake_of_every_file_is_a_line() {
     let all = ["recipe", "check", "good.toml", "bad.toml", "torn.toml", "torn.json"];
     assert_snapshot!(user.run(&all), @r#"
     [exit 1]
-    good.toml: good (good, 1 segment, 1 source, art-1d9d5c3d0b, named by its path, not trusted)
+    good.toml: good (good, 1 segment, 1 source, art-c9b1e2c988, named by its path, not trusted)
     bad.toml:segments[0].sources[0].source: "histroy" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?
     bad.toml:scop: nothing is known by this name; did you mean `scope`?
     torn.toml:2:11: it is not TOML: string values must be quoted, expected literal string
@@ -213,7 +212,7 @@ fn what_is_no_recipe_is_refused_in_words() {
     [stderr]
     error: cannot take bad.toml as a recipe
       because: segments: it needs at least one
-      because: maxx: nothing is known by this name; name, description, scope, counter, target, overflow, budget and segments are
+      because: maxx: nothing is known by this name; name, description, scope, counter, target, model, max_output, overflow, budget and segments are
       hint: `ctx recipe --help` shows what a recipe looks like
     ");
     assert_snapshot!(user.run(&["recipe", "show", "resum"]), @r#"
@@ -285,7 +284,7 @@ fn the_recipe_in_the_help_is_good() {
     let user = User::new();
     let help = user.done(&["recipe", "--help"]);
     let recipe = help.split("A recipe in TOML:").nth(1).and_then(|rest| rest.split("Sources are").next()).unwrap();
-    assert_snapshot!(user.pipe(recipe, &["recipe", "check", "-"]), @"standard input: good (fix, 3 segments, 4 sources, art-96f9784c7c)");
+    assert_snapshot!(user.pipe(recipe, &["recipe", "check", "-"]), @"standard input: good (fix, 3 segments, 4 sources, art-1f207158ac)");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn in_project(user: &User, arguments: &[&str]) -> Ran {
 fn what_is_to_be_trusted_is_shown_first() {
     let user = with_project();
     assert_snapshot!(in_project(&user, &["trust", "--dry-run"]), @"
-    .ctx/recipes/fix.toml  art-c23b4411c8  new
+    .ctx/recipes/fix.toml  art-ef4d83ec55  new
       Fixes a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md
@@ -56,14 +56,14 @@ fn what_is_to_be_trusted_is_shown_first() {
     Passed over: cannot take .ctx/recipes/torn.toml as a recipe: it is not TOML: string values must be quoted, expected literal string at line 1 column 7.
     ");
     assert_snapshot!(in_project(&user, &["trust", "--dry-run", "--json", "sub"]), @r#"
-    {"schema":"contexture/1","project":"~/project","path":"sub/.ctx/recipes/deep.toml","digest":"art-d9e1753756f56047199b4cb7ab4d448be802cf39516f350b096959efd7f99909","state":"new","description":"Fixes a bug.","files":["AGENTS.md","CLAUDE.md","README.md","docs/errors.md"]}
-    {"schema":"contexture/1","project":"~/project","path":".ctx/recipes/fix.toml","digest":"art-c23b4411c88c399bd71e3e4aeff6bc741930906aa395162d7d4d07b3a5488425","state":"new","description":"Fixes a bug.","files":["AGENTS.md","CLAUDE.md","README.md","docs/errors.md"]}
+    {"schema":"contexture/1","project":"~/project","path":"sub/.ctx/recipes/deep.toml","digest":"art-bded4ef7e5ba21a5a8080aeff216bde224adca34b5a289894c25a25aa5adcb02","state":"new","description":"Fixes a bug.","files":["AGENTS.md","CLAUDE.md","README.md","docs/errors.md"]}
+    {"schema":"contexture/1","project":"~/project","path":".ctx/recipes/fix.toml","digest":"art-ef4d83ec55777f092f508caa6ff9b191d0ac09cf8918830c8b3fc935c7cc4156","state":"new","description":"Fixes a bug.","files":["AGENTS.md","CLAUDE.md","README.md","docs/errors.md"]}
     [stderr]
     Passed over: cannot take ../.ctx/recipes/torn.toml as a recipe: it is not TOML: string values must be quoted, expected literal string at line 1 column 7.
     "#);
     assert_snapshot!(in_project(&user, &["trust"]), @"
     [exit 2]
-    .ctx/recipes/fix.toml  art-c23b4411c8  new
+    .ctx/recipes/fix.toml  art-ef4d83ec55  new
       Fixes a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md
@@ -81,13 +81,13 @@ fn what_is_to_be_trusted_is_shown_first() {
 fn trust_is_listed_as_it_stands_and_taken_back() {
     let user = with_project();
     assert_snapshot!(in_project(&user, &["trust", "--yes", "--quiet", "sub"]), @"
-    sub/.ctx/recipes/deep.toml  art-d9e1753756  new
+    sub/.ctx/recipes/deep.toml  art-bded4ef7e5  new
       Fixes a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md
       now: files README.md, docs/errors.md
       now: trigger
-    .ctx/recipes/fix.toml  art-c23b4411c8  new
+    .ctx/recipes/fix.toml  art-ef4d83ec55  new
       Fixes a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md
@@ -95,7 +95,7 @@ fn trust_is_listed_as_it_stands_and_taken_back() {
       now: trigger
     ");
     assert_snapshot!(in_project(&user, &["trust", "--yes", ".ctx/recipes/fix.toml"]), @"
-    .ctx/recipes/fix.toml  art-c23b4411c8  trusted
+    .ctx/recipes/fix.toml  art-ef4d83ec55  trusted
       Fixes a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md
@@ -105,21 +105,21 @@ fn trust_is_listed_as_it_stands_and_taken_back() {
     It is trusted already.
     ");
     assert_snapshot!(in_project(&user, &["trust", "--list"]), @"
-    ~/project  .ctx/recipes/fix.toml  art-c23b4411c8  trusted
-    ~/project  sub/.ctx/recipes/deep.toml  art-d9e1753756  trusted
+    ~/project  .ctx/recipes/fix.toml  art-ef4d83ec55  trusted
+    ~/project  sub/.ctx/recipes/deep.toml  art-bded4ef7e5  trusted
     ");
     user.file("project/.ctx/recipes/fix.toml", FIX.replace("Fixes", "Finds"));
     fs::remove_file(user.path("project/sub/.ctx/recipes/deep.toml")).unwrap();
     assert_snapshot!(in_project(&user, &["trust", "--list"]), @"
-    ~/project  .ctx/recipes/fix.toml  art-c23b4411c8  changed
-    ~/project  sub/.ctx/recipes/deep.toml  art-d9e1753756  gone
+    ~/project  .ctx/recipes/fix.toml  art-ef4d83ec55  changed
+    ~/project  sub/.ctx/recipes/deep.toml  art-bded4ef7e5  gone
     ");
     assert_snapshot!(in_project(&user, &["trust", "--list", "--json"]), @r#"
-    {"schema":"contexture/1","project":"~/project","path":".ctx/recipes/fix.toml","digest":"art-c23b4411c88c399bd71e3e4aeff6bc741930906aa395162d7d4d07b3a5488425","state":"changed"}
-    {"schema":"contexture/1","project":"~/project","path":"sub/.ctx/recipes/deep.toml","digest":"art-d9e1753756f56047199b4cb7ab4d448be802cf39516f350b096959efd7f99909","state":"gone"}
+    {"schema":"contexture/1","project":"~/project","path":".ctx/recipes/fix.toml","digest":"art-ef4d83ec55777f092f508caa6ff9b191d0ac09cf8918830c8b3fc935c7cc4156","state":"changed"}
+    {"schema":"contexture/1","project":"~/project","path":"sub/.ctx/recipes/deep.toml","digest":"art-bded4ef7e5ba21a5a8080aeff216bde224adca34b5a289894c25a25aa5adcb02","state":"gone"}
     "#);
     assert_snapshot!(in_project(&user, &["trust", "--dry-run", ".ctx/recipes/fix.toml"]), @"
-    .ctx/recipes/fix.toml  art-d087ae8bdc  changed
+    .ctx/recipes/fix.toml  art-64f0ad70b8  changed
       Finds a bug.
       system: system You fix bugs.
       system: instructions AGENTS.md, CLAUDE.md

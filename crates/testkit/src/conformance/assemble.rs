@@ -394,7 +394,7 @@ pub async fn tokens_are_counted_once<B: Backend>() {
     let store = harness.open().await;
     let commits = chain(&store, 5, 20).await;
     let mut asked = of_commit(commits[4]);
-    asked.recipe.counter = "o200k".into();
+    asked.recipe.counter = Some("o200k".into());
     let first = store.assemble(&asked).await.unwrap();
     assert!(first.texts_counted > 10, "{}", first.texts_counted);
     harness.clock.advance(std::time::Duration::from_secs(1));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    gemini, messages,
+    chat, gemini, messages,
     reply::Reply,
     request::{ConversationMessage, Purpose},
     responses,
@@ -14,6 +14,8 @@ use super::{
 pub enum Api {
     /// Anthropic's Messages: Claude Code and pi.
     Messages,
+    /// OpenAI's Chat Completions.
+    Chat,
     /// OpenAI's Responses: Codex.
     Responses,
     /// Google's `generateContent`: Gemini CLI.
@@ -34,6 +36,7 @@ impl Api {
     pub(super) fn purpose(self, body: &Value) -> Purpose {
         match self {
             Self::Messages => messages::purpose(body),
+            Self::Chat => chat::purpose(body),
             Self::Responses => responses::purpose(body),
             Self::Gemini => gemini::purpose(body),
         }
@@ -43,6 +46,7 @@ impl Api {
     pub(super) fn conversation(self, body: &Value) -> Vec<ConversationMessage> {
         match self {
             Self::Messages => messages::conversation(body),
+            Self::Chat => chat::conversation(body),
             Self::Responses => responses::conversation(body),
             Self::Gemini => gemini::conversation(body),
         }
@@ -52,7 +56,7 @@ impl Api {
     pub(super) fn enclose(self, summary: &str, body: &Value) -> String {
         match self {
             Self::Messages => messages::enclose(summary, body),
-            Self::Responses => summary.to_owned(),
+            Self::Chat | Self::Responses => summary.to_owned(),
             Self::Gemini => gemini::enclose(summary),
         }
     }
@@ -62,6 +66,8 @@ impl Api {
         match (self, transfer) {
             (Self::Messages, Transfer::Whole) => messages::document(reply).to_string(),
             (Self::Messages, Transfer::Stream) => messages::events(reply).iter().map(named_event).collect(),
+            (Self::Chat, Transfer::Whole) => chat::document(reply).to_string(),
+            (Self::Chat, Transfer::Stream) => chat::events(reply),
             (Self::Responses, Transfer::Whole) => responses::document(reply).to_string(),
             (Self::Responses, Transfer::Stream) => responses::events(reply).iter().map(named_event).collect(),
             (Self::Gemini, Transfer::Whole) => gemini::document(reply).to_string(),

@@ -147,6 +147,7 @@ fn routes(desk: Arc<ServerDesk>) -> Router {
     Router::new()
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(messages_tokens))
+        .route("/v1/chat/completions", post(chat))
         .route("/v1/responses", post(responses))
         .route("/v1/models", get(models))
         .route("/v1beta/models/{call}", post(gemini))
@@ -164,6 +165,12 @@ async fn messages(State(desk): State<Arc<ServerDesk>>, uri: Uri, body: String) -
 
 async fn messages_tokens(body: String) -> Response {
     axum::Json(json!({"input_tokens": body.len().div_ceil(4)})).into_response()
+}
+
+async fn chat(State(desk): State<Arc<ServerDesk>>, uri: Uri, body: String) -> Response {
+    let body = parsed(&body);
+    let transfer = if body["stream"] == true { Transfer::Stream } else { Transfer::Whole };
+    desk.answer(ModelRequest::new(Api::Chat, uri.path(), None, body), transfer)
 }
 
 async fn responses(State(desk): State<Arc<ServerDesk>>, uri: Uri, body: String) -> Response {
