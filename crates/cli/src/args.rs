@@ -225,7 +225,7 @@ impl Command {
             }
             Self::Checkpoint(command) => command.run(invocation, output).await,
             Self::Materialize(command) => command.run(invocation, output).await,
-            Self::Resume(command) => command.run(invocation, output).await,
+            Self::Resume(command) => Box::pin(command.run(invocation, output)).await,
             Self::Cat(command) => command.run(invocation, output).await,
             Self::Sessions(command) => command.run(invocation, output).await,
             Self::Log(command) => command.run(invocation, output).await,

@@ -1,6 +1,6 @@
 //! Sessions as people read them in a list.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use anstyle::Style;
 use contexture::{
@@ -142,9 +142,9 @@ fn joined(facts: &[(String, Style)], columns: usize, between: Style) -> String {
             (width, gap) = (0, 0);
         }
         if gap > 0 {
-            text.push_str(&format!("{between}{SEPARATOR}{between:#}"));
+            write!(text, "{between}{SEPARATOR}{between:#}").expect("a string takes all that is written");
         }
-        text.push_str(&format!("{style}{fact}{style:#}"));
+        write!(text, "{style}{fact}{style:#}").expect("a string takes all that is written");
         width += gap + fact.width();
     }
     text

@@ -1,10 +1,10 @@
 //! Turns as people read them in a log.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use contexture::{
     LoggedTurn, TurnOutcome,
-    core::{CommitId, CommitKind, HeadName, Timestamp},
+    core::{CommitId, CommitKind, Count, HeadName, Timestamp},
     wire::HeadsByCommit,
 };
 use unicode_width::UnicodeWidthStr as _;
@@ -45,16 +45,16 @@ impl TurnText<'_> {
                 session.map(|id| id.as_str().chars().take(SESSION_LETTERS).collect()).unwrap_or_default();
             let session = output::first_line(&session).into_owned();
             let gap = " ".repeat(SESSION_LETTERS.saturating_sub(session.width()) + 2);
-            line.push_str(&format!("{faint}{session}{faint:#}{gap}"));
+            write!(line, "{faint}{session}{faint:#}{gap}").expect("a string takes all that is written");
             left = left.saturating_sub(session.width() + gap.width());
         }
         let marks = self.marks(turn);
         if !marks.is_empty() {
             let marks = clip(&format!("({})", marks.join(", ")), left / 2);
-            line.push_str(&format!("{head}{marks}{head:#} "));
+            write!(line, "{head}{marks}{head:#} ").expect("a string takes all that is written");
             left = left.saturating_sub(marks.width() + 1);
         }
-        let request = self.request(turn);
+        let request = Self::request(turn);
         let outcome = told(&turn.outcome, Telling::Brief);
         let room = left.saturating_sub(request.width() + 2).max(left * 2 / 5);
         if outcome.is_empty() || room < LEAST_OUTCOME {
@@ -73,18 +73,22 @@ impl TurnText<'_> {
         let mut title = format!("{id}{}{id:#}", last.id.short());
         match last.commit.kind {
             CommitKind::Delta => {}
-            CommitKind::Compaction => title.push_str(&format!(" {compaction}compaction{compaction:#}")),
-            CommitKind::Snapshot => title.push_str(&format!(" {snapshot}snapshot{snapshot:#}")),
+            CommitKind::Compaction => {
+                write!(title, " {compaction}compaction{compaction:#}").expect("a string takes all that is written");
+            }
+            CommitKind::Snapshot => {
+                write!(title, " {snapshot}snapshot{snapshot:#}").expect("a string takes all that is written");
+            }
         }
         let heads = self.labels.of(&last.id);
         if !heads.is_empty() {
             let names: Vec<_> = heads.iter().map(|name| format!("{head}{name}{head:#}")).collect();
-            title.push_str(&format!(" ({})", names.join(", ")));
+            write!(title, " ({})", names.join(", ")).expect("a string takes all that is written");
         }
         let when = output::relative(self.now, last.commit.created_at);
         let mut facts: Vec<String> = last.commit.provenance.principal.iter().map(ToString::to_string).collect();
         facts.push(when);
-        let messages: u64 = turn.commits.iter().filter_map(|it| it.commit.message_count).map(|it| it.get()).sum();
+        let messages: u64 = turn.commits.iter().filter_map(|it| it.commit.message_count).map(Count::get).sum();
         if messages > 0 {
             facts.push(output::counted(messages, "message"));
         }
@@ -94,7 +98,7 @@ impl TurnText<'_> {
         let mut lines = vec![title, format!("{faint}{}{faint:#}", facts.join(", "))];
         let outcome = told(&turn.outcome, Telling::Whole);
         if outcome.is_empty() || turn.request.is_some() {
-            lines.push(clip(&self.request(turn), self.columns));
+            lines.push(clip(&Self::request(turn), self.columns));
         }
         if !outcome.is_empty() {
             lines.push(format!("{faint}{}{faint:#}", clip(&outcome, self.columns)));
@@ -108,14 +112,13 @@ impl TurnText<'_> {
     }
 
     /// Returns what was asked, or else what is known: no turn is without words.
-    fn request(&self, turn: &LoggedTurn) -> String {
+    fn request(turn: &LoggedTurn) -> String {
         let request = turn.request.as_deref().map(output::headline).unwrap_or_default();
         let request = request.trim();
         match (request, told(&turn.outcome, Telling::Brief)) {
             ("", outcome) if outcome.is_empty() => {
                 let last = turn.last();
-                let messages: u64 =
-                    turn.commits.iter().filter_map(|it| it.commit.message_count).map(|it| it.get()).sum();
+                let messages: u64 = turn.commits.iter().filter_map(|it| it.commit.message_count).map(Count::get).sum();
                 conversation::without_words(messages, &last.commit.format)
             }
             ("", _) => "(goes on)".to_owned(),
@@ -173,6 +176,6 @@ fn told(outcome: &TurnOutcome, telling: Telling) -> String {
         }
         facts.push(files.join(", "));
     }
-    facts.extend(outcome.said.as_deref().map(|said| output::headline(said)));
+    facts.extend(outcome.said.as_deref().map(output::headline));
     if facts.is_empty() { String::new() } else { format!("▸ {}", facts.join(" · ")) }
 }

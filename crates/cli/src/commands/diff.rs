@@ -85,7 +85,7 @@ impl Diff {
         let ChainDifference { base, before, after } = difference;
         output.line(relation(engine, *base, before, after).await?)?;
         let (added, removed) = (output.palette.added, output.palette.removed);
-        for (side, name, style) in [(before, &self.before, removed), (after, &name_of(&self.after), added)] {
+        for (side, name, style) in [(before, &self.before, removed), (after, &name_of(self.after.as_deref()), added)] {
             if side.turns.is_empty() {
                 continue;
             }
@@ -105,7 +105,7 @@ impl Diff {
                 output.line(format_args!("  and {left}; -n {} shows them", side.turns.len()))?;
             }
         }
-        files(&before.files, &after.files, [&self.before, &name_of(&self.after)], output)
+        files(&before.files, &after.files, [&self.before, &name_of(self.after.as_deref())], output)
     }
 }
 
@@ -114,8 +114,8 @@ fn envelope_name(text: &str) -> Result<EnvelopeName> {
     Ok(text.parse::<EnvelopeName>().map_err(unknown)?)
 }
 
-fn name_of(after: &Option<String>) -> String {
-    after.clone().unwrap_or_else(|| "last".to_owned())
+fn name_of(after: Option<&str>) -> String {
+    after.unwrap_or("last").to_owned()
 }
 
 /// Says where two chains meet.

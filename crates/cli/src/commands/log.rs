@@ -51,18 +51,25 @@ pub(crate) struct Log {
     /// Shows everything, of every directory, also what no head reaches
     #[arg(long, conflicts_with = "starts")]
     all: bool,
-    /// Shows each commit by itself
-    #[arg(long)]
-    steps: bool,
-    /// Shows turns with --json too, where commits are shown otherwise
-    #[arg(long, conflicts_with = "steps")]
-    turns: bool,
+    #[command(flatten)]
+    folding: Folding,
     /// Shows so many turns or commits at most
     #[arg(short = 'n', value_name = "N")]
     limit: Option<u64>,
     /// Takes one line for a turn or commit, also with --graph and --steps
     #[arg(long)]
     oneline: bool,
+}
+
+/// Whether turns are shown or the commits that they consist of.
+#[derive(Debug, Args)]
+struct Folding {
+    /// Shows each commit by itself
+    #[arg(long)]
+    steps: bool,
+    /// Shows turns with --json too, where commits are shown otherwise
+    #[arg(long, conflicts_with = "steps")]
+    turns: bool,
 }
 
 /// What is written between entries, and what draws the graph.
@@ -85,7 +92,7 @@ impl Log {
         if let Some(project) = engine.project().filter(|_| self.starts.is_empty() && !self.all) {
             output.status(format_args!("The history of {}; `--all` shows that of every project.", project.display()));
         }
-        let is_steps = self.steps || (output.shape() == Shape::Json && !self.turns);
+        let is_steps = self.folding.steps || (output.shape() == Shape::Json && !self.folding.turns);
         output.page(invocation.environment.pager().as_ref());
         let was_empty = if is_steps {
             self.steps(&engine, start, &labels, output).await?

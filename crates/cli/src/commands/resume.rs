@@ -82,13 +82,13 @@ impl Resume {
             values::At::Commit(reference) => Some(reference),
         };
         let named = match &self.commit {
-            None if output.can_choose() => match session_choice::choose(&engine, invocation, output).await? {
-                Some(session) => Reference::of_session(&session),
-                None => {
+            None if output.can_choose() => {
+                let Some(session) = session_choice::choose(&engine, invocation, output).await? else {
                     output.status("Nothing was chosen.");
                     return Ok(());
-                }
-            },
+                };
+                Reference::of_session(&session)
+            }
             named => or_last(named.clone(), &engine, output).await?,
         };
         let ResumePoint { commit, head } = capture.resume_point(&named, at).await?;

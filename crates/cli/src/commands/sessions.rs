@@ -1,7 +1,11 @@
 //! `ctx sessions`: the runs of agents, the newest first.
 
 use clap::Args;
-use contexture::{Contexture, ListedSession, SessionMeasures, core::Timestamp, wire::SessionDocument};
+use contexture::{
+    Contexture, ListedSession, SessionMeasures,
+    core::{SummaryText, Timestamp},
+    wire::SessionDocument,
+};
 use contexture_capture::{Runtime, SessionActivities};
 
 use crate::{
@@ -163,8 +167,8 @@ impl Wanted {
 
     fn has(&self, listed: &ListedSession, measures: &SessionMeasures) -> bool {
         let Some(text) = &self.text else { return true };
-        let request = measures.request.as_ref().map(|text| text.as_str());
-        let branch = measures.branch.as_ref().map(|text| text.as_str());
+        let request = measures.request.as_ref().map(SummaryText::as_str);
+        let branch = measures.branch.as_ref().map(SummaryText::as_str);
         let fields = [Some(listed.session.id.as_str()), listed.session.directory.as_deref(), request, branch];
         fields.into_iter().flatten().any(|field| field.to_lowercase().contains(text))
     }

@@ -2,7 +2,7 @@
 
 use contexture::{
     CommitContent, ContentMeaning, Contexture, Stop, StoredCommit,
-    core::{Entry, EntryPart, Format, Role},
+    core::{Count, Entry, EntryPart, Format, Role},
     formats::{DisplayItem, display_items},
 };
 
@@ -31,7 +31,7 @@ pub(crate) async fn gist(engine: &Contexture, stored: &StoredCommit) -> Option<S
 
 /// Does the same, and says so where there is nothing to tell: no commit is without words.
 pub(crate) async fn words(engine: &Contexture, stored: &StoredCommit) -> String {
-    let messages = stored.commit.message_count.map_or(0, |count| count.get());
+    let messages = stored.commit.message_count.map_or(0, Count::get);
     let without = || without_words(messages, &stored.commit.format);
     gist(engine, stored).await.filter(|gist| !gist.trim().is_empty()).unwrap_or_else(without)
 }

@@ -201,6 +201,9 @@ fn post(server: &ModelServer, path: &str, body: &str) -> Value {
     serde_json::from_str(body).unwrap()
 }
 
+/// Fails where a vendor would refuse a request.
+type Sendable = fn(&[u8]);
+
 #[test]
 fn a_request_that_names_its_model_can_be_sent() {
     let user = User::new();
@@ -225,7 +228,7 @@ fn a_request_that_names_its_model_can_be_sent() {
         say(MessageRole::User, Utterance::Text("And the window?".to_owned())),
     ];
     let server = ModelServer::start();
-    let apis: [(&str, &str, Api, fn(&[u8]), &str); 3] = [
+    let apis: [(&str, &str, Api, Sendable, &str); 3] = [
         ("anthropic", "/v1/messages", Api::Messages, assert_sendable_to_anthropic, "/max_tokens"),
         ("openai-chat", "/v1/chat/completions", Api::Chat, assert_sendable_to_openai_chat, "/max_completion_tokens"),
         (

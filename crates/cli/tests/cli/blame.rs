@@ -372,6 +372,7 @@ fn what_cannot_be_traced_is_reported() {
     "#);
 }
 
+#[expect(clippy::too_many_lines, reason = "it is the snapshot of a whole record")]
 #[test]
 fn a_file_is_told_as_agent_trace() {
     let developer = two_commits();
