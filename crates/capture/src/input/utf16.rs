@@ -56,7 +56,7 @@ impl<R: BufRead> Utf16Text<R> {
             let units = bytes.chunks(2).map(|pair| match pair {
                 [first, second] => self.order.unit([*first, *second]),
                 // Half a unit at the end is no letter.
-                _ => char::REPLACEMENT_CHARACTER as u16,
+                _ => 0xFFFD,
             });
             let mut units: Vec<u16> = self.high.take().into_iter().chain(units).collect();
             if units.is_empty() {

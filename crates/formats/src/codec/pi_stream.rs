@@ -17,7 +17,7 @@ pub(crate) static CODEC: LineCodec = LineCodec { outline, step };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct StreamEvent<'a> {
+struct PiStreamEvent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -27,12 +27,12 @@ struct StreamEvent<'a> {
     #[serde(borrow)]
     timestamp: Field<'a>,
     #[serde(borrow)]
-    message: Object<StreamSpeaker<'a>>,
+    message: Object<PiStreamSpeaker<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct StreamSpeaker<'a> {
+struct PiStreamSpeaker<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     #[serde(borrow)]
@@ -51,7 +51,7 @@ struct EndedMessage<'a> {
 }
 
 fn outline(record: &[u8]) -> serde_json::Result<Outline> {
-    let event: StreamEvent<'_> = tolerant_json::object(record)?;
+    let event: PiStreamEvent<'_> = tolerant_json::object(record)?;
     let mut outline = Outline { at: event.timestamp.instant(), ..Outline::default() };
     match event.kind.text() {
         "session" => {

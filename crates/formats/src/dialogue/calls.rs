@@ -19,14 +19,14 @@ pub(super) struct Calls {
 #[derive(Debug, Default)]
 struct SameId {
     /// Those without an answer, in their order.
-    open: VecDeque<OpenCall>,
+    open: VecDeque<WaitingCall>,
     /// The one that was answered last.
     answered: Option<String>,
     count: usize,
 }
 
 #[derive(Debug)]
-struct OpenCall {
+struct WaitingCall {
     given: String,
     name: String,
     input: ToolInput,
@@ -45,7 +45,7 @@ impl Calls {
             same.count += 1;
             given = format!("{id}_{}", same.count + 1);
         }
-        same.open.push_back(OpenCall { given: given.clone(), name: name.to_owned(), input: input.clone() });
+        same.open.push_back(WaitingCall { given: given.clone(), name: name.to_owned(), input: input.clone() });
         Some(given)
     }
 
