@@ -35,8 +35,10 @@ macro_rules! first_steps {
 First steps:
   ctx init
       has every turn of your agents kept from now on, and takes in their earlier sessions
-  ctx log --graph
+  ctx sessions
       shows what they did, once there is something
+  ctx resume
+      goes on with a session that you choose
   ctx demo
       shows all of it at work in a throw-away store"
     };

@@ -1,6 +1,9 @@
 //! Every command line in the documents is one that the program understands.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::{CommandFactory as _, error::ErrorKind};
 
@@ -40,21 +43,32 @@ struct Mention {
 
 #[test]
 fn every_command_in_the_documents_exists_and_has_its_flags() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths: Vec<_> = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    paths.sort();
-    paths.insert(0, root.join("README.md"));
     let mut problems = Vec::new();
-    for path in &paths {
-        let name = path.strip_prefix(&root).unwrap().display();
-        for mention in mentions(&fs::read_to_string(path).unwrap()) {
+    for (name, text) in documents() {
+        for mention in mentions(&text) {
             if let Err(problem) = understood(&mention) {
                 problems.push(format!("{name}:{}: `{}`: {problem}", mention.line, mention.text));
             }
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn no_document_uses_a_head_that_capture_does_not_make() {
+    let problems: Vec<_> = documents()
+        .iter()
+        .flat_map(|(name, text)| {
+            let uses =
+                |mention: &Mention| mention.text.split([' ', '~']).any(|word| word == "main" || word == "--head=main");
+            let found: Vec<_> = mentions(text).into_iter().filter(uses).collect();
+            found
+                .into_iter()
+                .map(move |mention| format!("{name}:{}: `{}`", mention.line, mention.text))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(problems, [""; 0], "who has only run `ctx init` has no such head");
 }
 
 #[test]
@@ -91,6 +105,17 @@ fn what_the_program_does_not_know_is_a_problem() {
     }
     assert_eq!(understood("ctx children", false), Ok(()));
     assert!(understood("ctx children", true).is_err());
+}
+
+/// Returns the names and texts of all documents.
+fn documents() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths: Vec<_> = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths.insert(0, root.join("README.md"));
+    let named = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+    paths.iter().map(|path| (named(path), fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Returns what is wrong with the commands of a text.

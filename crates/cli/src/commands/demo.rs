@@ -29,10 +29,6 @@ const SUMMARY: &str = include_str!("demo/summary.txt");
 /// Where Claude Code keeps the session.
 const SESSION_FILE: &str = "home/.claude/projects/relay/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10.jsonl";
 
-/// The session, as a commit is named.
-const LAST: &str = "session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10";
-const BEFORE: &str = "session/0b9d6c1a-8f0e-4a55-9c53-6d1f6b1d2f10~1";
-
 const EXAMPLES: &str = "\
 Examples:
   ctx demo
@@ -154,6 +150,7 @@ async fn play(stage: &mut Stage<'_>) -> Result<()> {
     copy(stage).await?;
     stage.scene("Now with your own agents:")?;
     stage.prompt("ctx init")?;
+    stage.prompt("ctx sessions")?;
     stage.prompt("ctx --help")?;
     stage.say("")
 }
@@ -163,8 +160,9 @@ async fn capture(stage: &mut Stage<'_>) -> Result<()> {
     stage.run(32, &["import"]).await?;
     stage.say("  `ctx init` has your agents do so by themselves, while they work.")?;
     stage.scene("2. What did it do, and what was said?")?;
-    stage.run(32, &["log"]).await?;
-    stage.run(32, &["cat", LAST, "-n", "4"]).await.map(drop)
+    stage.run(32, &["sessions"]).await?;
+    stage.run(32, &["log", "last"]).await?;
+    stage.run(32, &["cat", "last", "-n", "4"]).await.map(drop)
 }
 
 /// Leads a line of the repository back to the conversation, if there is a git.
@@ -182,9 +180,9 @@ async fn lead_back(stage: &mut Stage<'_>) -> Result<()> {
 
 async fn go_on(stage: &mut Stage<'_>) -> Result<()> {
     stage.scene("4. The conversation goes on in another agent: the same text, calls and results.")?;
-    stage.run(25, &["resume", LAST, "--in", "codex", "--print"]).await?;
+    stage.run(25, &["resume", "last", "--in", "codex", "--print"]).await?;
     stage.scene("5. A reviewer wants another fix and goes on from before this one. Nothing is copied.")?;
-    stage.run(25, &["fork", BEFORE, "--head", "review"]).await?;
+    stage.run(25, &["fork", "last~1", "--head", "review"]).await?;
     let reviewer = ["--principal", "grace@desk", "--summary", "Waits for the port: no slower"];
     let command = [&["checkpoint", "--head", "review"], reviewer.as_slice(), &["review.jsonl"]].concat();
     stage.run(19, &command).await.map(drop)
@@ -199,7 +197,7 @@ async fn sum_up(stage: &mut Stage<'_>) -> Result<()> {
 async fn assemble(stage: &mut Stage<'_>) -> Result<()> {
     stage.scene("7. A model is given what fits a budget, and an envelope says what and why.")?;
     let budget = ["--max-tokens", "1200", "-o", "request.json"];
-    let command = [&["assemble", "resume", "--commit", LAST, "--trigger", "Go on."], budget.as_slice()].concat();
+    let command = [&["assemble", "resume", "--commit", "last", "--trigger", "Go on."], budget.as_slice()].concat();
     stage.run(0, &command).await?;
     stage.run(0, &["envelope", "show", "last"]).await.map(drop)
 }

@@ -10,12 +10,15 @@ use crate::args::Args;
 /// Words that people know from git and other programs, and what does here what they want.
 const FOREIGN: &[(&[&str], &str)] = &[
     (&["branch", "branches", "heads"], "`ctx head list` lists the heads, `ctx fork ID --head NAME` starts a branch"),
-    (&["status", "st"], "`ctx doctor` says whether all is captured, `ctx log` what was done last"),
+    (&["status", "st"], "`ctx sessions` says what was done last, `ctx doctor` whether all is captured"),
     (
         &["commit", "add", "ci", "save", "capture", "record"],
         "after `ctx init` each turn is a commit; `ctx checkpoint FILE` makes one by hand",
     ),
-    (&["checkout", "switch", "co", "continue", "restore", "open"], "`ctx resume ID` goes on from a commit in an agent"),
+    (
+        &["checkout", "switch", "co", "continue", "restore", "open"],
+        "`ctx resume last` goes on with the last session here, `ctx resume ID` from any commit",
+    ),
     (&["history", "hist", "turns"], "`ctx log` shows the history"),
     (&["reflog"], "`ctx head log NAME` shows where a head was, `ctx journal` every change"),
     (
@@ -40,11 +43,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "`ctx purge ID` removes content for good, `ctx head delete NAME` only a name",
     ),
     (&["grep", "find"], "`ctx search TEXT` finds where something was said"),
-    (
-        &["ls", "ls-files", "sessions", "session", "ps"],
-        "`ctx list` lists commits, `ctx head list session/` the sessions",
-    ),
-    (&["view", "read", "print", "transcript"], "`ctx cat ID` shows a conversation to be read"),
+    (&["ls", "ls-files", "session", "ps"], "`ctx sessions` lists sessions, `ctx list` commits"),
+    (&["view", "read", "print", "transcript"], "`ctx cat last` shows a conversation to be read"),
     (&["setup", "install", "enable", "hooks"], "`ctx init` has your agents captured"),
     (&["uninstall", "disable"], "`ctx init --remove` takes out what `ctx init` added"),
     (&["config", "settings"], "`ctx store --help` says where the store is set, `ctx --help` which variables there are"),

@@ -42,7 +42,7 @@ fn a_typing_error_is_answered_with_what_was_meant() {
     assert_snapshot!(user.run(&["status", "--json"]), @r#"
     [exit 2]
     [stderr]
-    {"schema":"contexture/1","error":{"code":"usage","message":"there is no command `ctx status`","causes":[],"hint":"`ctx doctor` says whether all is captured, `ctx log` what was done last"}}
+    {"schema":"contexture/1","error":{"code":"usage","message":"there is no command `ctx status`","causes":[],"hint":"`ctx sessions` says what was done last, `ctx doctor` whether all is captured"}}
     "#);
     assert_snapshot!(user.run(&["log", "--grpah"]), @"
     [exit 2]

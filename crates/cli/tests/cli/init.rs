@@ -86,9 +86,9 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     [stderr]
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx demo     shows what there will be, in a throw-away store
-      ctx log      what your agents did, once they have
-      ctx doctor   proves that all of it is kept
+      ctx demo             shows what there will be, in a throw-away store
+      ctx sessions         what your agents did, once they have
+      ctx doctor           proves that all of it is kept
     ");
     assert!(user.read(".claude/settings.json").starts_with(SETTINGS.split_once("}]}]").unwrap().0));
     assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
@@ -97,9 +97,9 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     Nothing to change.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx demo     shows what there will be, in a throw-away store
-      ctx log      what your agents did, once they have
-      ctx doctor   proves that all of it is kept
+      ctx demo             shows what there will be, in a throw-away store
+      ctx sessions         what your agents did, once they have
+      ctx doctor           proves that all of it is kept
     ");
 }
 
@@ -116,9 +116,9 @@ fn running_it_again_says_what_changed() {
       Codex runs no hook that you have not reviewed: start `codex` once and trust them.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx demo     shows what there will be, in a throw-away store
-      ctx log      what your agents did, once they have
-      ctx doctor   proves that all of it is kept
+      ctx demo             shows what there will be, in a throw-away store
+      ctx sessions         what your agents did, once they have
+      ctx doctor           proves that all of it is kept
     ");
     settings(".claude/settings.json", &|text| text.replace(env!("CARGO_BIN_EXE_ctx"), "/old/ctx"));
     settings(".codex/hooks.json", &|text| text.replace("\"Stop\"", "\"Never\""));
@@ -158,9 +158,9 @@ fn earlier_sessions_are_found_and_taken_in() {
     Took in 2 sessions as 2 commits.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx log      what your agents did, newest first
-      ctx doctor   proves that all of it is kept
-      ctx stats    how much there is, and what it takes
+      ctx sessions --all   what your agents did, newest first
+      ctx log --all        the same, turn by turn
+      ctx doctor           proves that all of it is kept
     ");
     assert_eq!(user.done(&["log", "--all", "--oneline"]).lines().count(), 2);
     // What is there is not found again, and what a session has grown by is.
@@ -170,9 +170,9 @@ fn earlier_sessions_are_found_and_taken_in() {
     Nothing to change.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx log      what your agents did, newest first
-      ctx doctor   proves that all of it is kept
-      ctx stats    how much there is, and what it takes
+      ctx sessions --all   what your agents did, newest first
+      ctx log --all        the same, turn by turn
+      ctx doctor           proves that all of it is kept
     ");
     let grown = user.read(".claude/projects/p/9e4a.jsonl") + &turn("9e4b", "And test it.");
     user.file(".claude/projects/p/9e4a.jsonl", grown);
@@ -183,9 +183,9 @@ fn earlier_sessions_are_found_and_taken_in() {
     Found 1 earlier session, 332 bytes: `ctx import` takes it in.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx log      what your agents did, newest first
-      ctx doctor   proves that all of it is kept
-      ctx stats    how much there is, and what it takes
+      ctx sessions --all   what your agents did, newest first
+      ctx log --all        the same, turn by turn
+      ctx doctor           proves that all of it is kept
     ");
     let ran = user.run(&["--json", "init", "--yes"]);
     assert!(ran.stdout.contains("\"runtimes\":{\"claude-code\":{\"files\":2,"), "{ran}");
@@ -258,9 +258,9 @@ fn a_project_has_settings_of_its_own() {
       pi loads what is in a project only if you trust the project.
     Every turn of your agents is now kept, with secrets masked, in store.
     Try:
-      ctx demo     shows what there will be, in a throw-away store
-      ctx log      what your agents did, once they have
-      ctx doctor   proves that all of it is kept
+      ctx demo             shows what there will be, in a throw-away store
+      ctx sessions         what your agents did, once they have
+      ctx doctor           proves that all of it is kept
     ");
     assert!(user.path("project/.gemini/settings.json").exists());
     init(&["--remove"]);

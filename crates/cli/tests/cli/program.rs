@@ -182,8 +182,10 @@ fn help_is_a_short_manual() {
     First steps:
       ctx init
           has every turn of your agents kept from now on, and takes in their earlier sessions
-      ctx log --graph
+      ctx sessions
           shows what they did, once there is something
+      ctx resume
+          goes on with a session that you choose
       ctx demo
           shows all of it at work in a throw-away store
 

@@ -17,6 +17,8 @@ const MAX_HEADS: u32 = 5000;
 const NEWEST: u32 = 30;
 /// What the heads of sessions begin with.
 const SESSION: &str = "session/";
+/// Names the newest session of a project.
+const LAST: &str = "last";
 
 /// Returns the names that begin so. A store that is not there is not made, and an old one not brought up to date.
 pub(super) async fn find(invocation: &Invocation, kind: NameKind, start: &str) -> Result<Vec<Candidate>> {
@@ -36,8 +38,11 @@ pub(super) async fn find(invocation: &Invocation, kind: NameKind, start: &str) -
         NameKind::Commit => {
             let mut found = heads(&engine, start, "", now).await?;
             if found.is_empty() && !start.is_empty() {
-                // The digits of an id, without what goes before them.
-                found = commits(&engine, start, now).await?;
+                // The beginning of a session's id, or the digits of a commit's, without what goes before them.
+                found = heads(&engine, &format!("{SESSION}{start}"), SESSION, now).await?;
+                found.extend(commits(&engine, start, now).await?);
+            } else if found.iter().any(|head| head.value.starts_with(SESSION)) {
+                found.insert(0, Candidate { value: LAST.to_owned(), about: "the last session here".to_owned() });
             }
             Ok(found)
         }

@@ -11,14 +11,14 @@ use crate::{
 
 /// Commands that work as soon as there are sessions, with what each does.
 const WITH_SESSIONS: [(&str, &str); 3] = [
-    ("ctx log", "what your agents did, newest first"),
+    ("ctx sessions --all", "what your agents did, newest first"),
+    ("ctx log --all", "the same, turn by turn"),
     ("ctx doctor", "proves that all of it is kept"),
-    ("ctx stats", "how much there is, and what it takes"),
 ];
 /// Commands that work before there is anything.
 const WITHOUT_SESSIONS: [(&str, &str); 3] = [
     ("ctx demo", "shows what there will be, in a throw-away store"),
-    ("ctx log", "what your agents did, once they have"),
+    ("ctx sessions", "what your agents did, once they have"),
     ("ctx doctor", "proves that all of it is kept"),
 ];
 
@@ -70,7 +70,7 @@ pub(super) fn tell_commands(has_sessions: bool, invocation: &Invocation, output:
     output.status("Try:");
     let commands = if has_sessions { WITH_SESSIONS } else { WITHOUT_SESSIONS };
     for (command, does) in commands {
-        output.status(format_args!("  {command:<12} {does}"));
+        output.status(format_args!("  {command:<20} {does}"));
     }
     Ok(())
 }
