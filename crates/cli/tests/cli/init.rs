@@ -84,7 +84,7 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     assert_snapshot!(steady(&user, &user.run(&["init", "--yes"])), @"
     Claude Code  10 hooks into ~/.claude/settings.json
     [stderr]
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx demo             shows what there will be, in a throw-away store
       ctx sessions         what your agents did, once they have
@@ -95,7 +95,7 @@ fn hooks_are_shown_and_added_to_what_is_there() {
     Claude Code  10 hooks in ~/.claude/settings.json, unchanged
     [stderr]
     Nothing to change.
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx demo             shows what there will be, in a throw-away store
       ctx sessions         what your agents did, once they have
@@ -113,8 +113,8 @@ fn running_it_again_says_what_changed() {
     pi           an extension for 9 events into ~/.pi/agent/extensions/contexture.js (new)
     [stderr]
     Left for you to do:
-      Codex runs no hook that you have not reviewed: start `codex` once and trust them.
-    Every turn of your agents is now kept, with secrets masked, in store.
+      Start `codex` once and trust the hooks: until then Codex runs none of them.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx demo             shows what there will be, in a throw-away store
       ctx sessions         what your agents did, once they have
@@ -156,7 +156,7 @@ fn earlier_sessions_are_found_and_taken_in() {
     [stderr]
     Found 2 earlier sessions, 334 bytes.
     Took in 2 sessions as 2 commits.
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx sessions --all   what your agents did, newest first
       ctx log --all        the same, turn by turn
@@ -168,7 +168,7 @@ fn earlier_sessions_are_found_and_taken_in() {
     Claude Code  10 hooks in ~/.claude/settings.json, unchanged
     [stderr]
     Nothing to change.
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx sessions --all   what your agents did, newest first
       ctx log --all        the same, turn by turn
@@ -181,7 +181,7 @@ fn earlier_sessions_are_found_and_taken_in() {
     [stderr]
     Nothing to change.
     Found 1 earlier session, 332 bytes: `ctx import` takes it in.
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx sessions --all   what your agents did, newest first
       ctx log --all        the same, turn by turn
@@ -256,7 +256,7 @@ fn a_project_has_settings_of_its_own() {
     [stderr]
     Left for you to do:
       pi loads what is in a project only if you trust the project.
-    Every turn of your agents is now kept, with secrets masked, in store.
+    Every turn is kept from now on, secrets masked, in store.
     Try:
       ctx demo             shows what there will be, in a throw-away store
       ctx sessions         what your agents did, once they have
