@@ -123,7 +123,12 @@ fn assemble(
     let candidate = |(place, item): &(usize, &Item)| candidate(item, prepared.texts(*place, index), counts);
     let candidates: Vec<Candidate> = surface.visible.iter().map(candidate).collect();
     let items: HashMap<&str, &Item> = surface.visible.iter().map(|(_, item)| (item.id.as_str(), *item)).collect();
-    let renderer = Renderer { rendering: target.rendering, fence: prepared.fence(), session: &inputs.session };
+    let renderer = Renderer {
+        rendering: target.rendering,
+        fence: prepared.fence(),
+        session: &inputs.session,
+        provider: inputs.pipeline.provider(),
+    };
 
     let trimmed = RefCell::default();
     let trimmers: Vec<Trimmer<'_>> = inputs

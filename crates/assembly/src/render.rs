@@ -44,6 +44,8 @@ pub struct Renderer<'r> {
     pub fence: &'r Fence,
     /// The session, where the form is a transcript.
     pub session: &'r TranscriptSession,
+    /// Who serves the models that a transcript names.
+    pub provider: Option<&'static str>,
 }
 
 /// A part of the window: an item, in one of its forms.

@@ -110,12 +110,13 @@ impl Capture<'_> {
         runtime.prepare(&path, directory).map_err(unwritten)?;
         let beside = path.parent().unwrap_or(Path::new("."));
         let mut draft = DurableFile::begin(beside, FileAccess::Private).map_err(unwritten)?;
+        let target = self.engine.target_of(Some(*commit)).await?;
         let target = Target {
             session: session.to_string(),
             directory: directory.to_string_lossy().into_owned(),
-            provider: runtime.provider(homes, arguments),
+            provider: runtime.provider(homes, arguments).or(target.provider),
             now: self.engine.now(),
-            ..self.engine.target_of(Some(*commit)).await?
+            ..target
         };
         let engine = self.disclosing_to(*commit, *runtime, &settings.machine).await?;
         let writing = engine.write_session(*commit, &format, &target, draft.as_file_mut());

@@ -3,7 +3,7 @@
 use contexture_assembly::ReplacedTurns;
 use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, Role, SummaryText, Timestamp};
 use contexture_formats::{
-    self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target,
+    self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target, USUAL_PROVIDER,
     codec::{Effect, Keep, RecordStep},
     dialogue::{LossKind, Losses},
 };
@@ -110,7 +110,7 @@ impl Contexture {
             branch: None,
             version: None,
             model: None,
-            provider: None,
+            provider: Some(USUAL_PROVIDER.to_owned()),
             title: None,
             now: Timestamp::from_micros(0).expect("the epoch is an instant"),
         };

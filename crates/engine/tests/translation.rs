@@ -96,7 +96,7 @@ fn target(number: usize) -> Target {
         branch: None,
         version: None,
         model: None,
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: None,
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

@@ -39,13 +39,16 @@ pub struct Target {
     pub version: Option<String>,
     /// The model to name where a format needs one and the conversation does not tell.
     pub model: Option<String>,
-    /// Who serves the models that the session will go on with, where a format names that.
+    /// Who serves the models that the session will go on with, where a format names that; Codex opens no session without.
     pub provider: Option<String>,
     /// What the session is called.
     pub title: Option<String>,
     /// When it is written. The last record carries this time.
     pub now: Timestamp,
 }
+
+/// Who serves the models of Codex unless it is told otherwise.
+pub const USUAL_PROVIDER: &str = "openai";
 
 /// A conversation in a format.
 #[derive(Debug, Clone, PartialEq)]

@@ -113,7 +113,12 @@ impl PreparedItems {
             prepared.texts = targets
                 .iter()
                 .map(|target| {
-                    let renderer = Renderer { rendering: target.rendering, fence, session: &inputs.session };
+                    let renderer = Renderer {
+                        rendering: target.rendering,
+                        fence,
+                        session: &inputs.session,
+                        provider: inputs.pipeline.provider(),
+                    };
                     if item.is_visible_to(target.audience) {
                         ItemTexts::of(&renderer, item)
                     } else {

@@ -1,5 +1,6 @@
 //! Versions of the pipeline: what was assembled once is made again by the rules of its time.
 
+use contexture_formats::USUAL_PROVIDER;
 use serde::{Deserialize, Serialize};
 
 /// The rules that inputs are assembled by.
@@ -13,8 +14,8 @@ pub enum PipelineVersion {
     /// version are of this one.
     #[default]
     First,
-    /// Required items that do not fit are refused unless the recipe includes them, and a reason names the limit that it
-    /// is about.
+    /// Required items that do not fit are refused unless the recipe includes them, a reason names the limit that it is
+    /// about, and a session for Codex names who serves its models.
     Second,
 }
 
@@ -26,6 +27,14 @@ pub struct UnknownPipeline(u32);
 impl PipelineVersion {
     /// The newest one, which new assemblies follow.
     pub const NEWEST: Self = Self::Second;
+
+    /// Returns who serves the models of a session that is written for a runtime, as it is named there.
+    pub(crate) const fn provider(self) -> Option<&'static str> {
+        match self {
+            Self::First => None,
+            Self::Second => Some(USUAL_PROVIDER),
+        }
+    }
 
     /// Tells whether it is the one that is not written down.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]

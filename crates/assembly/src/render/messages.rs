@@ -197,7 +197,7 @@ fn encode(renderer: &Renderer<'_>, dialogue: &Dialogue) -> EncodedDialogue {
         branch: session.branch.clone(),
         version: None,
         model: session.model.clone(),
-        provider: None,
+        provider: renderer.provider.map(str::to_owned),
         title: None,
         now: session.now,
     };

@@ -14,22 +14,16 @@ use self::{
 
 /// Returns every command of the program that has none below it, from the script that completes them.
 fn leaves(world: &HostileWorld) -> BTreeSet<String> {
-    let script = world.user.done(&["completions", "bash"]);
-    let mut leaves = BTreeSet::new();
-    let mut open = vec![("ctx".to_owned(), String::new())];
-    while let Some((encoded, name)) = open.pop() {
-        let label = format!("{encoded},");
-        let below = script.lines().filter_map(|line| line.trim().strip_prefix(&label)?.strip_suffix(')'));
-        let below: Vec<&str> = below.filter(|word| *word != "help").collect();
-        for word in &below {
-            let encoded = format!("{encoded}__subcmd__{}", word.replace('-', "__subcmd__"));
-            open.push((encoded, format!("{name} {word}").trim().to_owned()));
-        }
-        if below.is_empty() {
-            leaves.insert(name);
-        }
-    }
-    leaves
+    // What bash completes is asked of the program; this script lists it.
+    let script = world.user.done(&["completions", "elvish"]);
+    let listed = script.lines().filter_map(|line| line.trim().strip_prefix("&'ctx;")?.strip_suffix("'= {"));
+    let commands: BTreeSet<String> = listed.map(|words| words.replace(';', " ")).collect();
+    let has_none_below = |name: &&String| {
+        let below = format!("{name} ");
+        !commands.iter().any(|other| other.starts_with(&below) && other != &format!("{name} help"))
+    };
+    let is_help = |name: &str| name.split(' ').any(|word| word == "help");
+    commands.iter().filter(has_none_below).filter(|name| !is_help(name)).cloned().collect()
 }
 
 #[test]

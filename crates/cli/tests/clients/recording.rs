@@ -133,7 +133,7 @@ fn steady(document: &str) -> String {
         let mut words: Vec<String> = Vec::new();
         for word in line.split_whitespace() {
             let number = |word: &String| word.trim_start_matches('(').starts_with(|it: char| it.is_ascii_digit());
-            match (word.trim_end_matches([',', '.', ':', ';', ')']), words.as_slice()) {
+            match (word.trim_start_matches('(').trim_end_matches([',', '.', ':', ';', ')']), words.as_slice()) {
                 ("ago", [.., count, _unit]) if number(count) => {
                     words.truncate(words.len() - 2);
                     words.push("TIME".to_owned());

@@ -198,7 +198,7 @@ fsck-report contexture/1 fsck
 grown-session contexture/1 watch
 head contexture/1 head list
 head-move contexture/1 head log
-import-closing contexture/1 import
+import-closing contexture/1 import, init
 imported-file contexture/1 import
 injection contexture/1 envelope inject
 journal-record contexture/1 journal

@@ -20,9 +20,6 @@ use crate::{
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
 };
 
-/// Who serves the models unless Codex is told otherwise.
-const PROVIDER: &str = "openai";
-
 pub(crate) struct Codex;
 
 impl Encoder for Codex {
@@ -123,7 +120,7 @@ impl<'a> Rollout<'a> {
             originator: "contexture",
             cli_version: target.version.as_deref().unwrap_or("0.0.0"),
             source: "cli",
-            model_provider: target.provider.as_deref().unwrap_or(PROVIDER),
+            model_provider: target.provider.as_deref(),
             git: target.branch.as_deref().map(|branch| RolloutGit { branch }),
         };
         self.push("session_meta", meta);

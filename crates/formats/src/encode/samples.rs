@@ -13,7 +13,7 @@ pub(super) fn target() -> Target {
         branch: None,
         version: None,
         model: None,
-        provider: None,
+        provider: Some(crate::USUAL_PROVIDER.to_owned()),
         title: None,
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

@@ -25,7 +25,7 @@ fn target() -> Target {
         branch: Some("main".into()),
         version: Some("1.2.3".into()),
         model: Some("gpt-5".into()),
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: Some("The fix".into()),
         now: time("2026-11-15T12:00:00Z"),
     }

@@ -38,7 +38,7 @@ fn target() -> Target {
         branch: Some("main".into()),
         version: None,
         model: None,
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: None,
         now: "2026-11-15T12:00:00Z".parse().unwrap(),
     }

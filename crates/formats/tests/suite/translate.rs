@@ -22,7 +22,7 @@ pub(crate) fn target() -> Target {
         branch: None,
         version: None,
         model: None,
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: Some("Fix the test".into()),
         now: "2026-11-15T10:00:00Z".parse().unwrap(),
     }

@@ -208,7 +208,7 @@ fn target(session: &str) -> Target {
         branch: None,
         version: None,
         model: None,
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: None,
         now: "2026-01-02T03:04:05Z".parse().unwrap(),
     }
@@ -245,9 +245,10 @@ fn otherwise(runtime: Runtime, session: &[u8], place: usize, turns: u64) -> Stri
 }
 
 pub async fn a_session_that_went_on_elsewhere_comes_back_to_its_own_records<B: Backend>() {
-    let harness = Harness::<B>::new().await;
-    let (store, desk) = (harness.open().await, ResumeDesk::new());
     for runtime in [Runtime::CLAUDE_CODE, Runtime::CODEX, Runtime::GEMINI, Runtime::PI] {
+        // No two sessions of a store have one id.
+        let harness = Harness::<B>::new().await;
+        let (store, desk) = (harness.open().await, ResumeDesk::new());
         let (old, format) = ("0190f0e2-0000-7222-8333-444455556666", runtime.format());
         let path = desk.directory.path().join(format!("{runtime}-{old}.jsonl"));
         let turns = ["Go", "On"].map(|question| vec![said(Role::User, question), said(Role::Assistant, "Well")]);

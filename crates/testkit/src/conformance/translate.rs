@@ -137,7 +137,7 @@ fn session(name: &str, id: &str, entries: Vec<Entry>) -> String {
         branch: None,
         version: None,
         model: None,
-        provider: None,
+        provider: Some("openai".to_owned()),
         title: None,
         now: "2026-01-02T03:04:05Z".parse().unwrap(),
     };

@@ -21,7 +21,8 @@ pub(super) struct RolloutMeta<'a> {
     pub(super) originator: &'a str,
     pub(super) cli_version: &'a str,
     pub(super) source: &'a str,
-    pub(super) model_provider: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model_provider: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) git: Option<RolloutGit<'a>>,
 }
