@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use self::long_record::LongRecord;
 use crate::{
-    DatabaseEntry,
+    DatabaseEntry, Runtime,
     file_stamp::FileStamp,
     held_document::{DocumentInput, DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
@@ -351,6 +351,10 @@ impl ReadingJob {
         let session = GivenSessionId::new(stem.unwrap_or_default());
         let mut steps = Steps::new(source, self.settings.clone(), session, written_at);
         steps.go_by(self.timing);
+        let runtime = Runtime::named(&self.settings.runtime);
+        if let Some(directory) = runtime.and_then(|runtime| runtime.noted_directory(&self.path)) {
+            steps.works_in(directory);
+        }
         if let Some(base) = &self.base {
             steps.go_on_from(base.clone());
         }

@@ -225,6 +225,11 @@ impl Runtime {
         self.files().and_then(|files| files.working_directory).is_none_or(|read| read(path) == directory)
     }
 
+    /// Returns the directory that the agent of a file worked in, where that is noted beside the file.
+    pub(crate) fn noted_directory(self, path: &Path) -> Option<String> {
+        (self.files()?.noted_directory?)(path)
+    }
+
     /// Returns the id that the runtime calls a session by that lies in a file.
     pub fn session_of(self, path: &Path) -> Option<GivenSessionId> {
         (self.files()?.session_of)(path).map(GivenSessionId::new)

@@ -152,6 +152,11 @@ impl Steps {
         self.timing = timing;
     }
 
+    /// Names the directory that the agent worked in; what its records say of it counts more.
+    pub(crate) fn works_in(&mut self, directory: String) {
+        self.facts.directory = Some(directory);
+    }
+
     /// Names a session that this one continues and that is not here.
     pub(crate) fn continues(&mut self, session: GivenSessionId) {
         self.forked_from = Some(session);

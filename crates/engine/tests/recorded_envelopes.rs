@@ -286,14 +286,14 @@ art-55fdd80a2bae a610f964474a24d2 art-d6113784df6c art-e865cf366b93
 art-9af7604866cd 6cb2231d2f88d639 art-5223b1fcfa24 art-4d9becbc5a7e
 art-55fdd80a2bae 22eef8d16f3d5abb art-d6113784df6c art-860d87f479ea
 art-9af7604866cd 6cb2231d2f88d639 art-5223b1fcfa24 art-430510fefb77
-art-25e82c35bd7a 5e25b2d70441ed65 art-186191fe8ceb art-9fc73002c545
-art-948eea7409cf 8b7a0177a26b5877 art-aedfe8e8290a art-9c4f5efcbb8f
-art-5b2d7d12b1dd a39eadc87e2b71ea art-6a9dc2dfe5a7 art-c3cffadded40
-art-eaf1cff3eed4 d7eed277c9cac745 art-33958d682beb art-2f9cadffd982
-art-08283f29e9c0 38760e4748acc43b art-1e8a875a5df9 art-9b458817aaef
-art-c5e2cb2b4a1e 46988babc32da8fe art-c03e4a05ec1a art-9149f5a80618
-art-64e1bcf16e24 485055dca85da8ab art-50228f32d934 art-d4e892bd4f1c
-art-4f7a60b3c62b fcf9a8e7d5ab486b art-507a0faa105f art-4fd62fa4c7f3
+art-25e82c35bd7a 9987530e80b30885 art-61d03ab7fda2 art-7ba630400fda
+art-948eea7409cf 8deda6b2dfe3b8af art-f3095df91fc8 art-55d459999b83
+art-5b2d7d12b1dd 13eafc1005116661 art-cec2beca2b0d art-b0cd2607960a
+art-eaf1cff3eed4 45e3a833f6697e11 art-b2374553710f art-d09e558286ed
+art-08283f29e9c0 38760e4748acc43b art-1e8a875a5df9 art-97f0a7115ffa
+art-c5e2cb2b4a1e 46988babc32da8fe art-c03e4a05ec1a art-082d56a29443
+art-64e1bcf16e24 485055dca85da8ab art-50228f32d934 art-2361e25e98b7
+art-4f7a60b3c62b fcf9a8e7d5ab486b art-507a0faa105f art-572eedbe3a01
 art-9a9af190150a 7c0c04c889c084d9 art-0925d2094687 art-ce3ca54e8460
 art-a2ce5e057a09 3cbc93adf2663491 art-1b642e8809b8 art-7c3acb7aa311
 ";

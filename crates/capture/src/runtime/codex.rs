@@ -55,6 +55,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         session_of: id_at_end,
         // Sessions of a day lie together, whatever they are about.
         working_directory: Some(working_directory),
+        noted_directory: None,
         continues: Some(history_base::read),
         old_document: None,
     }),

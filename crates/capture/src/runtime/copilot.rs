@@ -42,6 +42,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_place: IdPlace::Directory,
         session_of,
         working_directory: None,
+        noted_directory: None,
         continues: None,
         old_document: None,
     }),

@@ -28,6 +28,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_place: IdPlace::Name,
         session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
         working_directory: None,
+        noted_directory: None,
         continues: None,
         old_document: None,
     }),

@@ -79,6 +79,8 @@ pub(crate) struct SessionFiles {
     pub(super) session_of: fn(path: &Path) -> Option<String>,
     /// Reads the directory that the agent of a file worked in, where the file's place does not tell it.
     pub(super) working_directory: Option<fn(path: &Path) -> PathBuf>,
+    /// Reads the directory that the agent of a file worked in beside the file, where the file itself does not tell it.
+    pub(super) noted_directory: Option<fn(path: &Path) -> Option<String>>,
     /// Reads in the first line of a file which part of another session it continues, where a fork does not hold that.
     pub(crate) continues: Option<ReadPrefix>,
     /// How older versions wrote a session before they wrote lines.

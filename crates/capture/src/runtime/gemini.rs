@@ -59,6 +59,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_place: IdPlace::Letters(ID_LETTERS),
         session_of: |path| first_line::<FirstLine>(path).session,
         working_directory: None,
+        noted_directory: Some(project::noted),
         continues: None,
         old_document: Some(old_document::OLD_DOCUMENT),
     }),

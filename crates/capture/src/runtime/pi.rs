@@ -43,6 +43,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_place: IdPlace::Name,
         session_of: id_at_end,
         working_directory: None,
+        noted_directory: None,
         continues: None,
         old_document: None,
     }),

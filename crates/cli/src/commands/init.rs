@@ -282,8 +282,12 @@ impl Init {
             Location::Directory(directory) if directory.exists() => {
                 Ok(invocation.open().await?.journal_tip().await? > 0)
             }
+            Location::Directory(_) => Ok(false),
             // A server may be away; what was set up is set up all the same.
-            Location::Directory(_) | Location::Postgres(_) => Ok(false),
+            Location::Postgres(_) => match invocation.open().await {
+                Ok(engine) => Ok(engine.journal_tip().await? > 0),
+                Err(_) => Ok(false),
+            },
         }
     }
 }

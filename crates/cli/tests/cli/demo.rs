@@ -7,11 +7,10 @@ use insta::assert_snapshot;
 use crate::cli::harness::User;
 
 /// Hides where the walk was made, which its session tells, and what follows from that: ids and sizes.
-fn steady(user: &User, shown: &str) -> String {
-    let here = std::fs::canonicalize(user.path("kept")).unwrap();
+pub(crate) fn steady(place: &str, shown: &str) -> String {
     let mut ids: HashMap<String, String> = HashMap::new();
     let mut steady = String::new();
-    let mut rest = &*shown.replace(here.to_str().unwrap(), "/kept");
+    let mut rest = &*shown.replace(place, "/kept");
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_alphanumeric()) {
         let is_inside = |letter: char| letter.is_ascii_alphanumeric() || "-.,".contains(letter);
         let end = rest[start..].find(|letter| !is_inside(letter)).map_or(rest.len(), |end| start + end);
@@ -41,6 +40,11 @@ fn steady(user: &User, shown: &str) -> String {
         .fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
+/// Returns where a walk is kept, as its session tells it.
+fn kept(user: &User) -> String {
+    std::fs::canonicalize(user.path("kept")).unwrap().to_str().unwrap().to_owned()
+}
+
 fn indent(line: &str) -> String {
     line[..line.len() - line.trim_start().len()].to_owned()
 }
@@ -51,7 +55,7 @@ fn the_walk_shows_real_commands_and_can_be_kept() {
     let user = User::new();
     let walk = user.run(&["--store", "directory", "demo", "--keep", "kept"]);
     assert_eq!((walk.code, &*walk.stderr), (0, ""));
-    assert_snapshot!(steady(&user, &walk.stdout), @"
+    assert_snapshot!(steady(&kept(&user), &walk.stdout), @"
     Contexture keeps what agents know as commits. This walk has a store, a home and a
     repository of its own.
 

@@ -14,7 +14,7 @@ mod checkpoint;
 mod compact;
 mod completions;
 mod damage;
-mod demo;
+pub(crate) mod demo;
 mod diff;
 mod doctor;
 mod envelope;

@@ -351,6 +351,8 @@ impl Stage {
 
     /// Goes on with a commit in a client, which is asked something that the model takes these steps to answer.
     fn go_on_by<const N: usize>(&self, client: Client, commit: &str, prompt: &str, steps: [ScriptStep; N]) -> Resumed {
+        // Its settings are there before: a session names who serves its models as they do.
+        client.command(&self.workplace, &self.server);
         let written = self.ctx(&["--json", "resume", commit, "--in", name(client), "--print"]);
         let written: Value = serde_json::from_str(&written).unwrap();
         let session = written["session"].as_str().unwrap().to_owned();

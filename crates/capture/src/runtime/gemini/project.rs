@@ -8,6 +8,17 @@ use serde_json::Value;
 /// The file in such a place that names the directory.
 pub(super) const MARKER: &str = ".project_root";
 
+/// Directories between a session and what it keeps for the directory of the session, at most.
+const MAX_DEPTH: usize = 3;
+
+/// Returns the directory that a session was made in.
+pub(super) fn noted(session: &Path) -> Option<String> {
+    let mut places = session.ancestors().skip(1).take(MAX_DEPTH);
+    let root = places.find_map(|place| read_found(&place.join(MARKER)).ok())?;
+    let root = std::str::from_utf8(root.trim_ascii()).ok()?;
+    Path::new(root).is_absolute().then(|| root.to_owned())
+}
+
 /// Returns where it keeps what belongs to a directory: where it says, or a place of that name that is free.
 pub(super) fn place(home: &Path, directory: &str) -> PathBuf {
     let places = home.join("tmp");

@@ -60,6 +60,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     text("children", &[&["main"], &["%E"], &["main", "--json"]]),
     text("compact", &[&["other", "--summary", "summary.txt", "--loss", "%E"], &["other", "--summary", "%B"]]),
+    text("complete", &[&["--", "show", ""], &["--", "cat", "%E"], &["%E", "--", "%B"]]),
     text("completions", &[&["fish"], &["%E"]]),
     text("current", &[&[], &["--session", "%E"], &["--json"]]),
     text("demo", &[&[], &["%E"]]),
