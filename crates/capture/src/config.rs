@@ -8,7 +8,7 @@ use std::{
 
 use contexture::{Contexture, Location, Options, PostgresUrl, core::GivenSessionId};
 
-use crate::{Error, Homes, LiveSession, Result, SessionOwner, ToldSession};
+use crate::{DeclaredSession, Error, Homes, LiveSession, Result, SessionOwner};
 
 /// Adds to the address of a store what lets the user in there, if that is known.
 pub type PostgresLogin = Arc<dyn Fn(PostgresUrl) -> PostgresUrl + Send + Sync>;
@@ -27,7 +27,7 @@ pub struct CaptureConfig {
     /// The directory that the caller works in.
     pub directory: Option<PathBuf>,
     /// What agents have told the caller of themselves.
-    pub told: Vec<ToldSession>,
+    pub declared: Vec<DeclaredSession>,
     /// Where agents keep the sessions that they tell of, and whose those are.
     pub kept_sessions: Option<(Homes, SessionOwner)>,
     /// The run of an agent that the caller was started in.

@@ -56,8 +56,8 @@ pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFi
 pub use import_files::SessionFile;
 pub use links::Linked;
 pub use live::{
-    BoundSession, CurrentRequest, Deadline, HookCaller, HookInput, HookSeen, KeptSession, Recorded, Recorder,
-    SessionLookup, Sighting, ToldSession, Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
+    BoundSession, CurrentRequest, Deadline, DeclaredSession, HookCaller, HookInput, HookSeen, KeptSession, Recorded,
+    Recorder, SessionLookup, Sighting, Trouble, TroubleLog, Watchdog, current, nearest_agent, own_process,
 };
 pub use origin::{
     AgentTrace, AgentTraceContributor, AgentTraceConversation, AgentTraceFile, AgentTraceLink, AgentTraceMetadata,

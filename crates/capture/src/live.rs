@@ -2,6 +2,7 @@
 
 mod bound_session;
 mod current;
+mod declared_session;
 mod flush;
 mod hook;
 mod hook_event;
@@ -10,12 +11,12 @@ mod log;
 pub(crate) mod process;
 mod recorder;
 mod session_lookup;
-mod told;
 mod watchdog;
 
 pub use self::{
     bound_session::BoundSession,
     current::{CurrentRequest, current},
+    declared_session::DeclaredSession,
     hook::HookCaller,
     hook_event::HookInput,
     hook_seen::HookSeen,
@@ -23,6 +24,5 @@ pub use self::{
     process::{nearest_agent, own_process},
     recorder::{Deadline, KeptSession, Recorded, Recorder, Sighting},
     session_lookup::SessionLookup,
-    told::ToldSession,
     watchdog::Watchdog,
 };

@@ -423,8 +423,8 @@ impl Steps {
         let OpenStep { kind, turn, bytes, runs, lines, times, title, session, kept, .. } = step;
         let labels = self.labels().or(&self.lanes[lane].state.labels);
         // A file in which nobody has said anything must not stand for its session: Gemini CLI makes one at each resume.
-        let is_told = turn > 0 || labels.model.is_some() || self.settings.agent.is_some() || kept.is_some();
-        let says_something = is_told || self.says_something(&bytes);
+        let is_declared = turn > 0 || labels.model.is_some() || self.settings.agent.is_some() || kept.is_some();
+        let says_something = is_declared || self.says_something(&bytes);
         self.has_spoken |= says_something;
         let framing = if kept.is_some() { Framing::Document } else { self.framing };
         let (opening, closing) = (framing.opening(lines), framing.closing());

@@ -12,7 +12,7 @@ use contexture::{
     Clock,
     core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
 };
-use contexture_capture::{Homes, ImportSettings, SessionOwner, ToldSession};
+use contexture_capture::{DeclaredSession, Homes, ImportSettings, SessionOwner};
 
 use crate::{
     error::{Error, Result},
@@ -47,7 +47,7 @@ pub(crate) struct Environment {
     /// `CTX_SOCKET`: where that run can be asked.
     pub(crate) socket: Option<PathBuf>,
     /// What agents say of themselves to the programs that they start.
-    pub(crate) told: Vec<ToldSession>,
+    pub(crate) declared: Vec<DeclaredSession>,
     /// `CTX_HOOK_LIMIT`: how long a hook may take.
     pub(crate) hook_limit: Option<OsString>,
     /// `CTX_TIME`: stops the clock, for tests and demonstrations.
@@ -108,7 +108,7 @@ impl Environment {
             thread: variable("CTX_THREAD"),
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
-            told: ToldSession::find(variable),
+            declared: DeclaredSession::find(variable),
             hook_limit: variable("CTX_HOOK_LIMIT"),
             time: variable("CTX_TIME"),
             log: variable("CTX_LOG"),

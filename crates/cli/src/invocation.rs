@@ -151,7 +151,7 @@ impl Invocation {
             store,
             is_store_chosen: self.names_store(),
             directory: env::current_dir().ok(),
-            told: environment.told.clone(),
+            declared: environment.declared.clone(),
             kept_sessions: Some((environment.homes.clone(), environment.session_owner()?)),
             run: environment.session.as_deref().map(text).map(GivenSessionId::new),
             socket: environment.socket.clone(),

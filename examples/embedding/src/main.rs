@@ -62,7 +62,7 @@ async fn answer(arguments: &[OsString]) -> Result<Vec<String>, Box<dyn Error>> {
                 postgres_login: std::sync::Arc::new(|url| url),
                 state_directory: PathBuf::from(store),
                 directory: env::current_dir().ok(),
-                told: Vec::new(),
+                declared: Vec::new(),
                 kept_sessions: None,
                 run: None,
                 socket: None,

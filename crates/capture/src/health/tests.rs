@@ -38,7 +38,7 @@ impl Stage {
             postgres_login: std::sync::Arc::new(|url| url),
             state_directory: directory.path().join("state"),
             directory: None,
-            told: Vec::new(),
+            declared: Vec::new(),
             kept_sessions: None,
             run: None,
             socket: None,

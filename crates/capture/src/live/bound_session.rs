@@ -38,7 +38,7 @@ impl BoundSession {
         let config = config.for_session(&self.session)?;
         let recorder = Recorder::new(&config);
         let session = self.session.clone();
-        let call = config.told.iter().find_map(|told| told.open_call(&session)).or(session.calls.last()).cloned();
+        let call = config.declared.iter().find_map(|it| it.open_call(&session)).or(session.calls.last()).cloned();
         let agent_file = call.as_ref().and_then(|call| call.file.clone());
         let awaited_in = agent_file.clone();
         let (done, recorded) = oneshot::channel();

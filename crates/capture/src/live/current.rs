@@ -8,7 +8,7 @@ use contexture::{
     wire::{CurrentCommit, FoundBy},
 };
 
-use super::{BoundSession, SessionLookup, ToldSession};
+use super::{BoundSession, DeclaredSession, SessionLookup};
 use crate::{CaptureConfig, Error, PossibleSession, PossibleSessions, Result};
 
 /// Whose understanding is asked for.
@@ -38,7 +38,7 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
             let commit = commit.ok_or(Error::NothingCaptured { session: session.clone() })?;
             return Ok(CurrentCommit { commit, session: Some(session), by: bound.by });
         }
-        ([], [told]) => return of_told(config, told).await,
+        ([], [declared]) => return of_declared(config, declared).await,
         (several, unlisted) => return Err(ambiguous(config, several, unlisted, request.patience).await),
     }
     let engine = Contexture::open(config.store.clone()).await?;
@@ -56,15 +56,15 @@ pub async fn current(config: &CaptureConfig, request: &CurrentRequest) -> Result
 }
 
 /// Finds a session of which only its agent says that it is this one: the store may hold it all the same.
-async fn of_told(config: &CaptureConfig, told: &ToldSession) -> Result<CurrentCommit> {
+async fn of_declared(config: &CaptureConfig, declared: &DeclaredSession) -> Result<CurrentCommit> {
     let engine = Contexture::open(config.store.clone()).await?;
-    for session in &told.sessions {
+    for session in &declared.sessions {
         let Ok(head) = format!("session/{session}").parse::<Reference>() else { continue };
         if let Ok(commit) = engine.find(&head).await {
             return Ok(CurrentCommit { commit, session: Some(session.clone()), by: FoundBy::Runtime });
         }
     }
-    let session = told.sessions.first().cloned().unwrap_or_default();
+    let session = declared.sessions.first().cloned().unwrap_or_default();
     Err(Error::NothingCaptured { session })
 }
 
@@ -72,7 +72,7 @@ async fn of_told(config: &CaptureConfig, told: &ToldSession) -> Result<CurrentCo
 async fn ambiguous(
     config: &CaptureConfig,
     several: &[BoundSession],
-    unlisted: &[ToldSession],
+    unlisted: &[DeclaredSession],
     patience: Duration,
 ) -> Error {
     let mut candidates = Vec::new();
@@ -81,7 +81,7 @@ async fn ambiguous(
         let commit = bound.flush(config, patience).await.ok().flatten();
         candidates.push(PossibleSession { session: bound.session.session.clone(), commit });
     }
-    let untold = unlisted.iter().filter_map(|told| told.sessions.first());
-    candidates.extend(untold.map(|session| PossibleSession { session: session.clone(), commit: None }));
+    let unknown = unlisted.iter().filter_map(|it| it.sessions.first());
+    candidates.extend(unknown.map(|session| PossibleSession { session: session.clone(), commit: None }));
     Error::SeveralSessions { candidates: PossibleSessions(candidates) }
 }

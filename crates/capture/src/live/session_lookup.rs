@@ -7,7 +7,7 @@ use std::path::Path;
 
 use contexture::wire::FoundBy;
 
-use super::{BoundSession, Recorder, ToldSession, process};
+use super::{BoundSession, DeclaredSession, Recorder, process};
 use crate::{CaptureConfig, LiveSession, Result, Runtime};
 
 /// Fewest letters that are taken for the beginning of a session's id.
@@ -21,7 +21,7 @@ pub struct SessionLookup {
     /// The sessions that it may be: none, the one, or all that remain possible, the one that was heard of last first.
     pub bound: Vec<BoundSession>,
     /// What agents say of themselves that is not among those that go on, and may be what is asked for.
-    pub unlisted: Vec<ToldSession>,
+    pub unlisted: Vec<DeclaredSession>,
 }
 
 impl SessionLookup {
@@ -36,8 +36,8 @@ impl SessionLookup {
             return Ok(Self::by(FoundBy::Name, by_name(&sessions, name)));
         }
         // What no hook has told of is found where its agent keeps it.
-        let unheard = config.told.iter().filter(|told| told.listed(&sessions).is_none());
-        let kept: Vec<LiveSession> = unheard.filter_map(|told| told.kept(&recorder, config)).collect();
+        let unheard = config.declared.iter().filter(|declared| declared.listed(&sessions).is_none());
+        let kept: Vec<LiveSession> = unheard.filter_map(|declared| declared.kept(&recorder, config)).collect();
         sessions.extend(kept);
         let said = Self::said(config, &sessions);
         if !said.bound.is_empty() || !said.unlisted.is_empty() {
@@ -65,14 +65,14 @@ impl SessionLookup {
     ///
     /// Where there are several, because one agent has started another, it is that of the nearest agent.
     fn said(config: &CaptureConfig, sessions: &[LiveSession]) -> Self {
-        let listed = |told: &ToldSession| told.listed(sessions);
-        let mut unlisted: Vec<ToldSession> =
-            config.told.iter().filter(|told| listed(told).is_none()).cloned().collect();
-        let told: Vec<&LiveSession> = config.told.iter().filter_map(listed).collect();
-        let is_told = |session: &LiveSession| told.iter().any(|known| known.session == session.session);
+        let listed = |declared: &DeclaredSession| declared.listed(sessions);
+        let mut unlisted: Vec<DeclaredSession> =
+            config.declared.iter().filter(|declared| listed(declared).is_none()).cloned().collect();
+        let declared: Vec<&LiveSession> = config.declared.iter().filter_map(listed).collect();
+        let is_declared = |session: &LiveSession| declared.iter().any(|known| known.session == session.session);
         let of_run = |session: &LiveSession| config.run.is_some() && is_of_run(session, config);
         let mut candidates: Vec<&LiveSession> =
-            sessions.iter().filter(|session| is_told(session) || of_run(session)).collect();
+            sessions.iter().filter(|session| is_declared(session) || of_run(session)).collect();
         if candidates.len() + unlisted.len() > 1
             && let Some((is_certain, nearest)) = nearest(&candidates)
         {
@@ -83,8 +83,8 @@ impl SessionLookup {
             candidates = nearest;
         }
         // What the agent says of itself is nearer than what its wrapper said to all that it would start.
-        if candidates.iter().any(|session| is_told(session)) {
-            candidates.retain(|session| is_told(session));
+        if candidates.iter().any(|session| is_declared(session)) {
+            candidates.retain(|session| is_declared(session));
         }
         let by = |session: &LiveSession| match (of_run(session), &config.socket) {
             (true, Some(_)) => FoundBy::Socket,

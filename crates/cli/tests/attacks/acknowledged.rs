@@ -128,14 +128,14 @@ const DAMAGES: &[(&str, bool)] = &[
 
 #[test]
 fn a_damaged_index_is_made_anew_or_named_and_never_a_loop() {
-    for (damage, is_told) in DAMAGES {
+    for (damage, is_declared) in DAMAGES {
         let user = User::new();
         (0..6).for_each(|number| checkpoint(&user, &format!("needle {number}")));
         user.done(&["search", "needle"]);
         checkpoint(&user, "late needle");
         database(&user).execute_batch(damage).unwrap();
         let ran = run(&user, &["search", "needle", "-n", "20"]);
-        if *is_told {
+        if *is_declared {
             assert_eq!(ran.code, 4, "{damage}\n{ran}");
             assert!(ran.stderr.contains("the search index is damaged"), "{damage}\n{ran}");
             assert!(ran.stderr.contains("ctx search --rebuild"), "{damage}\n{ran}");

@@ -41,7 +41,7 @@ impl User {
             postgres_login: std::sync::Arc::new(|url| url),
             state_directory: self.path(".local/state/contexture"),
             directory: Some(self.path(".")),
-            told: Vec::new(),
+            declared: Vec::new(),
             kept_sessions: None,
             run: None,
             socket: None,

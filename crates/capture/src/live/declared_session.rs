@@ -16,7 +16,7 @@ const MAX_ID: usize = 4096;
 
 /// A session that the caller works for, as the agent says itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldSession {
+pub struct DeclaredSession {
     /// The agent's runtime.
     pub runtime: Runtime,
     /// The session, by its own id first and then by that of the session it is a part of.
@@ -25,7 +25,7 @@ pub struct ToldSession {
     pub call: Option<String>,
 }
 
-impl ToldSession {
+impl DeclaredSession {
     /// Finds what agents say in variables. There are several when one agent has started another, or when a variable is
     /// left over from an agent that is no longer asked.
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Self> {
@@ -88,17 +88,20 @@ mod tests {
             ("CODEX_TOOL_CALL_ID", "call-1"),
             ("PI_SESSION_ID", ""),
         ];
-        let found = ToldSession::find(|name| {
+        let found = DeclaredSession::find(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
         });
         let id = GivenSessionId::new;
-        let told =
-            |runtime, sessions, call: Option<&str>| ToldSession { runtime, sessions, call: call.map(str::to_owned) };
+        let told = |runtime, sessions, call: Option<&str>| DeclaredSession {
+            runtime,
+            sessions,
+            call: call.map(str::to_owned),
+        };
         let expected = [
             told(Runtime::CLAUDE_CODE, vec![id("outer")], None),
             told(Runtime::CODEX, vec![id("inner"), id("root")], Some("call-1")),
         ];
         assert_eq!(found, expected);
-        assert_eq!(ToldSession::find(|_| Some("x".repeat(5000).into())), []);
+        assert_eq!(DeclaredSession::find(|_| Some("x".repeat(5000).into())), []);
     }
 }
