@@ -47,7 +47,7 @@ pub enum Part {
 pub enum ShapeCheck {
     /// Nothing.
     Shape,
-    /// Both digits and letters follow the prefix, and they do not repeat as examples do.
+    /// Digits and letters follow the prefix, or many letters that are no words, and they do not repeat as examples do.
     Mixed,
     /// The last six characters are the CRC32 of the thirty before them, in base 62, or else it is mixed.
     Crc32,

@@ -122,7 +122,7 @@ fn is_uuid(value: &[u8]) -> bool {
 
 /// Asks a tokenizer, whose words are those of the language. It is the last test, because it is the slowest.
 #[allow(clippy::cast_precision_loss, reason = "both are small")]
-fn looks_random(text: &str, claim: Claim) -> bool {
+pub(crate) fn looks_random(text: &str, claim: Claim) -> bool {
     text.len() as f64 <= OpenAi::Cl100k.count(text).get() as f64 * claim.most_characters_per_token()
 }
 

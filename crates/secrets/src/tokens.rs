@@ -11,6 +11,7 @@ use crate::{
     escape,
     family::{Part, Shape, ShapeCheck},
     found::{Found, Strength},
+    likely::{Claim, looks_random},
     special,
 };
 
@@ -19,6 +20,9 @@ pub(crate) const SHORTEST_RUN: usize = 16;
 
 /// Most bytes before a word that may be an escape or a colour.
 const MOST_BEFORE: usize = 8;
+
+/// Letters without a digit among them that are too many to be a name by chance.
+const FEWEST_LETTERS: usize = 24;
 
 /// Which bytes are of a run.
 const IN_RUN: [bool; 256] = {
@@ -221,9 +225,15 @@ fn is_mixed(body: &[u8]) -> bool {
         seen[usize::from(byte & 0x7f)] = true;
     }
     let distinct = seen.iter().filter(|&&seen| seen).count();
-    body.iter().any(u8::is_ascii_digit)
+    (body.iter().any(u8::is_ascii_digit) || is_of_random_letters(body))
         && body.iter().any(u8::is_ascii_alphabetic)
         && distinct >= (body.len() / 4).clamp(5, 9)
+}
+
+/// Tells whether a text without a digit is long and of no words.
+fn is_of_random_letters(body: &[u8]) -> bool {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    text.len() >= FEWEST_LETTERS && looks_random(text, Claim::Token)
 }
 
 /// Tells whether the first part of a text is base64 of a JSON object that names an algorithm.

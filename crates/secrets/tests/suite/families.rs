@@ -53,6 +53,22 @@ fn a_token_whose_checksum_is_wrong_has_to_look_random() {
 }
 
 #[test]
+fn tokens_of_letters_only_are_found_and_names_behind_a_prefix_are_not() {
+    const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let scanner = Scanner::new();
+    let mut random = Random::new(3);
+    let mut missed = 0;
+    for _ in 0..1000 {
+        let body: String = (0..34).map(|_| char::from(LETTERS[random.below(LETTERS.len())])).collect();
+        missed += usize::from(scanner.scan(format!("token hf_{body} end").as_bytes()).is_empty());
+    }
+    assert!(missed <= 50, "{missed} of 1000 are missed");
+    for name in ["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", "hf_thequickbrownfoxjumpsoverthelazydog"] {
+        assert_eq!(scanner.scan(name.as_bytes()), [], "{name}");
+    }
+}
+
+#[test]
 fn ids_are_told_once() {
     let mut ids: Vec<_> = families().map(|family| family.id).collect();
     ids.sort_unstable();
