@@ -90,7 +90,7 @@ fn a_session_in_which_nobody_asked_is_not_what_ada_does_now() {
     codex.args(["--dangerously-bypass-hook-trust", NO_SERVER]);
     let terminal = Terminal::start(&codex);
     terminal.wait_for("Ask Codex to do anything");
-    terminal.say("/quit", "Pane is dead");
+    terminal.leave("/quit");
     assert_eq!(stage.ctx(&["head", "list"]), "");
 }
 

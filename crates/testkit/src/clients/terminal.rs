@@ -108,6 +108,32 @@ impl Terminal {
         }
     }
 
+    /// Says something to the program until it ends; panics when it does not.
+    ///
+    /// What it has shown may be gone by then, so tmux is asked and not the screen.
+    pub fn leave(&self, text: &str) {
+        let start = Instant::now();
+        while !self.has_ended() {
+            assert!(start.elapsed() < LIMIT, "it goes on after {text:?}:\n{}", self.screen().trim_end());
+            if !shows(&self.screen(), text) {
+                self.type_text(text);
+                self.shows_within(PATIENCE, text);
+            }
+            // Some take what comes at once for something that was pasted.
+            thread::sleep(PAUSE * 4);
+            self.press("Enter");
+            let pressed = Instant::now();
+            while !self.has_ended() && pressed.elapsed() < PATIENCE * 2 {
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        let output = self.tmux(&["list-panes", "-t", "one", "-F", "#{pane_dead}"]).output().expect("tmux starts");
+        output.stdout.trim_ascii() == b"1"
+    }
+
     fn shows_within(&self, limit: Duration, text: &str) {
         let start = Instant::now();
         while !shows(&self.screen(), text) && start.elapsed() < limit {
