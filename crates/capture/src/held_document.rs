@@ -11,7 +11,12 @@ use contexture_formats::{Framing, RecordProblem, SectionRule, Splitter, codec, c
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Runtime, input::SessionInput, steps::Taken};
+use crate::{
+    Runtime,
+    input::SessionInput,
+    large_read::{LARGE_BYTES, LargeReadTurn},
+    steps::Taken,
+};
 
 /// Largest document that is read, because it must be held whole. Larger ones are kept as they are.
 pub const MAX_DOCUMENT_BYTES: u64 = contexture_formats::codec::MAX_DOCUMENT_BYTES as u64;
@@ -20,6 +25,8 @@ pub const MAX_DOCUMENT_BYTES: u64 = contexture_formats::codec::MAX_DOCUMENT_BYTE
 pub(crate) struct HeldDocument {
     pub(crate) bytes: Vec<u8>,
     layout: RecordLayout,
+    /// Where it is large.
+    pub(crate) turn: Option<LargeReadTurn>,
 }
 
 /// Where the records of a document are.
@@ -98,6 +105,8 @@ impl HeldDocument {
         if !is_document {
             return Ok(DocumentInput::Lines);
         }
+        input.take(LARGE_BYTES as u64).read_to_end(&mut bytes)?;
+        let turn = (bytes.len() >= LARGE_BYTES).then(LargeReadTurn::wait);
         let left = (MAX_DOCUMENT_BYTES + 1).saturating_sub(bytes.len() as u64);
         input.take(left).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
@@ -108,7 +117,7 @@ impl HeldDocument {
             None => RecordLayout::of(&bytes, framing),
         };
         let layout = layout.map_err(io::Error::other)?;
-        Ok(DocumentInput::Held(Self { bytes, layout }))
+        Ok(DocumentInput::Held(Self { bytes, layout, turn }))
     }
 
     /// Tells whether the document is one record, so that a newer version takes the place of an older one.

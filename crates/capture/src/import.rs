@@ -208,7 +208,8 @@ impl Capture<'_> {
                 };
                 progress(at);
             }
-            reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(unread)?;
+            // All of it is stored, and the turn of large records ends.
+            drop(reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(unread)?);
         }
         let Taking { new: new_commits, known: known_commits, done, .. } = taking;
         let (outcome, size, tip, report) = done.ok_or(contexture_store::Error::Closed)?;

@@ -20,7 +20,7 @@ use crate::{
 /// Small files that are read at the same time: most are, and what is stored at the same time shares a sync.
 const SMALL_AT_ONCE: usize = 64;
 /// Other files that are read at the same time, which bounds what is held.
-const LARGE_AT_ONCE: usize = 4;
+const LARGE_AT_ONCE: usize = 2;
 /// Largest file that is small.
 const SMALL_BYTES: u64 = 512 * 1024;
 

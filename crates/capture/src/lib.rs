@@ -19,6 +19,7 @@ mod held_document;
 mod import;
 mod import_files;
 mod input;
+mod large_read;
 mod lines;
 mod links;
 mod live;

@@ -4,7 +4,10 @@ use std::io::{self, BufRead as _};
 
 use contexture_formats::codec::MAX_RECORD_BYTES;
 
-use crate::input::{BUFFER_BYTES, SessionInput};
+use crate::{
+    input::{BUFFER_BYTES, SessionInput},
+    large_read::{LARGE_BYTES, LargeReadTurn},
+};
 
 /// A line of a session.
 pub(crate) struct Line<'l> {
@@ -34,11 +37,19 @@ pub(crate) struct Lines {
     start: u64,
     /// Whether the last line goes on where the input stands.
     goes_on: bool,
+    /// Whether large lines wait for a turn, and the turn once there was one.
+    takes_turns: bool,
+    turn: Option<LargeReadTurn>,
 }
 
 impl Lines {
     pub(crate) fn new(input: SessionInput, start: u64) -> Self {
-        Self { input, line: Vec::new(), start, goes_on: false }
+        Self { input, line: Vec::new(), start, goes_on: false, takes_turns: false, turn: None }
+    }
+
+    /// Does the same on a thread of its own, which waits for a turn before it reads a large line.
+    pub(crate) fn in_turns(input: SessionInput, start: u64) -> Self {
+        Self { takes_turns: true, ..Self::new(input, start) }
     }
 
     /// Returns the next line; nothing at the end.
@@ -59,12 +70,20 @@ impl Lines {
             is_whole = feed.is_some_and(|feed| feed < end);
             self.line.extend_from_slice(&bytes[..end]);
             self.input.consume(end);
+            if self.takes_turns && self.line.len() > LARGE_BYTES && self.turn.is_none() {
+                self.turn = Some(LargeReadTurn::wait());
+            }
         }
         if self.line.is_empty() {
             return Ok(None);
         }
         self.goes_on = !is_whole && self.line.len() == MAX_RECORD_BYTES && !self.input.fill_buf()?.is_empty();
         Ok(Some(Line { bytes: &self.line, start: self.start, is_whole, goes_on: self.goes_on }))
+    }
+
+    /// Returns the turn that large lines have taken, for whoever holds what was read of them.
+    pub(crate) fn into_turn(self) -> Option<LargeReadTurn> {
+        self.turn
     }
 
     /// Returns the beginning of the last line and where it starts.

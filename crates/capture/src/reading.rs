@@ -18,6 +18,7 @@ use crate::{
     held_document::{DocumentInput, DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{InputTail, Piece, SessionInput, is_compressed, known_as},
+    large_read::LargeReadTurn,
     lines::Lines,
     links,
     steps::{Base, State, StepBatch, StepSource, StepTiming, Steps},
@@ -117,21 +118,28 @@ pub(crate) enum Unread {
     Discontinuous,
 }
 
-/// Reads a file and hands over what becomes of it.
-pub(crate) fn read(job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread> {
+/// Reads a file and hands over what becomes of it. Large records have taken a turn, which ends when all that was handed
+/// over is stored.
+pub(crate) fn read(job: ReadingJob, messages: &mut Sink<'_>) -> Result<Option<LargeReadTurn>, Unread> {
     let framing = codec(&job.format).map_or(Framing::Lines, contexture_formats::Codec::framing);
     // The beginning of a first line looks like a document, but nobody writes documents bit by bit.
     if job.piece.is_some() || job.reason.goes_on && framing == Framing::Lines {
         return read_lines(job, messages);
     }
     match HeldDocument::read(&mut SessionInput::open(&job.path)?, &job.format)? {
-        DocumentInput::Held(document) => Ok(read_document(&document, job, messages)?),
-        DocumentInput::TooLong => Ok(long_record::keep_document(&job, messages)?),
+        DocumentInput::Held(document) => {
+            read_document(&document, job, messages)?;
+            Ok(document.turn)
+        }
+        DocumentInput::TooLong => {
+            long_record::keep_document(&job, messages)?;
+            Ok(None)
+        }
         DocumentInput::Lines => read_lines(job, messages),
     }
 }
 
-fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread> {
+fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<Option<LargeReadTurn>, Unread> {
     let decoder = codec(&job.format).filter(|codec| codec.framing() == Framing::Lines);
     let stamps = Stamps::of(&job);
     let Resumed { input, from, mut tail, outcome, state } = job.resume()?;
@@ -150,7 +158,7 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     }
     let mut report = ReadingReport::default();
     let is_compressed = input.is_compressed();
-    let mut lines = Lines::new(input, from);
+    let mut lines = Lines::in_turns(input, from);
     let (mut size, mut batched) = (from, from);
     let mut is_broken_off = false;
     loop {
@@ -229,7 +237,8 @@ fn read_lines(mut job: ReadingJob, messages: &mut Sink<'_>) -> Result<(), Unread
     let segments = steps.into_segments();
     let tail = tail.digest();
     let done = Done { batch, outcome, replaces, session, state, is_restamped, size, tail, segments, tip, report };
-    Ok(messages(Message::Done(Box::new(done)))?)
+    messages(Message::Done(Box::new(done)))?;
+    Ok(lines.into_turn())
 }
 
 /// Takes in a document: the records that follow those that are known, or all of them when those have changed.

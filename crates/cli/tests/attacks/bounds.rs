@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use contexture_testkit::noise;
 use serde_json::json;
 
 use crate::harness::User;
@@ -145,6 +146,26 @@ fn a_long_record_is_kept_and_named_and_not_read() {
 
 fn same(one: &Path, other: &Path) -> bool {
     Command::new("cmp").arg(one).arg(other).stdout(Stdio::null()).status().unwrap().success()
+}
+
+#[test]
+fn several_sessions_of_large_records_take_no_more_than_one() {
+    let user = User::new();
+    let text = noise("large", 15 * MIB);
+    let mut named = vec!["import".to_owned(), "--runtime".to_owned(), "claude-code".to_owned()];
+    for session in 0..4 {
+        let path = user.path(format!("0c3f0000-0000-4000-8000-{session:012}.jsonl"));
+        let mut file = File::create(&path).unwrap();
+        for number in 0..4 {
+            // Each is another one.
+            let (end, start) = text.split_at((session * 4 + number) * MIB / 2);
+            file.write_all(record(number, &json!(format!("{start}{end}"))).as_bytes()).unwrap();
+        }
+        named.push(path.to_str().unwrap().to_owned());
+    }
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    user.bounded(&named);
+    user.bounded(&["import", "--verify"]);
 }
 
 #[test]
