@@ -263,6 +263,11 @@ impl RecordStep {
         Self { effect: Effect::Nothing, entries: Vec::new() }
     }
 
+    /// A step of a document that holds all of its conversation: what earlier versions of it said is said again.
+    pub(crate) fn whole(entries: Vec<Entry>) -> Self {
+        if entries.is_empty() { Self::nothing() } else { Self { effect: Effect::Replace(Keep::Nothing), entries } }
+    }
+
     /// A step that adds one entry.
     pub fn append(entry: Entry) -> Self {
         Self { effect: Effect::Append, entries: vec![entry] }

@@ -5,8 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin, content_blocks,
-    loose_blocks,
+    Codec, Facts, Framing, OriginKind, Outline, RecordMark, RecordStep, SessionOrigin, content_blocks, loose_blocks,
     tolerant_json::{self, Field, Object},
 };
 use crate::{RecordProblem, media};
@@ -112,12 +111,7 @@ impl Codec for Crush {
             let document: CrushDocument<'_> = tolerant_json::object(record)?;
             let summary = document.session.0.unwrap_or_default().summary_message_id.into_text();
             let entries = since_summary(entries(document.messages)?, summary.as_deref());
-            Ok(if entries.is_empty() {
-                RecordStep::nothing()
-            } else {
-                // The next version of the session holds all of this again.
-                RecordStep { effect: Effect::Replace(Keep::Nothing), entries }
-            })
+            Ok(RecordStep::whole(entries))
         })
     }
 }

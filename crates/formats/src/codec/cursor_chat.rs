@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Outline, RecordMark, RecordStep, cursor, loose_blocks,
+    Codec, Facts, Framing, Outline, RecordMark, RecordStep, cursor, loose_blocks,
     tolerant_json::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
@@ -115,12 +115,7 @@ impl Codec for CursorChat {
         tolerant_json::decode(record, |record| {
             let document: ChatDocument<'_> = tolerant_json::object(record)?;
             let entries = entries(document.messages)?;
-            Ok(if entries.is_empty() {
-                RecordStep::nothing()
-            } else {
-                // The next version of the chat holds all of this again.
-                RecordStep { effect: Effect::Replace(Keep::Nothing), entries }
-            })
+            Ok(RecordStep::whole(entries))
         })
     }
 }

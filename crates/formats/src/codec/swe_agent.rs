@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Codec, Effect, Facts, Framing, Keep, Outline, RecordMark, RecordStep, anthropic_content, loose_blocks,
+    Codec, Facts, Framing, Outline, RecordMark, RecordStep, anthropic_content, loose_blocks,
     tolerant_json::{self, Field, Object, Shape},
 };
 use crate::RecordProblem;
@@ -116,12 +116,7 @@ impl Codec for SweAgent {
     fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
         tolerant_json::decode(record, |record| {
             let entries = entries(&tolerant_json::object(record)?)?;
-            Ok(if entries.is_empty() {
-                RecordStep::nothing()
-            } else {
-                // The next version of the file holds all of this again.
-                RecordStep { effect: Effect::Replace(Keep::Nothing), entries }
-            })
+            Ok(RecordStep::whole(entries))
         })
     }
 }
