@@ -5,6 +5,11 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::{Count, MessageId, MessageSequence, ParticipantKey};
+
+/// What the ids of messages start with that are made because the sender gave none.
+const MADE_MESSAGE_PREFIX: &str = "msg-";
+
 /// Says why a text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
@@ -197,12 +202,52 @@ hex_id! {
     MissingId, MissingPrefix, "mis-", 16
 }
 
+hex_id! {
+    /// Names a channel: 128 bits over the record of its creation.
+    ChannelId, ChannelPrefix, "chn-", 16
+}
+
+hex_id! {
+    /// Names a turn of an agent in a channel: 128 bits over channel, agent and the turn's number.
+    TurnId, TurnPrefix, "trn-", 16
+}
+
 /// Separates the ids of envelopes from every other use of BLAKE3.
 const ENVELOPE_CONTEXT: &str = "contexture envelope v1";
 /// Separates the ids of injections.
 const INJECTION_CONTEXT: &str = "contexture injection v1";
 /// Separates the ids of missing context.
 const MISSING_CONTEXT: &str = "contexture missing v1";
+/// Separates the ids of channels.
+const CHANNEL_CONTEXT: &str = "contexture channel v1";
+/// Separates the ids of turns in channels.
+const TURN_CONTEXT: &str = "contexture turn v1";
+/// Separates the ids that are made for messages.
+const MADE_MESSAGE_CONTEXT: &str = "contexture made message id v1";
+
+impl ChannelId {
+    /// Returns the id of the channel with this record of its creation.
+    pub fn of(record: &[u8]) -> Self {
+        Self(first_half(CHANNEL_CONTEXT, &[record]))
+    }
+}
+
+impl TurnId {
+    /// Returns the id of an agent's turn in a channel. The first turn has the number 1.
+    pub fn of(channel: &ChannelId, number: Count, agent: &ParticipantKey) -> Self {
+        let parts = [channel.as_bytes().as_slice(), &number.get().to_le_bytes(), agent.as_str().as_bytes()];
+        Self(first_half(TURN_CONTEXT, &parts))
+    }
+}
+
+impl MessageId {
+    /// Makes the id of a message whose sender gave none, from its place and content.
+    pub fn made(channel: &ChannelId, sequence: MessageSequence, content: &ArtifactId) -> Self {
+        let parts = [channel.as_bytes().as_slice(), &sequence.get().to_le_bytes(), content.as_bytes()];
+        let digits = hex::encode(first_half(MADE_MESSAGE_CONTEXT, &parts));
+        Self::new(format!("{MADE_MESSAGE_PREFIX}{digits}")).expect("digits are a name")
+    }
+}
 
 impl EnvelopeId {
     /// Returns the id of the envelope with this document, which therefore cannot hold its own id.
@@ -290,6 +335,18 @@ mod tests {
         assert_eq!(InjectionId::of(&envelope, b"{}").to_string(), "inj-838170f7632f3030858979e16897f6c0");
         assert_eq!(MissingId::of(b"{}").to_string(), "mis-03a8916fb3c6edb9aed04a2f8e16d4fe");
         assert_ne!(InjectionId::of(&envelope, b"{}"), InjectionId::of(&EnvelopeId::of(b"[]"), b"{}"));
+    }
+
+    #[test]
+    fn ids_of_channels_turns_and_messages_do_not_change() {
+        let channel = ChannelId::of(b"{}");
+        let agent = ParticipantKey::new("dev").unwrap();
+        let turn = TurnId::of(&channel, Count::saturating(1), &agent);
+        let message = MessageId::made(&channel, MessageSequence::FIRST, &ArtifactId::of(b"{}"));
+        assert_eq!(channel.to_string(), "chn-12f114da4d69894f280ace57c588c29b");
+        assert_eq!(turn.to_string(), "trn-f419d581b6e98f98f80c6fd42eb00c0f");
+        assert_eq!(message.as_str(), "msg-c0ff22bbce38915f3bd45945977ffa58");
+        assert_ne!(turn, TurnId::of(&channel, Count::saturating(2), &agent));
     }
 
     #[test]

@@ -151,6 +151,43 @@ name!(
     GapSeverity, "the severity of missing context", NameRule::Word
 );
 
+name!(
+    /// Names a channel for people, once in its space.
+    ChannelName, "a channel name", NameRule::Channel
+);
+name!(
+    /// Names a message, as its sender chose: once in its channel. Who chooses none has one made.
+    MessageId, "a message id", NameRule::Word
+);
+name!(
+    /// Says what a message is about, such as `PLAN_READY`.
+    Topic, "a topic", NameRule::Word
+);
+name!(
+    /// Tells a participant of a channel from all others, such as a slug or a public key.
+    ParticipantKey, "a participant's key", NameRule::Word
+);
+name!(
+    /// The short name by which a participant is typed and mentioned.
+    ParticipantSlug, "a participant's slug", NameRule::Slug
+);
+name!(
+    /// The name by which a participant is shown.
+    DisplayName, "a display name", NameRule::Text
+);
+name!(
+    /// What a participant does in a channel, such as `validator`.
+    ParticipantRole, "a role", NameRule::Word
+);
+name!(
+    /// Names the phase in which a conversation is, such as `plan`.
+    ConversationPhase, "a phase", NameRule::Word
+);
+name!(
+    /// Names a program in which agents run, such as `claude-code`.
+    RuntimeName, "a runtime", NameRule::Slug
+);
+
 /// What a name may be.
 #[derive(Debug, Clone, Copy)]
 enum NameRule {
@@ -162,6 +199,8 @@ enum NameRule {
     Slug,
     /// Words with `/` between them.
     Head,
+    /// The same, and nothing that starts like the id of a channel.
+    Channel,
 }
 
 impl NameRule {
@@ -173,6 +212,7 @@ impl NameRule {
             Self::Word => check_word(text),
             Self::Slug => check_slug(text),
             Self::Head => check_head(text),
+            Self::Channel => check_channel(text),
         }
     }
 
@@ -182,7 +222,7 @@ impl NameRule {
             Self::Text => r"^\S(.*\S)?$",
             Self::Word => r"^[^\s=]+$",
             Self::Slug => "^[a-z0-9][a-z0-9._-]*$",
-            Self::Head => r"^[^\s~^:-][^\s~^:]*$",
+            Self::Head | Self::Channel => r"^[^\s~^:-][^\s~^:]*$",
         }
     }
 }
@@ -230,9 +270,23 @@ fn check_head(text: &str) -> Result<(), &'static str> {
     }
 }
 
+fn check_channel(text: &str) -> Result<(), &'static str> {
+    if text.starts_with("chn-") { Err("it starts like an id") } else { check_head(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_channels_cannot_be_taken_for_their_ids() {
+        for text in ["release", "team/build-42", "Q3"] {
+            assert!(ChannelName::new(text).is_ok(), "{text}");
+        }
+        for text in ["", "chn-1234", "ctx-1234", "-x", "a b", "a//b", "a:b"] {
+            assert!(ChannelName::new(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn head_names_cannot_be_taken_for_flags_ids_or_paths() {
