@@ -10,6 +10,7 @@ mod reader;
 
 mod budget;
 mod candidate;
+pub mod channel_state;
 mod counts;
 mod digest;
 pub mod envelope;

@@ -79,6 +79,24 @@ pub enum MistakeKind {
         /// Which one.
         first: String,
     },
+    /// There are too many.
+    #[error("there are at most {max}")]
+    TooMany {
+        /// How many there may be.
+        max: usize,
+    },
+    /// It means nothing beside what else is said.
+    #[error("it is only for {word}")]
+    OnlyFor {
+        /// For what.
+        word: &'static str,
+    },
+    /// It is in use for something else.
+    #[error("this {what} has a meaning of its own")]
+    Reserved {
+        /// What it is.
+        what: &'static str,
+    },
     /// It cannot be a name.
     #[error(transparent)]
     Name(#[from] NameError),
