@@ -11,6 +11,7 @@ mod reader;
 mod budget;
 mod candidate;
 pub mod channel_state;
+pub mod channel_view;
 mod counts;
 mod digest;
 pub mod envelope;

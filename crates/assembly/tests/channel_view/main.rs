@@ -1,0 +1,7 @@
+//! What an agent is told of a channel.
+
+mod laws;
+mod phases;
+mod roles;
+mod room;
+mod routing;
