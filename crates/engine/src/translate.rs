@@ -87,9 +87,14 @@ impl Contexture {
         let best = if is_text { best.max(Tier::Rendered) } else { best };
         let gathering = self.gather(commit, stop, best).instrument(debug_span!("translate", %commit));
         let Gathered { replay, stretches, losses, commits, .. } = gathering.await?;
+        if let Some(write) = formats::entry_writer(format).filter(|_| best != Tier::Rendered) {
+            let bytes = write(replay.entries());
+            let losses = all_losses(losses, &Losses::default());
+            let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
+            return Ok(Translation { bytes, report });
+        }
         // Whoever goes on with a session tells its model of itself in its own way.
-        let is_session = formats::appender(format).is_some();
-        let shape = if is_session { Dialogue::for_session } else { Dialogue::of };
+        let shape = if formats::is_session(format) { Dialogue::for_session } else { Dialogue::of };
         let mut dialogue = shape(replay.into_entries());
         let mut counted = dialogue.losses.clone();
         if best == Tier::Rendered && !is_text {

@@ -1,6 +1,7 @@
 //! One CBOR array (RFC 8949), checked byte by byte as it arrives.
 
 pub(crate) mod value;
+pub(crate) mod writer;
 
 use std::ops::Range;
 

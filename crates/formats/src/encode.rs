@@ -7,19 +7,23 @@ mod ids;
 mod lines;
 pub(crate) mod pi;
 mod plain_text;
+mod provider;
 mod times;
 
 pub(crate) mod anthropic;
 pub(crate) mod atif;
+pub(crate) mod bureau;
 pub(crate) mod claude;
+pub(crate) mod events;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
+pub(crate) mod opencode;
 pub(crate) mod text;
 
 #[cfg(test)]
 mod samples;
 
-use contexture_core::{Format, Timestamp};
+use contexture_core::{Entry, Format, Timestamp};
 
 use crate::{
     Framing, KnownFormat, NativePrefix,
@@ -80,6 +84,9 @@ pub trait Appender: Send + Sync {
     fn append(&self, dialogue: &Dialogue, target: &Target, prefix: &NativePrefix) -> EncodedDialogue;
 }
 
+/// Writes entries as they are, in a format that has a place for all that an entry can be.
+pub type EntryWriter = fn(entries: &[Entry]) -> Vec<u8>;
+
 /// Returns what writes a format, if anything does.
 pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
     KnownFormat::named(format)?.encoder
@@ -88,4 +95,15 @@ pub fn encoder(format: &Format) -> Option<&'static dyn Encoder> {
 /// Returns what writes a format after records that are there, if anything does.
 pub fn appender(format: &Format) -> Option<&'static dyn Appender> {
     KnownFormat::named(format)?.appender
+}
+
+/// Returns what writes entries in a format without changing them, if the format can hold them.
+pub fn entry_writer(format: &Format) -> Option<EntryWriter> {
+    KnownFormat::named(format)?.entry_writer
+}
+
+/// Tells whether what is written in a format is a session that its runtime goes on with, which tells its model of itself in
+/// its own way.
+pub fn is_session(format: &Format) -> bool {
+    KnownFormat::named(format).is_some_and(|known| known.is_session)
 }

@@ -12,7 +12,7 @@ use crate::{
         codex_exec, copilot, crush, cursor, cursor_chat, droid, entire, events, gemini, gemini_stream, kiro,
         openai_chat, openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
     },
-    encode,
+    encode::{self, EntryWriter},
     session::RenameRule,
     summary::{self, SummaryWriter},
 };
@@ -32,6 +32,10 @@ pub struct KnownFormat {
     pub(crate) encoder: Option<&'static dyn Encoder>,
     /// Writes a conversation after records that are there.
     pub(crate) appender: Option<&'static dyn Appender>,
+    /// Writes entries as they are.
+    pub(crate) entry_writer: Option<EntryWriter>,
+    /// Whether a runtime goes on with what is written.
+    pub(crate) is_session: bool,
     /// Writes a summary as the conversation so far.
     pub(crate) summary: Option<SummaryWriter>,
     /// Which of its records carry the id of their session.
@@ -57,6 +61,8 @@ impl KnownFormat {
             codec: None,
             encoder: None,
             appender: None,
+            entry_writer: None,
+            is_session: false,
             summary: None,
             rename_rule: None,
             is_linked: false,
@@ -83,6 +89,7 @@ static KNOWN: &[KnownFormat] = &[
         codec: Some(&BoundedCodec(&claude::ClaudeCode)),
         encoder: Some(&encode::claude::ClaudeCodeEncoder),
         appender: Some(&encode::claude::ClaudeCodeEncoder),
+        is_session: true,
         summary: Some(summary::claude_code),
         rename_rule: Some(RenameRule::Claude),
         is_linked: true,
@@ -96,6 +103,7 @@ static KNOWN: &[KnownFormat] = &[
         codec: Some(&BoundedCodec(&codex::CODEC)),
         encoder: Some(&encode::codex::Codex),
         appender: Some(&encode::codex::Codex),
+        is_session: true,
         summary: Some(summary::codex),
         rename_rule: Some(RenameRule::Codex),
         position: Some(codex::place),
@@ -109,6 +117,7 @@ static KNOWN: &[KnownFormat] = &[
         codec: Some(&BoundedCodec(&gemini::CODEC)),
         encoder: Some(&encode::gemini::Gemini),
         appender: Some(&encode::gemini::Gemini),
+        is_session: true,
         summary: Some(summary::gemini),
         rename_rule: Some(RenameRule::Gemini),
         ..KnownFormat::lines("gemini-v1", "Gemini CLI session (JSONL)")
@@ -121,6 +130,7 @@ static KNOWN: &[KnownFormat] = &[
         codec: Some(&BoundedCodec(&pi::CODEC)),
         encoder: Some(&encode::pi::Pi),
         appender: Some(&encode::pi::Pi),
+        is_session: true,
         summary: Some(summary::pi),
         rename_rule: Some(RenameRule::Pi),
         is_linked: true,
@@ -175,15 +185,21 @@ static KNOWN: &[KnownFormat] = &[
     // An export is one object, {"info", "messages"}, and two objects do not add up to one.
     KnownFormat {
         codec: Some(&BoundedCodec(&opencode::Opencode)),
+        encoder: Some(&encode::opencode::OpencodeEncoder),
+        is_session: true,
         ..KnownFormat::stored("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&events::EventsCodec)),
+        encoder: Some(&encode::events::Events),
+        entry_writer: Some(encode::events::write_entries),
         summary: Some(summary::events),
         ..KnownFormat::lines("events-v1", "Contexture's own capture (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&bureau::Bureau)),
+        encoder: Some(&encode::bureau::BureauEncoder),
+        is_session: true,
         summary: Some(summary::bureau),
         ..KnownFormat::stored("bureau-agent-v1", "Bureau's agent messages, a CBOR array", Concatenation::CborArray)
     },

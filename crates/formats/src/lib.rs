@@ -43,7 +43,10 @@ pub use check::Checker;
 pub use codec::{Codec, Framing, codec};
 pub use dialogue::Dialogue;
 pub use display::{DisplayItem, display_items};
-pub use encode::{Appender, EncodedDialogue, Encoder, Target, USUAL_PROVIDER, appender, encoder};
+pub use encode::{
+    Appender, EncodedDialogue, Encoder, EntryWriter, Target, USUAL_PROVIDER, appender, encoder, entry_writer,
+    is_session,
+};
 pub use error::{ContentPosition, FormatError, RecordProblem};
 pub use glue::Glue;
 pub use join::{Ending, JoinError, JoinPlan, Joined, Joiner};

@@ -2,11 +2,7 @@
 
 use contexture_core::{ArtifactId, EntryPart, Format};
 
-use crate::{
-    KnownFormat,
-    cbor::{self, Major},
-    rule::Concatenation,
-};
+use crate::{KnownFormat, cbor::writer::CborWriter, rule::Concatenation};
 
 /// Stands for a time that nobody took, where a runtime refuses a record without one.
 const NO_TIME: &str = "1970-01-01T00:00:00.000Z";
@@ -130,24 +126,19 @@ pub(crate) fn is_all(parts: &[EntryPart]) -> bool {
 /// Returns `[{"Role": "user", "Content": [{"Text": text, "Type": "text"}]}]`, keys in the order that Bureau's
 /// deterministic encoding gives them.
 pub(crate) fn bureau(text: &str) -> Vec<u8> {
-    let mut content = Vec::new();
-    content.extend_from_slice(&cbor::head(Major::Array, 1));
-    content.extend_from_slice(&cbor::head(Major::Map, 2));
-    push_text(&mut content, "Role");
-    push_text(&mut content, "user");
-    push_text(&mut content, "Content");
-    content.extend_from_slice(&cbor::head(Major::Array, 1));
-    content.extend_from_slice(&cbor::head(Major::Map, 2));
-    push_text(&mut content, "Text");
-    push_text(&mut content, text);
-    push_text(&mut content, "Type");
-    push_text(&mut content, "text");
-    content
-}
-
-fn push_text(content: &mut Vec<u8>, text: &str) {
-    content.extend_from_slice(&cbor::head(Major::Text, text.len() as u64));
-    content.extend_from_slice(text.as_bytes());
+    let mut content = CborWriter::default();
+    content.array(1);
+    content.map(2);
+    content.text("Role");
+    content.text("user");
+    content.text("Content");
+    content.array(1);
+    content.map(2);
+    content.text("Text");
+    content.text(text);
+    content.text("Type");
+    content.text("text");
+    content.into_bytes()
 }
 
 /// Makes a version 8 UUID (RFC 9562) of the digest's first 16 bytes.

@@ -367,6 +367,8 @@ macro_rules! conformance {
                 everything_is_there_after_reopening;
             translate:
                 a_chain_is_mapped_entry_by_entry,
+                our_own_format_holds_all_that_a_chain_says,
+                sessions_of_bureau_and_opencode_are_written,
                 a_chain_in_the_wanted_format_is_not_touched,
                 stretches_of_several_formats_become_one_conversation,
                 the_oldest_stretch_stays_as_it_was_stored,

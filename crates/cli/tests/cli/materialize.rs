@@ -61,10 +61,10 @@ fn what_cannot_be_given_is_reported() {
     error: the chain of ctx-beead0152a71de0963f456082660f6aa is claude-code-v1, which is not codex-v1 without a translation
       hint: `--tier mapped` allows a translation, and no `--tier` the best there is
     ");
-    assert_snapshot!(user.run(&["materialize", "main", "--format", "bureau-agent-v1"]), @"
+    assert_snapshot!(user.run(&["materialize", "main", "--format", "droid-v1"]), @"
     [exit 2]
     [stderr]
-    error: no conversation can be written as bureau-agent-v1; the formats that can be written are claude-code-v1, codex-v1, gemini-v1, pi-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1, text
+    error: no conversation can be written as droid-v1; the formats that can be written are claude-code-v1, codex-v1, gemini-v1, pi-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1, text
       hint: name one of them: `--format claude-code-v1`
     ");
     assert_snapshot!(user.run(&["materialize", "nobody"]), @"

@@ -1,6 +1,7 @@
-//! `events-v1`: Contexture's own capture, one entry a line.
+//! `events-v1`: Contexture's own form, one entry a line.
 
 use contexture_core::{Entry, EntryPart, Role};
+use serde::Deserialize;
 
 use super::{Codec, Effect, Framing, Keep, Link, Outline, RecordMark, RecordStep};
 use crate::RecordProblem;
@@ -15,7 +16,9 @@ impl Codec for EventsCodec {
     fn outline(&self, record: &[u8]) -> Result<Outline, RecordProblem> {
         let entry = decode(record)?;
         let mark = match &entry {
-            Entry { flags, .. } if flags.compact_summary => RecordMark::Compaction { after: None },
+            Entry { flags, .. } if flags.compact_summary && !is_appended(record) => {
+                RecordMark::Compaction { after: None }
+            }
             Entry { role: Role::User, flags, parts, .. } if !flags.meta && says_something(parts) => {
                 RecordMark::Turn(Some(entry.text()))
             }
@@ -28,13 +31,24 @@ impl Codec for EventsCodec {
 
     fn step(&self, record: &[u8]) -> Result<RecordStep, RecordProblem> {
         let entry = decode(record)?;
-        let effect = if entry.flags.compact_summary { Effect::Replace(Keep::Nothing) } else { Effect::Append };
+        let replaces = entry.flags.compact_summary && !is_appended(record);
+        let effect = if replaces { Effect::Replace(Keep::Nothing) } else { Effect::Append };
         Ok(RecordStep { effect, entries: vec![entry] })
     }
 }
 
 fn decode(record: &[u8]) -> Result<Entry, RecordProblem> {
     serde_json::from_slice(record).map_err(|error| RecordProblem::json(&error))
+}
+
+/// Tells whether an entry that sums something up leaves what comes before.
+fn is_appended(record: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct SummaryFields {
+        #[serde(default)]
+        appended: bool,
+    }
+    serde_json::from_slice(record).is_ok_and(|fields: SummaryFields| fields.appended)
 }
 
 /// Tells whether there is more than the results of tools.

@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use contexture_core::{BlobSource, EntryPart, Seal, SealScheme, Timestamp};
 
 use self::record::{PiBlock, PiEntry, PiHeader, PiMessage, PiUsage, SealedReasoning, SessionInfo};
-use super::{Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::WrittenLines, plain_text, times};
+use super::{
+    Appender, EncodedDialogue, Encoder, Target, calls, ids::Ids, lines::WrittenLines, plain_text,
+    provider::ModelProvider, times,
+};
 use crate::{
     Framing, NativePrefix,
     dialogue::{Dialogue, LossKind, Losses, Speaker, Turn},
@@ -55,7 +58,7 @@ struct PiWriter<'a> {
 #[derive(Clone, Copy)]
 struct PiVoice<'a> {
     api: &'static str,
-    provider: &'static str,
+    provider: Option<ModelProvider>,
     model: &'a str,
 }
 
@@ -63,27 +66,19 @@ impl<'a> PiVoice<'a> {
     /// Guesses the provider by the name of the model; pi asks for another model where it does not know one.
     fn of(model: Option<&'a str>) -> Self {
         let model = model.unwrap_or("unknown");
-        let name = model.rsplit('/').next().unwrap_or(model);
-        let is = |openings: &[&str]| openings.iter().any(|opening| name.starts_with(opening));
-        let (api, provider) = if is(&["claude"]) {
-            ("anthropic-messages", "anthropic")
-        } else if is(&["gemini"]) {
-            ("google-generative-ai", "google")
-        } else if is(&["gpt", "o1", "o3", "o4", "codex", "chatgpt"]) {
-            ("openai-responses", "openai")
-        } else {
-            ("openai-completions", "unknown")
+        let provider = ModelProvider::of(model);
+        let api = match provider {
+            Some(ModelProvider::Anthropic) => "anthropic-messages",
+            Some(ModelProvider::Google) => "google-generative-ai",
+            Some(ModelProvider::Openai) => "openai-responses",
+            None => "openai-completions",
         };
         Self { api, provider, model }
     }
 
     /// Tells whether the provider can open a seal.
     fn opens(self, scheme: SealScheme) -> bool {
-        match scheme {
-            SealScheme::AnthropicSignature | SealScheme::AnthropicRedacted => self.provider == "anthropic",
-            SealScheme::OpenaiEncrypted => self.provider == "openai",
-            SealScheme::GeminiSignature => self.provider == "google",
-        }
+        self.provider.is_some_and(|provider| provider.opens(scheme))
     }
 }
 
@@ -184,7 +179,7 @@ impl<'a> PiWriter<'a> {
         let message = PiMessage::Assistant {
             content,
             api: voice.api,
-            provider: voice.provider,
+            provider: voice.provider.map_or("unknown", ModelProvider::name),
             model: voice.model.to_owned(),
             usage: PiUsage::default(),
             stop_reason: if calls_tools { "toolUse" } else { "stop" },

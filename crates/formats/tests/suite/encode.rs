@@ -1,11 +1,13 @@
 //! What encoders write: exact bytes for one dialogue, and what must survive for every dialogue.
 
-use contexture_core::{BlobSource, Entry, EntryPart, Flags, Format, Role, Seal, SealScheme, Timestamp, ToolInput};
+use contexture_core::{
+    BlobSource, Entry, EntryPart, Flags, Format, Role, Seal, SealScheme, Timestamp, ToolInput, Usage,
+};
 use contexture_formats::{
-    Concatenation, Dialogue, EncodedDialogue, NativePrefix, Replay, Target, appender,
-    codec::{Link, codec},
+    Concatenation, Dialogue, EncodedDialogue, NativePrefix, RawRecord, Replay, Splitter, Target, appender,
+    codec::{Link, RecordStep, codec},
     dialogue::{LossCount, LossKind, Speaker},
-    encoder,
+    encoder, entry_writer, read,
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
@@ -13,6 +15,10 @@ use serde_json::{Value, json};
 use crate::slices::check;
 
 pub(crate) const FORMATS: [&str; 4] = ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1"];
+
+/// All formats of which whole sessions are written.
+const WHOLE: [&str; 7] =
+    ["claude-code-v1", "codex-v1", "gemini-v1", "pi-v1", "opencode-v1", "events-v1", "bureau-agent-v1"];
 
 fn format(name: &str) -> Format {
     Format::new(name).unwrap()
@@ -43,10 +49,12 @@ fn encode(name: &str, dialogue: &Dialogue) -> EncodedDialogue {
 fn decode(name: &str, bytes: &[u8]) -> Dialogue {
     let codec = codec(&format(name)).unwrap();
     let mut replay = Replay::default();
-    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        codec.outline(line).unwrap();
-        replay.take(codec.step(line).unwrap());
-    }
+    let mut splitter = Splitter::new(codec.framing(), bytes.len() as u64);
+    let mut take = |record: RawRecord<'_>| {
+        codec.outline(record.bytes).unwrap();
+        replay.take(codec.step(record.bytes).unwrap());
+    };
+    splitter.push(bytes, &mut take).and_then(|()| splitter.finish(&mut take)).unwrap();
     Dialogue::of(replay.into_entries())
 }
 
@@ -377,6 +385,25 @@ fn any_entries() -> impl Strategy<Value = Vec<Entry>> {
     })
 }
 
+/// An entry with all that one can have.
+fn any_whole_entry() -> impl Strategy<Value = Entry> {
+    let word = || prop::option::of("[a-c]");
+    let flags = any::<[bool; 4]>().prop_map(|[side_chain, synthetic, compact_summary, meta]| Flags {
+        side_chain,
+        synthetic,
+        compact_summary,
+        meta,
+    });
+    let role = prop::sample::select(Role::ALL.to_vec());
+    let usage = prop::option::of(any::<Option<u64>>().prop_map(|input| Usage { input, ..Usage::default() }));
+    let at = prop::option::of((0..1_i64 << 40).prop_map(|micros| Timestamp::from_micros(micros).unwrap()));
+    let names = (word(), word(), word(), word());
+    (names, role, flags, usage, at, vec(any_part(), 0..4)).prop_map(|(names, role, flags, usage, at, parts)| {
+        let (id, group, author, model) = names;
+        Entry { id, parent: None, group, role, author, model, at, parts, flags, usage }
+    })
+}
+
 fn any_dialogue() -> impl Strategy<Value = Dialogue> {
     any_entries().prop_map(Dialogue::of)
 }
@@ -421,10 +448,34 @@ fn without_notes(said: Said) -> Said {
 
 proptest! {
     #[test]
+    fn our_own_format_keeps_every_dialogue_as_it_is(dialogue in any_dialogue()) {
+        let encoded = encode("events-v1", &dialogue);
+        prop_assert_eq!(encoded.losses.counts(), []);
+        let read = decode("events-v1", &encoded.bytes);
+        prop_assert_eq!((&read.system, &read.turns), (&dialogue.system, &dialogue.turns));
+        prop_assert_eq!(read.losses.counts(), []);
+    }
+
+    #[test]
+    fn our_own_format_keeps_every_entry_as_it_is(entries in vec(any_whole_entry(), 0..12)) {
+        let mut replay = Replay::default();
+        for entry in entries {
+            replay.take(RecordStep::append(entry));
+        }
+        let entries = replay.into_entries();
+        let bytes = entry_writer(&format("events-v1")).unwrap()(&entries);
+        check(Concatenation::Lines, &bytes).unwrap();
+        let mut again = Replay::default();
+        let codec = codec(&format("events-v1")).unwrap();
+        read(codec, &bytes, &mut |reading| again.take(reading.step.unwrap())).unwrap();
+        prop_assert_eq!(again.into_entries(), entries);
+    }
+
+    #[test]
     fn words_calls_and_results_survive_every_target(dialogue in any_dialogue()) {
-        for name in FORMATS {
+        for name in WHOLE {
             let encoded = encode(name, &dialogue);
-            check(Concatenation::Lines, &encoded.bytes).unwrap();
+            check(Concatenation::of(&format(name)), &encoded.bytes).unwrap();
             prop_assert_eq!(difference(name, &dialogue), None, "{}", name);
             prop_assert_eq!(encode(name, &dialogue), encoded, "{} is not the same twice", name);
         }

@@ -94,6 +94,61 @@ pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
     assert_eq!((report.tier, report.messages), (Tier::Rendered, None));
 }
 
+pub async fn our_own_format_holds_all_that_a_chain_says<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (question, _) = question_and_answer(&store).await;
+    let sealed = "{\"type\":\"assistant\",\"uuid\":\"00000000-0000-4000-8000-000000000005\",\"parentUuid\":\
+                  \"00000000-0000-4000-8000-000000000001\",\"message\":{\"role\":\"assistant\",\"model\":\"claude-x\",\
+                  \"content\":[{\"type\":\"redacted_thinking\",\"data\":\"eA==\"},{\"type\":\"beam\",\"at\":1},\
+                  {\"type\":\"tool_use\",\"id\":\"open\",\"name\":\"a.b\",\"input\":[1]}]}}\n";
+    let sealed = write("claude-code-v1", sealed).after(question).commit(&store).await;
+    let tip = write("openai-chat-v1", chat("user", "and then?")).after(sealed).commit(&store).await;
+    let (events, report) = translated(&store, tip, Stop::Root, "events-v1").await;
+    assert_eq!((report.tier, report.losses.as_slice(), report.messages), (Tier::Mapped, &[][..], Some(3)));
+    let replayed = |content: &[u8]| {
+        let mut replay = Replay::default();
+        read(codec(&format("events-v1")).unwrap(), content, &mut |reading| replay.take(reading.step.unwrap())).unwrap();
+        replay.into_entries()
+    };
+    let mut said = Replay::default();
+    let mut entries = store.entries(Some(tip), Stop::Root).await.unwrap();
+    while let Some(content) = entries.next().await.unwrap() {
+        let ContentMeaning::Steps { steps, .. } = content.said else { panic!("{:?}", content.said) };
+        for step in steps {
+            said.take(step);
+        }
+    }
+    assert_eq!(replayed(events.as_bytes()), said.into_entries());
+    // Whoever goes on from it is given the same as whoever goes on from the chain.
+    let copy = write("events-v1", events).commit(&store).await;
+    for name in ["openai-chat-v1", "anthropic-messages-v1", "text"] {
+        let (there, of_copy) = translated(&store, copy, Stop::Root, name).await;
+        let (here, of_chain) = translated(&store, tip, Stop::Root, name).await;
+        assert_eq!((there, of_copy.losses), (here, of_chain.losses), "{name}");
+    }
+    // A narrative is one message here too.
+    let rendered = store.target_of(Some(tip)).await.unwrap();
+    let rendered = store.translate_as(Some(tip), Stop::Root, &format("events-v1"), &rendered, Tier::Rendered).await;
+    assert_eq!(replayed(&rendered.unwrap().bytes).len(), 1);
+}
+
+pub async fn sessions_of_bureau_and_opencode_are_written<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (_, answer) = question_and_answer(&store).await;
+    let tip = write("openai-chat-v1", chat("user", "and then?")).after(answer).commit(&store).await;
+    for name in ["bureau-agent-v1", "opencode-v1"] {
+        let target = store.target_of(Some(tip)).await.unwrap();
+        let translation = store.translate(Some(tip), Stop::Root, &format(name), &target).await.unwrap();
+        assert_eq!((translation.report.tier, translation.report.losses.as_slice()), (Tier::Mapped, &[][..]), "{name}");
+        // It can be checked in again, and says the same.
+        let copy = write(name, translation.bytes).commit(&store).await;
+        let (said, _) = as_chat(&store, copy, Stop::Root).await;
+        assert_eq!(said, ["user: why?", "assistant: because", "user: and then?"], "{name}");
+    }
+}
+
 pub async fn a_chain_in_the_wanted_format_is_not_touched<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
@@ -429,7 +484,7 @@ pub async fn a_format_that_nothing_writes_is_refused_with_those_that_can_be<B: B
     let harness = Harness::<B>::new().await;
     let store = harness.open().await;
     let (_, answer) = question_and_answer(&store).await;
-    for name in ["bureau-agent-v1", "nobodys-v1"] {
+    for name in ["droid-v1", "nobodys-v1"] {
         let error = store.materialize(Some(answer), Stop::Root, Some(format(name))).await.err().unwrap();
         match error {
             Error::Unwritable { wanted, writable } => {
