@@ -63,8 +63,8 @@ pub struct ChannelView<'v> {
     pub after: Option<MessageSequence>,
     /// The last message that is offered.
     pub through: MessageSequence,
-    /// The message to answer.
-    pub trigger: MessageSequence,
+    /// The message to answer, whether it is among those messages or older.
+    pub answer: &'v ChannelMessage,
     /// The turns that the viewer acknowledged, in any order.
     pub turns: &'v [PastTurn],
     /// What stands for messages that are not told any more, the oldest first.
@@ -93,7 +93,7 @@ pub struct ViewedChannel {
     pub entries: Vec<ViewEntry>,
     /// Messages that it is not told, and why.
     pub omitted: Vec<ViewOmission>,
-    /// How many messages before the first were not looked at.
+    /// How many messages before those were not read, or not told because they are part of what was not read whole.
     pub unread: u64,
 }
 
@@ -232,14 +232,20 @@ impl ChannelView<'_> {
         for span in spans::of(self) {
             maker.span(&span);
         }
+        let unread = maker.viewed.omitted.iter().filter(|omission| omission.reason == ViewOmissionReason::Unread);
+        maker.viewed.unread += unread.count() as u64;
         maker.viewed
     }
 
     fn message(&self, sequence: MessageSequence) -> Option<&ChannelMessage> {
-        let first = self.messages.first()?.record.sequence;
-        let place = usize::try_from(sequence.get().checked_sub(first.get())?).ok()?;
-        self.messages.get(place).filter(|message| message.record.sequence == sequence)
+        let found = self.messages.binary_search_by_key(&sequence, |message| message.record.sequence).ok()?;
+        self.messages.get(found)
     }
+}
+
+/// Returns what a message says: its text, then its data; nothing where it says nothing.
+pub fn message_text(message: &ChannelMessage) -> Option<String> {
+    said::text(message)
 }
 
 /// Returns the compactions that no later one contains.
@@ -283,7 +289,18 @@ impl<'v> Maker<'v> {
                 self.summary(span, compaction);
             }
         }
-        let trigger = span.trigger.and_then(|trigger| self.view.message(trigger));
+        if span.is_partial && !span.is_first && !span.is_current {
+            // Part of a turn would be told with a hole.
+            let unread = self.messages(span).map(|message| message.record.sequence);
+            let unread = unread.map(|sequence| ViewOmission { sequence, reason: ViewOmissionReason::Unread });
+            self.viewed.omitted.extend(unread.collect::<Vec<_>>());
+            return;
+        }
+        let trigger = if span.is_current {
+            Some(self.view.answer)
+        } else {
+            span.trigger.and_then(|trigger| self.view.message(trigger))
+        };
         let trigger = trigger.filter(|_| span.is_current || span.trigger.is_some_and(|at| !self.is_compacted(at)));
         let mut told: Vec<&'v ChannelMessage> = Vec::new();
         let mut results = HashSet::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MissingId, Timestamp, vocabulary};
+use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, MessageSequence, MissingId, Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub struct Inputs {
     /// What a run has before its first item that was not even read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<UnreadTurns>,
+    /// What a channel has before its first message that was not even read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread_messages: Option<UnreadMessages>,
     /// The rules to assemble by.
     #[serde(default, skip_serializing_if = "PipelineVersion::is_first")]
     pub pipeline: PipelineVersion,
@@ -46,6 +49,15 @@ pub struct UnreadTurns {
     pub first: CommitId,
     /// The newest.
     pub last: CommitId,
+}
+
+/// Messages of a channel that were not read, because newer ones fill the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadMessages {
+    /// The segment that they belong to, counted from 0.
+    pub segment: usize,
+    /// How many at most; some of them may be for others.
+    pub messages: u64,
 }
 
 /// An item, without what it says.
@@ -82,6 +94,9 @@ pub struct ItemRecord {
     /// What of the chain it stands for, where it is the summary of a compaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<ReplacedTurns>,
+    /// The messages of a channel that it tells, by their places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageSequence>,
     /// Whether it sums up a turn that may be left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_summary: bool,
@@ -451,6 +466,7 @@ impl ItemRecord {
             sensitivity: item.sensitivity.clone(),
             media_type: item.media_type.clone(),
             replaces: item.replaces.clone(),
+            messages: item.messages.clone(),
             is_summary: matches!(item.part, RunPart::Summary(_)),
         }
     }

@@ -1,6 +1,6 @@
 //! Items: what sources yield, frozen, and all that an assembly is made of.
 
-use contexture_core::{CommitId, Entry, Timestamp, vocabulary};
+use contexture_core::{CommitId, Entry, MessageSequence, Timestamp, vocabulary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,9 @@ pub struct Item {
     /// What of the chain it stands for, where it is the summary of a compaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<ReplacedTurns>,
+    /// The messages of a channel that it tells, by their places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageSequence>,
     /// All of it.
     pub content: ItemContent,
     /// A shorter form that may stand for it.

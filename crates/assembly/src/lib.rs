@@ -23,6 +23,7 @@ pub mod records;
 pub mod render;
 mod shared_text;
 mod shorten;
+pub mod topic_block;
 
 pub mod check;
 pub mod standard;

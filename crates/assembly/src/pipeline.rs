@@ -143,8 +143,10 @@ fn assemble(
             trimmed: &trimmed,
         })
         .collect();
-    let mark =
-        measured(&renderer, counts, None, &window::left_out_mark(u64::MAX)).map(|mark| mark.size()).unwrap_or_default();
+    let mark = |segment: &SegmentSpec| {
+        let mark = window::left_out_mark(segment, u64::MAX);
+        measured(&renderer, counts, None, &mark).map(|mark| mark.size()).unwrap_or_default()
+    };
     let rules: Vec<SegmentRule<'_>> = inputs
         .recipe
         .segments
@@ -156,8 +158,9 @@ fn assemble(
             max_tokens: segment.max_tokens.map_or(Size::MAX.tokens, TokenCount::new),
             shorten: Some(trimmer),
             run: is_run(segment).then(|| RunRule {
-                mark: Size { items: 0, ..mark },
-                is_cut: inputs.unread.as_ref().is_some_and(|unread| unread.segment == index),
+                mark: Size { items: 0, ..mark(segment) },
+                is_cut: inputs.unread.as_ref().is_some_and(|unread| unread.segment == index)
+                    || inputs.unread_messages.is_some_and(|unread| unread.segment == index),
                 mark_may_go: inputs.pipeline != PipelineVersion::First,
             }),
         })
@@ -215,7 +218,9 @@ fn overflow(inputs: &Inputs, segment: &SegmentSpec) -> OverflowStrategy {
 
 /// Tells whether a segment keeps the newest end of a conversation.
 pub fn is_run(segment: &SegmentSpec) -> bool {
-    segment.sources.iter().any(|source| matches!(source.input, SourceInput::History { .. }))
+    let is_conversation =
+        |input: &SourceInput| matches!(input, SourceInput::History { .. } | SourceInput::Channel { .. });
+    segment.sources.iter().any(|source| is_conversation(&source.input))
 }
 
 fn candidate(item: &Item, texts: ItemTexts, counts: &TokenCounts<'_>) -> Candidate {

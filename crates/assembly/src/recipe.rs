@@ -3,6 +3,7 @@
 mod provenance;
 mod target;
 
+mod agent;
 mod read;
 mod rules;
 mod source;
@@ -23,7 +24,7 @@ pub use provenance::{FileNamer, RecipeProvenance, RecipeTrust};
 pub use read::{NotToml, RecipeRefusal, Syntax};
 pub use rules::{OVERFLOW_STRATEGIES, Rule};
 pub use target::UnknownTarget;
-pub use topic::{Since, TopicEnd, TopicMark};
+pub use topic::{IfMissing, Since, TopicEnd, TopicMark};
 
 use crate::{
     candidate::Priority,
@@ -211,6 +212,9 @@ pub enum SourceInput {
         /// A shorter text that may stand for it.
         #[serde(skip_serializing_if = "Option::is_none")]
         compact: Option<String>,
+        /// Whether a model takes it as an instruction.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        instruction: bool,
     },
     /// The conversation of the chain.
     History {
@@ -260,7 +264,18 @@ pub enum SourceInput {
         compact_strategy: TopicEnd,
         /// How many messages at most when there is little room.
         compact_amount: u64,
+        /// What happens when it is required and there is no message.
+        #[serde(skip_serializing_if = "IfMissing::is_usual")]
+        if_missing: IfMissing,
     },
+    /// A channel as an agent that has a turn in it is told it, up to the message to answer.
+    Channel {
+        /// The newest messages that are looked at; all that fit if absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_messages: Option<u64>,
+    },
+    /// Criteria that validators found to be beyond what can be checked.
+    SkipHints,
 }
 
 vocabulary! {
@@ -286,6 +301,10 @@ vocabulary! {
         Trigger = "trigger",
         /// Messages of a topic.
         Topic = "topic",
+        /// A channel as an agent is told it.
+        Channel = "channel",
+        /// Criteria that cannot be checked.
+        SkipHints = "skip_hints",
     }
 }
 

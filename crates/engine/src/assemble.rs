@@ -165,6 +165,7 @@ impl Contexture {
             session,
             items: Vec::new(),
             unread: None,
+            unread_messages: None,
             pipeline: PipelineVersion::NEWEST,
         };
         let mut gathering = Gathering {

@@ -29,6 +29,11 @@ impl ViewPosition {
         Self((place << SLOT_BITS) | slot as u64)
     }
 
+    /// Returns it as a number that no other has.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
     /// Returns it as a place in a segment: a run is cut between messages rather than beside one.
     pub fn in_segment(self) -> PromptPlace {
         PromptPlace { order: self.0.cast_signed(), tie: 0 }

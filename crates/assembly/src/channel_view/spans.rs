@@ -56,7 +56,7 @@ pub(super) fn of(view: &ChannelView<'_>) -> Vec<Span> {
     let mut spans = vec![Span {
         after: view.after,
         through: view.through,
-        trigger: Some(view.trigger),
+        trigger: Some(view.answer.record.sequence),
         is_first: view.after.is_none(),
         is_current: true,
         is_partial: is_partial(view.after),

@@ -186,7 +186,7 @@ impl PreparedItems {
             json.extend_from_slice(name.as_bytes());
             serde_json::to_writer(json, value).expect("inputs have text keys");
         }
-        let Inputs { recipe, stream, session, items: _, unread, pipeline } = inputs;
+        let Inputs { recipe, stream, session, items: _, unread, unread_messages, pipeline } = inputs;
         let length: usize = self.items.iter().map(|item| item.json.len() + 1).sum();
         let mut json = Vec::with_capacity(length + 4096);
         field(&mut json, "{\"recipe\":", recipe);
@@ -202,6 +202,9 @@ impl PreparedItems {
         json.push(b']');
         if let Some(unread) = unread {
             field(&mut json, ",\"unread\":", unread);
+        }
+        if let Some(unread) = unread_messages {
+            field(&mut json, ",\"unread_messages\":", unread);
         }
         if !pipeline.is_first() {
             field(&mut json, ",\"pipeline\":", pipeline);

@@ -10,7 +10,7 @@ use crate::{
     item::{Item, ItemContent, Voice},
     measure::TokenCount,
     pipeline::PipelineVersion,
-    recipe::{SegmentSpec, Stability},
+    recipe::{SegmentSpec, SourceInput, Stability},
     render::{Renderer, WindowPiece},
     shared_text::SharedText,
 };
@@ -40,10 +40,14 @@ impl<'w> Window<'w> {
         let mut at = 0;
         for (index, segment) in inputs.recipe.segments.iter().enumerate() {
             if let Some(run) = selection.runs.get(&index).filter(|run| run.is_cut) {
-                let turns = turns_left_out(inputs, index, selection);
+                let turns = if is_channel(segment) {
+                    messages_left_out(inputs, index, items, selection)
+                } else {
+                    turns_left_out(inputs, index, selection)
+                };
                 window.turns_left_out += turns;
                 if run.has_mark {
-                    let mark = left_out_mark(turns);
+                    let mark = left_out_mark(segment, turns);
                     let fragment = renderer.fragment(None, &mark);
                     let tokens = counts.counter().count(&fragment.text);
                     window.push(segment, None, Cow::Owned(mark), &fragment.text.into(), tokens);
@@ -157,9 +161,27 @@ fn turns_left_out(inputs: &Inputs, segment: usize, selection: &Selection<'_>) ->
     unread + turns.len() as u64
 }
 
-/// Says that turns were left out.
-pub(super) fn left_out_mark(turns: u64) -> ItemContent {
-    let noun = if turns == 1 { "turn" } else { "turns" };
-    let text = format!("[{turns} earlier {noun} of this conversation left out]");
+/// Counts the messages of a channel that were left out.
+fn messages_left_out(inputs: &Inputs, segment: usize, items: &HashMap<&str, &Item>, selection: &Selection<'_>) -> u64 {
+    let unread = inputs.unread_messages.filter(|unread| unread.segment == segment).map_or(0, |unread| unread.messages);
+    let omitted = selection
+        .decisions
+        .iter()
+        .filter(|decision| decision.candidate.segment == segment && decision.outcome.inclusion().is_none());
+    let messages =
+        omitted.filter_map(|decision| Some(items.get(decision.candidate.id.as_str())?.messages.len() as u64));
+    unread + messages.sum::<u64>()
+}
+
+fn is_channel(segment: &SegmentSpec) -> bool {
+    segment.sources.iter().any(|source| matches!(source.input, SourceInput::Channel { .. }))
+}
+
+/// Says that turns or messages were left out.
+pub(super) fn left_out_mark(segment: &SegmentSpec, count: u64) -> ItemContent {
+    let (one, several, whole) =
+        if is_channel(segment) { ("message", "messages", "channel") } else { ("turn", "turns", "conversation") };
+    let noun = if count == 1 { one } else { several };
+    let text = format!("[{count} earlier {noun} of this {whole} left out]");
     ItemContent::Text { text, voice: Voice::User, fenced: false }
 }

@@ -57,6 +57,12 @@ pub enum Rule {
         /// What it is.
         found: Stability,
     },
+    /// A conversation stands beside another one.
+    #[error("{first} is a conversation too; each is cut at its oldest end and needs a segment of its own")]
+    TwoConversations {
+        /// Where the other is.
+        first: String,
+    },
     /// Two sources take the same messages.
     #[error("{first} takes the same messages")]
     SameMessages {
@@ -131,6 +137,7 @@ fn sources(reader: &mut Reader, recipe: &Recipe) {
     for (index, segment) in recipe.segments.iter().enumerate() {
         let is_last_segment = index + 1 == recipe.segments.len();
         let mut wrong_stability = None;
+        let mut conversation: Option<(SourceKind, String)> = None;
         for (place, source) in segment.sources.iter().enumerate() {
             let (path, kind) = (format!("segments[{index}].sources[{place}]"), source.input.kind());
             if let Some(first) = first_of_kind.get(&kind).filter(|_| is_single(kind)) {
@@ -140,6 +147,15 @@ fn sources(reader: &mut Reader, recipe: &Recipe) {
             }
             if let Some(needed) = needed_stability(kind).filter(|needed| *needed != segment.stability) {
                 wrong_stability.get_or_insert(Rule::Stability { kind, needed, found: segment.stability });
+            }
+            if matches!(kind, SourceKind::History | SourceKind::Channel) {
+                match &conversation {
+                    Some((other, first)) if *other != kind => {
+                        reader.add(format!("{path}.source"), Rule::TwoConversations { first: first.clone() });
+                    }
+                    Some(_) => {}
+                    None => conversation = Some((kind, path.clone())),
+                }
             }
             if let Some(messages) = topic::messages(&source.input) {
                 match first_of_messages.entry(messages) {
@@ -160,6 +176,8 @@ fn is_single(kind: SourceKind) -> bool {
     match kind {
         SourceKind::System
         | SourceKind::History
+        | SourceKind::Channel
+        | SourceKind::SkipHints
         | SourceKind::Files
         | SourceKind::Missing
         | SourceKind::Items
@@ -172,7 +190,7 @@ fn is_single(kind: SourceKind) -> bool {
 fn needed_stability(kind: SourceKind) -> Option<Stability> {
     match kind {
         SourceKind::System => Some(Stability::Stable),
-        SourceKind::History => Some(Stability::Append),
+        SourceKind::History | SourceKind::Channel => Some(Stability::Append),
         SourceKind::Instructions
         | SourceKind::Text
         | SourceKind::Files
@@ -180,6 +198,7 @@ fn needed_stability(kind: SourceKind) -> Option<Stability> {
         | SourceKind::Missing
         | SourceKind::Items
         | SourceKind::Trigger
+        | SourceKind::SkipHints
         | SourceKind::Topic => None,
     }
 }

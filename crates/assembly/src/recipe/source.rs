@@ -30,6 +30,8 @@ impl SourceInput {
             Self::Items => SourceKind::Items,
             Self::Trigger => SourceKind::Trigger,
             Self::Topic { .. } => SourceKind::Topic,
+            Self::Channel { .. } => SourceKind::Channel,
+            Self::SkipHints => SourceKind::SkipHints,
         }
     }
 
@@ -44,6 +46,8 @@ impl SourceInput {
             | Self::Missing
             | Self::Items
             | Self::Trigger
+            | Self::Channel { .. }
+            | Self::SkipHints
             | Self::Topic { .. } => (None, [].as_slice()),
         };
         one.into_iter().chain(several.iter().map(String::as_str))
@@ -52,9 +56,10 @@ impl SourceInput {
     /// Returns how much its items matter where the recipe does not say.
     pub fn default_priority(&self) -> Priority {
         match self {
-            Self::System { .. } | Self::Instructions { .. } | Self::Trigger => Priority::Required,
+            Self::System { .. } | Self::Instructions { .. } | Self::Trigger | Self::SkipHints => Priority::Required,
+            Self::Text { instruction: true, .. } => Priority::Required,
             Self::Text { .. } | Self::Missing => Priority::High,
-            Self::History { .. } | Self::Files { .. } | Self::Items => Priority::Medium,
+            Self::History { .. } | Self::Channel { .. } | Self::Files { .. } | Self::Items => Priority::Medium,
             Self::Retrieval { .. } => Priority::Low,
             Self::Topic { topic, .. } => topic::priority(topic),
         }
@@ -93,16 +98,17 @@ impl SourceSpec {
 
     /// Returns a source that breaks no rule, to stand for one that cannot be read while other mistakes are looked for.
     pub(super) fn stand_in() -> Self {
-        Self::of(SourceInput::Text { text: String::new(), compact: None })
+        Self::of(SourceInput::Text { text: String::new(), compact: None, instruction: false })
     }
 }
 
 /// The fields of all kinds of sources.
-const INPUT_FIELDS: [&str; 16] = [
+const INPUT_FIELDS: [&str; 19] = [
     "text",
     "file",
     "files",
     "compact",
+    "instruction",
     "beyond_compaction",
     "thinking",
     "max_turns",
@@ -115,6 +121,8 @@ const INPUT_FIELDS: [&str; 16] = [
     "amount",
     "compact_strategy",
     "compact_amount",
+    "if_missing",
+    "max_messages",
 ];
 
 fn input(reader: &mut Reader, path: &str, fields: &mut Fields, kind: SourceKind) -> Option<SourceInput> {
@@ -136,7 +144,8 @@ fn input(reader: &mut Reader, path: &str, fields: &mut Fields, kind: SourceKind)
         SourceKind::Text => {
             let text = reader.required(fields, "text", words);
             let compact = reader.optional(fields, "compact", words);
-            SourceInput::Text { text: text?, compact }
+            let instruction = reader.optional(fields, "instruction", boolean).unwrap_or(false);
+            SourceInput::Text { text: text?, compact, instruction }
         }
         SourceKind::History => SourceInput::History {
             beyond_compaction: reader.optional(fields, "beyond_compaction", boolean).unwrap_or(false),
@@ -154,6 +163,8 @@ fn input(reader: &mut Reader, path: &str, fields: &mut Fields, kind: SourceKind)
         SourceKind::Items => SourceInput::Items,
         SourceKind::Trigger => SourceInput::Trigger,
         SourceKind::Topic => topic::read(reader, fields, topic::OWN)?,
+        SourceKind::Channel => SourceInput::Channel { max_messages: reader.optional(fields, "max_messages", positive) },
+        SourceKind::SkipHints => SourceInput::SkipHints,
     })
 }
 
@@ -167,7 +178,7 @@ fn results(value: Value) -> Result<u64, MistakeKind> {
 pub(super) fn default_stability<'s>(sources: impl Iterator<Item = &'s SourceSpec>) -> Stability {
     let kinds: Vec<_> = sources.map(|source| source.input.kind()).collect();
     let stays = |kind: &SourceKind| matches!(kind, SourceKind::System | SourceKind::Instructions | SourceKind::Text);
-    if kinds.contains(&SourceKind::History) {
+    if kinds.contains(&SourceKind::History) || kinds.contains(&SourceKind::Channel) {
         Stability::Append
     } else if kinds.iter().all(stays) {
         Stability::Stable

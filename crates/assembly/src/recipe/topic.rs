@@ -46,18 +46,42 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// What happens when a required topic has no message.
+    IfMissing {
+        /// It is noted as missing context.
+        Note = "note",
+        /// Nothing is assembled.
+        Fail = "fail",
+    }
+}
+
+impl IfMissing {
+    /// Tells whether it is what happens where nobody says.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+    pub(super) fn is_usual(&self) -> bool {
+        *self == Self::Note
+    }
+}
+
 /// What the fields are called that are not called the same everywhere.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spelling {
     pub(super) compact_amount: &'static str,
     pub(super) compact_strategy: &'static str,
+    /// What happens when there is no message; only recipes say it.
+    pub(super) if_missing: Option<&'static str>,
     /// Another name of `amount`.
     pub(super) limit: Option<&'static str>,
 }
 
 /// How recipes spell it.
-pub(super) const OWN: Spelling =
-    Spelling { compact_amount: "compact_amount", compact_strategy: "compact_strategy", limit: None };
+pub(super) const OWN: Spelling = Spelling {
+    compact_amount: "compact_amount",
+    compact_strategy: "compact_strategy",
+    if_missing: Some("if_missing"),
+    limit: None,
+};
 
 /// Reads which messages a source takes; nothing where it does not say that well, so that nothing follows from it.
 pub(super) fn read(reader: &mut Reader, fields: &mut Fields, spelling: Spelling) -> Option<SourceInput> {
@@ -70,6 +94,7 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields, spelling: Spelling)
     let limit = spelling.limit.and_then(|name| reader.optional(fields, name, positive));
     let compact_strategy = reader.optional(fields, spelling.compact_strategy, word::<TopicEnd>);
     let compact_amount = reader.optional(fields, spelling.compact_amount, positive);
+    let if_missing = spelling.if_missing.and_then(|name| reader.optional(fields, name, word::<IfMissing>));
 
     let amount = amount.or(limit);
     let strategy = strategy.unwrap_or(if amount.is_some() { TopicEnd::Latest } else { TopicEnd::All });
@@ -79,7 +104,8 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields, spelling: Spelling)
     });
     let compact_amount = compact_amount.unwrap_or(1);
     let topic = topic.filter(|_| reader.count() == mistakes_before)?;
-    Some(SourceInput::Topic { topic, sender, since, strategy, amount, compact_strategy, compact_amount })
+    let if_missing = if_missing.unwrap_or(IfMissing::Note);
+    Some(SourceInput::Topic { topic, sender, since, strategy, amount, compact_strategy, compact_amount, if_missing })
 }
 
 /// Returns how much the messages of a topic matter where nobody says.
@@ -115,6 +141,8 @@ pub(super) fn messages(input: &SourceInput) -> Option<Messages<'_>> {
         | SourceInput::Retrieval { .. }
         | SourceInput::Missing
         | SourceInput::Items
+        | SourceInput::Channel { .. }
+        | SourceInput::SkipHints
         | SourceInput::Trigger => None,
     }
 }

@@ -117,7 +117,7 @@ impl Room {
             messages: &self.messages[usize::try_from(first).unwrap() - 1..usize::try_from(through).unwrap()],
             after,
             through: at(through),
-            trigger: at(trigger),
+            answer: &self.messages[usize::try_from(trigger).unwrap() - 1],
             turns: &self.turns,
             compactions: &self.compactions,
             delegation_chars: DELEGATION_CHARS,

@@ -73,7 +73,15 @@ pub(crate) fn inputs(recipe: Recipe, items: Vec<Item>) -> Inputs {
         model: None,
         now: Timestamp::from_micros(1_000_000).unwrap(),
     };
-    Inputs { recipe, stream: "main".into(), session, items, unread: None, pipeline: PipelineVersion::NEWEST }
+    Inputs {
+        recipe,
+        stream: "main".into(),
+        session,
+        items,
+        unread: None,
+        unread_messages: None,
+        pipeline: PipelineVersion::NEWEST,
+    }
 }
 
 pub(crate) fn assembled(inputs: &Inputs) -> Result<Vec<AssembledTarget>, Rejected> {
@@ -108,6 +116,7 @@ pub(crate) fn item(id: &str, segment: usize, order: i64, priority: Priority, con
         sensitivity: None,
         media_type: None,
         replaces: None,
+        messages: Vec::new(),
         content,
         compact: None,
     }

@@ -2,7 +2,8 @@
 
 use contexture_assembly::{
     recipe::{
-        OVERFLOW_STRATEGIES, Recipe, Rendering, RequiredOverflow, SourceKind, Stability, Syntax, TopicEnd, built_in,
+        IfMissing, OVERFLOW_STRATEGIES, Recipe, Rendering, RequiredOverflow, SourceKind, Stability, Syntax, TopicEnd,
+        built_in,
     },
     standard::{Audience, ContextScope},
 };
@@ -32,6 +33,7 @@ fn every_word_is_documented() {
         .chain(ContextScope::ALL.iter().map(|scope| scope.as_str()))
         .chain(Stability::ALL.iter().map(|stability| stability.as_str()))
         .chain(TopicEnd::ALL.iter().map(|end| end.as_str()))
+        .chain(IfMissing::ALL.iter().map(|word| word.as_str()))
         .chain(RequiredOverflow::ALL.iter().map(|required| required.as_str()))
         .chain(OVERFLOW_STRATEGIES.iter().map(|strategy| strategy.as_str()))
         .chain(built_in().map(|built_in| built_in.name));

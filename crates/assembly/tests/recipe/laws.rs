@@ -3,8 +3,8 @@
 use contexture_assembly::{
     Priority, counters,
     recipe::{
-        BudgetLimits, BudgetSpec, OVERFLOW_STRATEGIES, Recipe, RecipeRefusal, Rendering, RequiredOverflow, SegmentSpec,
-        Since, SourceInput, SourceSpec, Stability, Syntax, TargetSpec, TopicEnd, TopicMark,
+        BudgetLimits, BudgetSpec, IfMissing, OVERFLOW_STRATEGIES, Recipe, RecipeRefusal, Rendering, RequiredOverflow,
+        SegmentSpec, Since, SourceInput, SourceSpec, Stability, Syntax, TargetSpec, TopicEnd, TopicMark,
     },
     standard::{Audience, ContextKind, ContextScope, OverflowStrategy},
 };
@@ -62,17 +62,24 @@ fn input() -> impl Strategy<Value = SourceInput> {
     let topic = (line(), option::of(line()), option::of(since), one_of(TopicEnd::ALL), option::of(number()));
     prop_oneof![
         lines().prop_map(|files| SourceInput::Instructions { files }),
-        (words(), option::of(words())).prop_map(|(text, compact)| SourceInput::Text { text, compact }),
+        (words(), option::of(words()), any::<bool>()).prop_map(|(text, compact, instruction)| SourceInput::Text {
+            text,
+            compact,
+            instruction
+        }),
         (option::of(words()), 1..=1000u64).prop_map(|(query, limit)| SourceInput::Retrieval { query, limit }),
-        (topic, one_of(TopicEnd::ALL), number()).prop_map(
-            |((topic, sender, since, strategy, amount), compact_strategy, compact_amount)| SourceInput::Topic {
-                topic,
-                sender,
-                since,
-                strategy,
-                amount,
-                compact_strategy,
-                compact_amount
+        (topic, one_of(TopicEnd::ALL), number(), one_of(IfMissing::ALL)).prop_map(
+            |((topic, sender, since, strategy, amount), compact_strategy, compact_amount, if_missing)| {
+                SourceInput::Topic {
+                    topic,
+                    sender,
+                    since,
+                    strategy,
+                    amount,
+                    compact_strategy,
+                    compact_amount,
+                    if_missing,
+                }
             }
         ),
     ]
@@ -134,6 +141,7 @@ prop_compose! {
         stable in collection::vec(segment(Stability::Stable), 0..3),
         append in collection::vec(segment(Stability::Append), 1..3),
         volatile in collection::vec(segment(Stability::Volatile), 1..3),
+        channel in option::of(source(option::of(number()).prop_map(|max_messages| SourceInput::Channel { max_messages }))),
         history in option::of(source((any::<bool>(), any::<bool>(), option::of(number())).prop_map(
             |(beyond_compaction, thinking, max_turns)| SourceInput::History { beyond_compaction, thinking, max_turns }
         ))),
@@ -145,13 +153,16 @@ prop_compose! {
             prop_oneof![lines(), Just(Vec::new())].prop_map(|files| SourceInput::Files { files })
         )),
         items in option::of(source(Just(SourceInput::Items))),
-        missing in option::of(source(Just(SourceInput::Missing))),
+        missing in option::of(source(prop_oneof![Just(SourceInput::Missing), Just(SourceInput::SkipHints)])),
         trigger in option::of(source(Just(SourceInput::Trigger))),
     ) -> Vec<SegmentSpec> {
         let (mut stable, mut append, mut volatile) = (stable, append, volatile);
         if let Some(segment) = stable.last_mut() {
             segment.sources.extend(system);
         }
+        // Each conversation has a segment of its own.
+        let last = append.len() - 1;
+        append[last].sources.extend(channel.filter(|_| history.is_none() || last > 0));
         append[0].sources.extend(history);
         volatile[0].sources.extend(files.into_iter().chain(items).chain(missing));
         volatile.last_mut().unwrap().sources.extend(trigger);

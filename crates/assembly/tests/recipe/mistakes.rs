@@ -110,7 +110,7 @@ fn unknown_words_are_asked_for_by_their_likely_spelling() {
         &with_source("source = \"sistem\"\ntext = \"a\"\ntxt = \"b\""),
         &[
             "segments[0].sources[0].source: \"sistem\" is not one of system, instructions, text, history, files, \
-             retrieval, missing, items, trigger, topic; did you mean `system`?",
+             retrieval, missing, items, trigger, topic, channel, skip_hints; did you mean `system`?",
             "segments[0].sources[0].txt: nothing is known by this name; did you mean `text`?",
         ],
     );
@@ -268,7 +268,14 @@ fn sources_stand_where_they_belong_and_some_only_once() {
             "segments[1].sources[0].source: a recipe has one trigger source at most, and segments[0].sources[0] is one",
         ],
     );
-    for kind in ["history", "files", "items", "missing"] {
+    assert_refused(
+        &with_segment("sources = [{ source = \"history\" }, { source = \"channel\" }]"),
+        &[
+            "segments[0].sources[1].source: segments[0].sources[0] is a conversation too; each is cut at its oldest end and \
+           needs a segment of its own",
+        ],
+    );
+    for kind in ["history", "channel", "files", "items", "missing", "skip_hints"] {
         let twice = with_segment(&format!("sources = [{{ source = \"{kind}\" }}, {{ source = \"{kind}\" }}]"));
         assert_refused(
             &twice,
@@ -326,7 +333,7 @@ fn a_mistake_has_no_other_mistakes_in_its_wake() {
         recipe,
         &[
             "segments[0].sources[0].source: \"sytem\" is not one of system, instructions, text, history, files, retrieval, \
-         missing, items, trigger, topic; did you mean `system`?",
+         missing, items, trigger, topic, channel, skip_hints; did you mean `system`?",
             "segments[1].stability: \"apend\" is not one of stable, append, volatile; did you mean `append`?",
             "segments[2].stability: \"volatil\" is not one of stable, append, volatile; did you mean `volatile`?",
         ],

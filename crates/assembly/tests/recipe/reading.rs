@@ -157,6 +157,8 @@ fn every_kind_of_source_has_its_own_priority_and_stability() {
         of("source = \"items\""),
         of("source = \"trigger\""),
         of("source = \"topic\", topic = \"ANY\""),
+        of("source = \"channel\""),
+        of("source = \"skip_hints\""),
     ];
     assert_eq!(found.len(), SourceKind::ALL.len());
     assert_eq!(
@@ -172,6 +174,8 @@ fn every_kind_of_source_has_its_own_priority_and_stability() {
             "items medium volatile",
             "trigger required volatile",
             "topic medium volatile",
+            "channel medium append",
+            "skip_hints required volatile",
         ]
     );
 }

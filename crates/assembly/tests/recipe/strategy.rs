@@ -14,7 +14,7 @@ fn topics(strategy: &Value) -> Vec<String> {
     let recipe = recipe(strategy);
     let messages = recipe.segments.iter().find(|segment| segment.name == "messages").unwrap();
     let topic = |source: &contexture_assembly::recipe::SourceSpec| {
-        let SourceInput::Topic { topic, sender, since, strategy, amount, compact_strategy, compact_amount } =
+        let SourceInput::Topic { topic, sender, since, strategy, amount, compact_strategy, compact_amount, .. } =
             &source.input
         else {
             panic!("{source:?} is no topic");
@@ -33,7 +33,7 @@ fn an_agent_becomes_a_recipe_with_its_prompt_first_and_the_trigger_last() {
         "id": "painter",
         "role": "implementation",
         "model": "{{model}}",
-        "prompt": {"system": "Paint the fence.", "outputFormat": {"example": {}}},
+        "prompt": {"system": "Paint the fence."},
         "contextStrategy": {
             "sources": [
                 {"topic": "ISSUE_OPENED", "limit": 1},
@@ -61,8 +61,19 @@ name = "instructions"
 stability = "stable"
 
 [[segments.sources]]
+source = "text"
+text = HEADER
+instruction = true
+priority = "required"
+
+[[segments.sources]]
 source = "system"
-text = "Paint the fence."
+text = """
+## Instructions
+
+Paint the fence.
+
+"""
 priority = "required"
 
 [[segments]]
@@ -97,8 +108,95 @@ source = "trigger"
 priority = "required"
 "#;
     let recipe = recipe(&agent);
-    assert_eq!(recipe.to_toml().unwrap(), expected);
-    assert_eq!(read(Syntax::Toml, expected), recipe);
+    let toml = recipe.to_toml().unwrap();
+    assert_eq!(read(Syntax::Toml, &toml), recipe);
+    let header = toml.split_once("text = ").unwrap().1.split_once("\ninstruction").unwrap().0;
+    assert!(
+        header.contains("You are agent \"painter\" with role \"implementation\".\n\n## 🔴 CRITICAL: AUTONOMOUS"),
+        "{header}"
+    );
+    assert_eq!(toml.replacen(header, "HEADER", 1), expected);
+}
+
+/// Returns what the segments of a recipe say that are the same for every message.
+fn instructions(agent: &Value) -> Vec<String> {
+    let recipe = recipe(agent);
+    let said = recipe.segments[0].sources.iter().filter_map(|source| match &source.input {
+        SourceInput::Text { text, .. } | SourceInput::System { text: Some(text), .. } => Some(text.clone()),
+        _ => None,
+    });
+    said.collect()
+}
+
+#[test]
+fn the_header_comes_first_and_the_number_of_the_turn_is_not_in_it() {
+    let agent = json!({"id": "w", "role": "planning", "contextStrategy": {"sources": [{"topic": "A"}]}});
+    let [header] = instructions(&agent).try_into().unwrap();
+    let headings: Vec<&str> = header.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "## 🔴 CRITICAL: AUTONOMOUS EXECUTION REQUIRED",
+            "## 🔴 OUTPUT STYLE - NON-NEGOTIABLE",
+            "## 🚫 GIT OPERATIONS - FORBIDDEN",
+        ]
+    );
+    assert!(!header.contains("Iteration"), "{header}");
+}
+
+#[test]
+fn how_an_answer_looks_becomes_sections_after_the_instructions() {
+    let agent = json!({
+        "id": "w",
+        "role": "validator",
+        "prompt": {"system": "Validate.", "outputFormat": {"example": {"ok": true}, "rules": ["Be exact."]}},
+        "outputFormat": "json",
+        "jsonSchema": {"type": "object", "properties": {
+            "verdict": {"enum": ["PASS", "FAIL"]},
+            "why": {"type": "string"},
+            "where": {"type": "string", "description": "a file"},
+            "sure": {"type": "boolean"},
+            "count": {"type": "integer"},
+            "notes": {"type": "array"},
+            "more": {"properties": {"x": {"type": "number"}}},
+        }},
+        "contextStrategy": {"sources": [{"topic": "A"}]},
+    });
+    let [_, prompt, output, schema] = instructions(&agent).try_into().unwrap();
+    assert_eq!(prompt, "## Instructions\n\nValidate.\n\n");
+    assert_eq!(
+        output,
+        "## Output Schema (REQUIRED)\n\n```json\n{\n  \"ok\": true\n}\n```\n\nDense. Factual.\n- Be exact.\n\n"
+    );
+    assert!(schema.starts_with("## 🔴 OUTPUT FORMAT - JSON ONLY\n"), "{schema}");
+    let example = schema.split_once("Example output:\n```json\n").unwrap().1.split_once("\n```").unwrap().0;
+    assert_eq!(
+        serde_json::from_str::<Value>(example).unwrap(),
+        json!({"verdict": "PASS", "why": "why value", "where": "a file", "sure": true, "count": 0, "notes": [], "more": {"x": 0}})
+    );
+    assert_eq!(schema.split_once("CRITICAL RULES:\n").unwrap().1.matches("- ").count(), 3);
+}
+
+#[test]
+fn a_schema_counts_only_for_answers_in_json() {
+    let agent = json!({"id": "w", "role": "tester", "jsonSchema": {"type": "object"}, "contextStrategy": {"sources": [{"topic": "A"}]}});
+    assert_eq!(instructions(&agent).len(), 1);
+    let wrong = json!({"id": "w", "outputFormat": "xml", "jsonSchema": "object", "contextStrategy": {"sources": [{"topic": "A"}]}});
+    assert_eq!(
+        refused(Syntax::Json, &wrong.to_string()),
+        ["outputFormat: \"xml\" is not one of text, json, stream-json", "jsonSchema: expected an object, found a text",]
+    );
+}
+
+#[test]
+fn only_validators_are_told_what_cannot_be_checked() {
+    for (role, is_told) in [("validator", true), ("implementation", false), ("planner", false), ("tester", false)] {
+        let agent = json!({"id": "w", "role": role, "contextStrategy": {"sources": [{"topic": "A"}]}});
+        let recipe = recipe(&agent);
+        let messages = recipe.segments.iter().find(|segment| segment.name == "messages").unwrap();
+        let last = &messages.sources.last().unwrap().input;
+        assert_eq!(matches!(last, SourceInput::SkipHints), is_told, "{role}");
+    }
 }
 
 #[test]

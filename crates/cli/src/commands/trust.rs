@@ -262,6 +262,8 @@ fn about(input: &SourceInput) -> String {
         | SourceInput::History { .. }
         | SourceInput::Missing
         | SourceInput::Items
+        | SourceInput::Channel { .. }
+        | SourceInput::SkipHints
         | SourceInput::Trigger => input.files().collect::<Vec<_>>().join(", "),
     }
 }

@@ -179,7 +179,7 @@ fn every_mistake_of_every_file_is_a_line() {
     assert_snapshot!(user.run(&all), @r#"
     [exit 1]
     good.toml: good (good, 1 segment, 1 source, art-c9b1e2c988, named by its path, not trusted)
-    bad.toml:segments[0].sources[0].source: "histroy" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?
+    bad.toml:segments[0].sources[0].source: "histroy" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic, channel, skip_hints; did you mean `history`?
     bad.toml:scop: nothing is known by this name; did you mean `scope`?
     torn.toml:2:11: it is not TOML: string values must be quoted, expected literal string
     torn.json:2:10: it is not JSON: expected value
@@ -190,7 +190,7 @@ fn every_mistake_of_every_file_is_a_line() {
     assert_snapshot!(user.run(&["recipe", "check", "torn.json", "bad.toml", "--json"]), @r#"
     [exit 1]
     {"schema":"contexture/1","file":"torn.json","origin":"project","path":"torn.json","trust":"named","good":false,"mistakes":[{"line":2,"column":10,"problem":"it is not JSON: expected value"}]}
-    {"schema":"contexture/1","file":"bad.toml","origin":"project","path":"bad.toml","trust":"named","good":false,"mistakes":[{"path":"segments[0].sources[0].source","problem":"\"histroy\" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic; did you mean `history`?"},{"path":"scop","problem":"nothing is known by this name; did you mean `scope`?"}]}
+    {"schema":"contexture/1","file":"bad.toml","origin":"project","path":"bad.toml","trust":"named","good":false,"mistakes":[{"path":"segments[0].sources[0].source","problem":"\"histroy\" is not one of system, instructions, text, history, files, retrieval, missing, items, trigger, topic, channel, skip_hints; did you mean `history`?"},{"path":"scop","problem":"nothing is known by this name; did you mean `scope`?"}]}
     [stderr]
     {"schema":"contexture/1","error":{"code":"bad-recipes","message":"2 of 2 recipes are not good","causes":[],"hint":"`ctx recipe --help` shows what a recipe looks like"}}
     "#);

@@ -281,6 +281,7 @@ impl ItemMaker<'_> {
             sensitivity: source.sensitivity.clone(),
             media_type: None,
             replaces: None,
+            messages: Vec::new(),
             content,
             compact: None,
         }

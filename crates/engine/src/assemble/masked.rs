@@ -44,7 +44,7 @@ fn recipe(guard: &SecretGuard, recipe: &mut Recipe) {
     for source in recipe.segments.iter_mut().flat_map(|segment| &mut segment.sources) {
         match &mut source.input {
             SourceInput::System { text: Some(text), .. } => mask(guard, text),
-            SourceInput::Text { text, compact } => {
+            SourceInput::Text { text, compact, .. } => {
                 mask(guard, text);
                 if let Some(compact) = compact {
                     mask(guard, compact);

@@ -85,12 +85,19 @@ impl Gathering<'_> {
         let drafts = match &placed.source.input {
             SourceInput::System { text, file } => self.system(text.as_deref(), file.as_deref()),
             SourceInput::Instructions { files } => self.instructions(files),
-            SourceInput::Text { text, compact } => vec![given_text::text(placed, text, compact.as_deref())],
+            SourceInput::Text { text, compact, instruction } => {
+                vec![given_text::text(placed, text, compact.as_deref(), *instruction)]
+            }
             SourceInput::Files { files } => self.files(files),
             SourceInput::Retrieval { query, limit } => self.retrieval(query.as_deref(), *limit).await?,
             SourceInput::Missing => self.missing(read).await?,
             SourceInput::Trigger => self.trigger(),
             SourceInput::Items => return self.given(placed).await,
+            SourceInput::SkipHints => Vec::new(),
+            SourceInput::Channel { .. } => {
+                self.gap("channel", "There are no channels in this store that could be told.");
+                Vec::new()
+            }
             SourceInput::Topic { topic, .. } => {
                 self.gap(&format!("topic:{topic}"), "There are no channels in this store that it could come from.");
                 Vec::new()
@@ -135,6 +142,7 @@ impl Placed<'_> {
             sensitivity: source.sensitivity.clone(),
             media_type: None,
             replaces: None,
+            messages: Vec::new(),
             content,
             compact,
         }

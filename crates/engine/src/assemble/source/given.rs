@@ -158,6 +158,7 @@ impl Gathering<'_> {
                 sensitivity: given.sensitivity.clone().or_else(|| source.sensitivity.clone()),
                 media_type: given.media_type.clone(),
                 replaces: None,
+                messages: Vec::new(),
                 content: ItemContent::Text { text, voice, fenced: true },
                 compact: given.compact.clone().map(|text| ItemContent::Text { text, voice, fenced: true }),
             });

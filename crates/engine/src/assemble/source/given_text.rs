@@ -15,15 +15,21 @@ pub struct TriggerMessage {
     pub data: Option<Value>,
 }
 
-pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>) -> ItemDraft {
+pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>, instruction: bool) -> ItemDraft {
+    let (kind, content): (_, fn(String) -> ItemContent) =
+        if instruction { (ContextKind::DeveloperInstruction, instructed) } else { (ContextKind::ManualNote, fenced) };
     ItemDraft {
         id: format!("text:{}", placed.name()),
-        kind: ContextKind::ManualNote,
+        kind,
         title: None,
         origin: origin("recipe", format!("recipe:text:{}", placed.name()), text.as_bytes(), Hold::Pinned, None),
-        content: fenced(text.to_owned()),
-        compact: compact.map(|compact| fenced(compact.to_owned())),
+        content: content(text.to_owned()),
+        compact: compact.map(|compact| content(compact.to_owned())),
     }
+}
+
+fn instructed(text: String) -> ItemContent {
+    ItemContent::Text { text, voice: Voice::System, fenced: false }
 }
 
 pub(super) fn system(text: &str, uri: String, hold: Hold) -> ItemDraft {
