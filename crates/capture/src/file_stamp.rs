@@ -176,8 +176,11 @@ mod tests {
                 secrets: SecretMeans::without_keys(|bytes| bytes.fill(7)),
             };
             let engine = Contexture::open(store).await.unwrap();
-            let owner =
-                SessionOwner { principal: Principal::new("ada").unwrap(), machine: Machine::new("laptop").unwrap() };
+            let owner = SessionOwner {
+                principal: Principal::new("ada").unwrap(),
+                machine: Machine::new("laptop").unwrap(),
+                role: None,
+            };
             fs::create_dir(directory.path().join("sessions")).unwrap();
             Self { directory, engine, owner }
         }

@@ -6,7 +6,7 @@ use std::{io, path::Path, sync::Arc};
 
 use contexture::SecretGuard;
 pub use contexture::wire::{BadLine, FileOutcome, ImportedFile};
-use contexture_core::{Annotation, CommitId, Format, Machine, Principal, Thread, Ticket, Trigger};
+use contexture_core::{Annotation, CommitId, Format, Machine, Principal, Template, Thread, Ticket, Trigger};
 use contexture_store::{
     Tx, annotation,
     commit::{self, Inserted},
@@ -43,6 +43,10 @@ pub struct ImportSettings {
     pub machine: Machine,
     /// What the runtime is called in templates.
     pub runtime: String,
+    /// The role that the agent has, which is the template of its commits; without one, the runtime and its version are. A
+    /// session that goes on keeps the one that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Template>,
     /// The agent inside the session that the whole file belongs to, if it is not the main one.
     pub agent: Option<String>,
     /// The ticket that is worked on.
@@ -54,7 +58,7 @@ pub struct ImportSettings {
 impl ImportSettings {
     /// Describes sessions of a runtime on a machine, of nobody in particular.
     pub fn new(machine: Machine, runtime: impl Into<String>) -> Self {
-        Self { principal: None, machine, runtime: runtime.into(), agent: None, ticket: None, thread: None }
+        Self { principal: None, machine, runtime: runtime.into(), role: None, agent: None, ticket: None, thread: None }
     }
 }
 
@@ -147,7 +151,7 @@ impl Capture<'_> {
         timing: StepTiming,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<Option<ImportedFile>> {
-        let SessionFile { path, format, settings } = file.clone();
+        let SessionFile { path, format, mut settings } = file.clone();
         let known = self.known_source(&settings.machine, &path).await?.map(KnownSource::from);
         let segments = match &known {
             Some(known) => self.record_segments(known).await?,
@@ -158,6 +162,12 @@ impl Capture<'_> {
             (None, Some(_)) if path.exists() => self.base_of(&path, &format).await?,
             (None, Some(_)) | (Some(_), _) => (None, None),
         };
+        if settings.role.is_none() {
+            settings.role = match &known {
+                Some(known) => known.role(),
+                None => self.role_in_store(&path, base.as_ref().and_then(|base| base.tip)).await?,
+            };
+        }
         let guard = self.engine.guard().await?;
         let expected = Expected { file: file.clone(), mark: known.as_ref().map(|known| known.source.mark()) };
         let job = ReadingJob {

@@ -28,6 +28,7 @@ mod reading;
 mod registry;
 mod rescue;
 mod resume;
+mod role;
 mod run;
 mod runtime;
 mod search;
@@ -70,6 +71,7 @@ pub use origin::{
 pub use registry::{LiveSession, OpenCall, Process, Registry};
 pub use rescue::RescuedSessions;
 pub use resume::{ResumePoint, ResumeRequest, ResumedSession};
+pub use role::role_of;
 pub use run::{
     CheckpointInterval, CheckpointIntervalError, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint,
     NoCheckpoint, PrintedOutput, ResumedRun, RunCheckpoint, RunPlan, RunRecorder, RunSocket, RunStart, RunTask,

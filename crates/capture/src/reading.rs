@@ -6,7 +6,7 @@ mod long_record;
 use std::{fs, io, mem, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::SecretGuard;
-use contexture_core::{ArtifactId, CommitId, Format, GivenSessionId, Timestamp};
+use contexture_core::{ArtifactId, CommitId, Format, GivenSessionId, Template, Timestamp};
 use contexture_formats::{Framing, RecordProblem, codec, codec::MAX_RECORD_BYTES};
 use contexture_store::source::{SourceMark, SourceSegment, TranscriptSource};
 use tokio::sync::oneshot;
@@ -95,6 +95,13 @@ pub(crate) struct KnownSource {
     pub(crate) source: TranscriptSource,
     /// What is needed to go on; nothing when it cannot be read, and then the file is read anew.
     pub(crate) state: Option<State>,
+}
+
+impl KnownSource {
+    /// Returns the role that the agent had when the file was taken in the last time.
+    pub(crate) fn role(&self) -> Option<Template> {
+        self.state.as_ref()?.role.clone()
+    }
 }
 
 impl From<TranscriptSource> for KnownSource {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use contexture::wire::{ImportTotals, SkippedFile};
-use contexture_core::{Format, Machine, Principal, Timestamp};
+use contexture_core::{Format, Machine, Principal, Template, Timestamp};
 use contexture_formats::{Codec, Framing, codec};
 
 use crate::{
@@ -316,12 +316,15 @@ pub struct SessionOwner {
     pub principal: Principal,
     /// Where the files lie.
     pub machine: Machine,
+    /// The role that the agents had, if that is known; a session that is known keeps its own otherwise.
+    pub role: Option<Template>,
 }
 
 impl SessionOwner {
     pub(crate) fn file(&self, candidate: &SessionCandidate) -> SessionFile {
         let settings = ImportSettings {
             principal: Some(self.principal.clone()),
+            role: self.role.clone(),
             agent: agent_of(&candidate.path),
             ..ImportSettings::new(self.machine.clone(), candidate.runtime.as_str())
         };

@@ -38,7 +38,7 @@ use crate::{adopt::Grafts, import::ImportSettings};
 pub(crate) use self::{
     batch::{CapturedContent, NewCommit, Repetition, StepBatch},
     heads::{HeadAuthority, HeadClaim},
-    labels::{SPAWNED_BY, label},
+    labels::{AGENT, SPAWNED_BY, label},
     state::{Parent, State, Taken},
     timing::StepTiming,
 };
@@ -174,7 +174,7 @@ impl Steps {
 
     /// Goes on where an earlier import ended.
     pub(crate) fn resume(&mut self, state: State) {
-        let State { threads, lanes, last_at, session, version, timing, parent, stamp: _, taken: _ } = state;
+        let State { threads, lanes, last_at, session, version, timing, parent, role: _, stamp: _, taken: _ } = state;
         (self.timing, self.is_told_apart) = (timing, true);
         self.threader = Threader::resume(threads);
         self.lanes =
@@ -201,6 +201,7 @@ impl Steps {
             last_at: Some(self.last_at),
             session: self.session.clone(),
             version: self.facts.version.clone(),
+            role: self.settings.role.clone(),
             timing: self.timing,
             parent: self.parent.clone(),
             stamp: None,
@@ -386,7 +387,9 @@ impl Steps {
 
     fn labels(&self) -> Labels {
         let Facts { directory, branch, model, .. } = self.facts.clone();
-        Labels { directory, branch, model }
+        // Where the template is a role, it does not say who has it.
+        let agent = self.settings.role.as_ref().map(|_| self.settings.agent_name(self.facts.version.as_deref()));
+        Labels { directory, branch, model, agent }
     }
 
     /// Notes what an older version would have called a commit, where that is another one for the first time.
@@ -509,8 +512,12 @@ impl ImportSettings {
     }
 
     fn template(&self, version: Option<&str>) -> Option<Template> {
+        self.role.clone().or_else(|| Template::new(self.agent_name(version)).ok())
+    }
+
+    /// Names the agent, whatever its role is.
+    fn agent_name(&self, version: Option<&str>) -> String {
         let runtime = &self.runtime;
-        let name = version.map_or_else(|| runtime.clone(), |version| format!("{runtime}/{version}"));
-        Template::new(name).ok()
+        version.map_or_else(|| runtime.clone(), |version| format!("{runtime}/{version}"))
     }
 }

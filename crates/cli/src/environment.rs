@@ -10,7 +10,7 @@ use std::{
 
 use contexture::{
     Clock,
-    core::{Actor, Machine, NameError, Principal, SpaceName, Thread, Ticket, Timestamp},
+    core::{Actor, Machine, NameError, Principal, SpaceName, Template, Thread, Ticket, Timestamp},
 };
 use contexture_capture::{DeclaredSession, Homes, ImportSettings, SessionOwner};
 
@@ -42,6 +42,8 @@ pub(crate) struct Environment {
     pub(crate) ticket: Option<OsString>,
     /// `CTX_THREAD`: the conversation that the work belongs to.
     pub(crate) thread: Option<OsString>,
+    /// `CTX_TEMPLATE`: the role of the agent.
+    pub(crate) template: Option<OsString>,
     /// `CTX_SESSION`: the run of an agent that this program was started in.
     pub(crate) session: Option<OsString>,
     /// `CTX_SOCKET`: where that run can be asked.
@@ -106,6 +108,7 @@ impl Environment {
             actor: variable("CTX_ACTOR"),
             ticket: variable("CTX_TICKET"),
             thread: variable("CTX_THREAD"),
+            template: variable("CTX_TEMPLATE"),
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
             declared: DeclaredSession::find(variable),
@@ -187,7 +190,7 @@ impl Environment {
 
     /// Returns whose sessions are found here.
     pub(crate) fn session_owner(&self) -> Result<SessionOwner> {
-        Ok(SessionOwner { principal: self.principal()?, machine: self.machine()? })
+        Ok(SessionOwner { principal: self.principal()?, machine: self.machine()?, role: None })
     }
 
     /// Returns the ticket that is worked on, if any.
@@ -200,12 +203,18 @@ impl Environment {
         self.thread.as_ref().map(|name| named("CTX_THREAD", name, |text| Thread::new(text))).transpose()
     }
 
+    /// Returns the role of the agent, if it was given one.
+    pub(crate) fn template(&self) -> Result<Option<Template>> {
+        self.template.as_ref().map(|name| named("CTX_TEMPLATE", name, |text| Template::new(text))).transpose()
+    }
+
     /// Returns whose the sessions of a runtime are.
     pub(crate) fn import_settings(&self, runtime: &str) -> Result<ImportSettings> {
         Ok(ImportSettings {
             principal: Some(self.principal()?),
             ticket: self.ticket()?,
             thread: self.thread()?,
+            role: self.template()?,
             ..ImportSettings::new(self.machine()?, runtime)
         })
     }

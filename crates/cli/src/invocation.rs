@@ -6,7 +6,7 @@ use contexture::{
     Contexture, Location, Options, PostgresUrl, ProjectDirectory,
     core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
-use contexture_capture::{CaptureConfig, Git, PostgresLogin, Recorder};
+use contexture_capture::{CaptureConfig, Git, PostgresLogin, Recorder, SessionOwner};
 
 use crate::{
     args::Globals,
@@ -152,7 +152,10 @@ impl Invocation {
             is_store_chosen: self.names_store(),
             directory: env::current_dir().ok(),
             declared: environment.declared.clone(),
-            kept_sessions: Some((environment.homes.clone(), environment.session_owner()?)),
+            kept_sessions: Some((
+                environment.homes.clone(),
+                SessionOwner { role: environment.template()?, ..environment.session_owner()? },
+            )),
             run: environment.session.as_deref().map(text).map(GivenSessionId::new),
             socket: environment.socket.clone(),
             file_clock: SystemTime::now,

@@ -9,7 +9,7 @@ use crate::{environment::Environment, error::Result};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Provenance")]
 pub(crate) struct ProvenanceArgs {
-    /// The kind of agent, such as `reviewer`
+    /// The role of the agent, such as `reviewer` [env: CTX_TEMPLATE] [default: that of the commit before]
     #[arg(long, value_name = "T")]
     template: Option<Template>,
     /// Who runs the agent [env: CTX_PRINCIPAL] [default: user@host]
@@ -40,6 +40,10 @@ impl ProvenanceArgs {
         let machine = match machine {
             Some(machine) => machine,
             None => environment.machine()?,
+        };
+        let template = match template {
+            Some(template) => Some(template),
+            None => environment.template()?,
         };
         Ok(Provenance { template, principal: Some(principal), machine: Some(machine), session, ticket, thread })
     }

@@ -7,6 +7,7 @@ use contexture::{
     core::Timestamp,
     wire::{SessionActivity, SessionDocument},
 };
+use contexture_capture::role_of;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
@@ -77,7 +78,7 @@ impl SessionText<'_> {
         let mut facts = vec![
             plain(session.short_id.clone()),
             plain(output::relative(self.now, session.moved_at)),
-            plain(session.agent.clone()),
+            plain(agent(session)),
             (session.state.as_str().to_owned(), state),
         ];
         facts.extend(self.directory(session).map(plain));
@@ -105,6 +106,12 @@ impl SessionText<'_> {
         };
         Some(shortened(&shown))
     }
+}
+
+/// Names the agent of a session, with its role if it has one.
+fn agent(session: &SessionDocument) -> String {
+    let role = role_of(session.template.as_ref());
+    role.map_or_else(|| session.agent.clone(), |role| format!("{} as {role}", session.agent))
 }
 
 /// Leaves out the beginning of a path that is long.

@@ -154,8 +154,11 @@ fn the_newest_turn_of_every_session_is_reached_from_a_head() {
 #[test]
 fn the_order_in_which_copies_come_makes_no_difference() {
     let Some(sessions) = shared("claude", "the_order_in_which_copies_come_makes_no_difference") else { return };
-    let owner =
-        SessionOwner { principal: Principal::new("ada@laptop").unwrap(), machine: Machine::new("laptop").unwrap() };
+    let owner = SessionOwner {
+        principal: Principal::new("ada@laptop").unwrap(),
+        machine: Machine::new("laptop").unwrap(),
+        role: None,
+    };
     let places = [sessions.clone(), sessions.with_file_name("cases")];
     let mut candidates = SessionSearch::default().at(&places).unwrap().candidates;
     let mut seen: Vec<Vec<(String, CommitId)>> = Vec::new();

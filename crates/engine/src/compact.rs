@@ -1,7 +1,7 @@
 //! Compact and snapshot: points where materialization may start.
 
 use contexture_core::{
-    Annotation, CommitId, CommitKind, Count, Coverage, Format, HeadName, LossNote, Provenance, Trigger,
+    Annotation, Commit, CommitId, CommitKind, Count, Coverage, Format, HeadName, LossNote, Provenance, Trigger,
 };
 use contexture_formats::{self as formats, Checker, Concatenation};
 use contexture_store::{
@@ -33,7 +33,7 @@ pub struct Compaction {
     pub format: Option<Format>,
     /// What the summary is known to leave out.
     pub losses: Vec<LossNote>,
-    /// Who made it.
+    /// Who made it. Without a template it has that of the commit.
     pub provenance: Provenance,
     /// A head to move from the commit to the compaction.
     pub head: Option<HeadName>,
@@ -46,7 +46,7 @@ pub struct Compaction {
 pub struct Snapshot {
     /// The commit to take it of.
     pub commit: CommitId,
-    /// Who made it.
+    /// Who made it. Without a template it has that of the commit.
     pub provenance: Provenance,
     /// A head to move from the commit to the snapshot.
     pub head: Option<HeadName>,
@@ -64,14 +64,15 @@ impl Contexture {
     async fn record_compaction(&self, compaction: Compaction) -> Result<Checkpointed> {
         let Compaction { commit: id, summary, format, losses, provenance, head, mut annotations } = compaction;
         let covering = self.store.read(self.scope(), id, |tx, id| covered(tx, *id).boxed());
-        let (chain_format, mut coverage) = covering.await?;
+        let (replaced, mut coverage) = covering.await?;
+        let Commit { format: chain_format, provenance: replaced, .. } = replaced;
         coverage.losses = losses;
         let format = format.unwrap_or(chain_format);
         let summary = summary_bytes(&format, summary)?;
         annotations.push(Annotation::Coverage { coverage });
         let request = Checkpoint {
             kind: CommitKind::Compaction,
-            provenance,
+            provenance: of_the_same_kind(provenance, replaced),
             trigger: Trigger::Compaction,
             parent: Some(id),
             head,
@@ -89,6 +90,7 @@ impl Contexture {
 
     async fn record_snapshot(&self, snapshot: Snapshot) -> Result<Checkpointed> {
         let Snapshot { commit, provenance, head, annotations } = snapshot;
+        let provenance = of_the_same_kind(provenance, self.show(commit).await?.commit.provenance);
         let materialization = self.exact().await?.materialize(Some(commit), Stop::Compaction, None).await?;
         let rule = materialization.format().map_or(Concatenation::Bytes, Concatenation::of);
         let (pieces, waiting) = mpsc::channel(PIECES_WAITING);
@@ -110,8 +112,13 @@ impl Contexture {
     }
 }
 
-/// Returns the format of a commit and what a compaction after it would cover: all that it materializes to.
-async fn covered(tx: &mut Tx<'_>, id: CommitId) -> Result<(Format, Coverage)> {
+/// Has who puts something in the place of a history be the kind of agent whose history that is, unless told another.
+fn of_the_same_kind(by: Provenance, replaced: Provenance) -> Provenance {
+    Provenance { template: by.template.or(replaced.template), ..by }
+}
+
+/// Returns a commit and what a compaction after it would cover: all that it materializes to.
+async fn covered(tx: &mut Tx<'_>, id: CommitId) -> Result<(Commit, Coverage)> {
     let last = commit::show(tx, &id).await?;
     let segments = match last.reset {
         Some(reset) => commit::ancestry(tx, last.place, reset).await?,
@@ -137,7 +144,7 @@ async fn covered(tx: &mut Tx<'_>, id: CommitId) -> Result<(Format, Coverage)> {
         bytes: Count::saturating(sum.bytes),
         losses: Vec::new(),
     };
-    Ok((last.commit.format, coverage))
+    Ok((last.commit, coverage))
 }
 
 /// Takes a summary in its format as it is and turns plain text into an entry of the format.

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use contexture_core::{CommitId, HeadName, RuntimeSessionId};
+use contexture_core::{CommitId, HeadName, RuntimeSessionId, SummaryText};
 use contexture_store::{
     Tx,
     session::{self, SessionMeasures, StoredSession},
@@ -87,6 +87,14 @@ impl Contexture {
         let Some(project) = self.project() else { return Ok(true) };
         let reading = self.store.glance(self.scope(), commit, |tx, id| session::directory_at(tx, id).boxed());
         Ok(reading.await?.is_none_or(|directory| Path::new(&directory).starts_with(project)))
+    }
+
+    /// Returns what a commit, or the nearest one before it, is labelled with under a key.
+    pub async fn label_before(&self, commit: CommitId, key: &'static str) -> Result<Option<SummaryText>> {
+        let asked = (commit, key);
+        let reading =
+            self.store.read(self.scope(), asked, |tx, (commit, key)| session::label_before(tx, commit, key).boxed());
+        Ok(reading.await?)
     }
 
     /// Returns the last session of the project that the handle stands in.

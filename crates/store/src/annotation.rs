@@ -166,7 +166,7 @@ async fn rewrite(tx: &mut Tx<'_>, place: CommitPlace, seq: i64, annotation: &Ann
 
 /// Labels that say where and by what a commit was made, not what was said in it.
 const LABELS_OF_PLACE: &[&str] =
-    &["cwd", "branch", "model", "spawned-by", "parent-session", "forked-from", "session-end"];
+    &["cwd", "branch", "model", "agent", "spawned-by", "parent-session", "forked-from", "session-end"];
 
 /// Returns an annotation without what may come from the content of its commit; nothing when it holds none.
 fn without_content(annotation: &Annotation, instead: &SummaryText) -> Option<Annotation> {

@@ -153,10 +153,15 @@ pub async fn newest(tx: &mut Tx<'_>, session: &RuntimeSessionId) -> Result<Optio
 
 /// Returns the directory that was worked in at a commit: what it or the nearest commit before it is labelled with.
 pub async fn directory_at(tx: &mut Tx<'_>, commit: &CommitId) -> Result<Option<String>> {
+    Ok(label_before(tx, commit, DIRECTORY).await?.map(|directory| directory.as_str().to_owned()))
+}
+
+/// Returns what a commit, or the nearest one before it, is labelled with under a key.
+pub async fn label_before(tx: &mut Tx<'_>, commit: &CommitId, key: &str) -> Result<Option<SummaryText>> {
     let place = commit::require(tx, commit).await?;
     for stretch in commit::segments(tx, place).await? {
-        if let Some(directory) = label_in(tx, stretch, DIRECTORY).await? {
-            return Ok(Some(directory.as_str().to_owned()));
+        if let Some(value) = label_in(tx, stretch, key).await? {
+            return Ok(Some(value));
         }
     }
     Ok(None)

@@ -61,6 +61,8 @@ pub mod references;
 #[doc(hidden)]
 pub mod resume;
 #[doc(hidden)]
+pub mod roles;
+#[doc(hidden)]
 pub mod search;
 #[doc(hidden)]
 pub mod secrets;
@@ -327,6 +329,11 @@ macro_rules! conformance {
                 a_file_in_which_nobody_speaks_does_not_stand_for_its_session,
                 a_session_in_a_shape_that_its_runtime_no_longer_reads_is_written_anew,
                 what_a_runtime_tells_its_model_of_itself_stays_in_it;
+            roles:
+                a_session_keeps_its_role_until_another_is_named,
+                a_session_with_a_role_is_known_wherever_its_file_lies,
+                what_stands_for_a_history_has_its_role,
+                whoever_goes_on_from_a_commit_has_its_role;
             search:
                 everything_that_was_said_is_found,
                 a_snippet_shows_the_match,

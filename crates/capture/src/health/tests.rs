@@ -44,8 +44,11 @@ impl Stage {
             socket: None,
             file_clock: SystemTime::now,
         });
-        let owner =
-            SessionOwner { principal: Principal::new("ada").unwrap(), machine: Machine::new("laptop").unwrap() };
+        let owner = SessionOwner {
+            principal: Principal::new("ada").unwrap(),
+            machine: Machine::new("laptop").unwrap(),
+            role: None,
+        };
         let homes = Homes::default().with(Runtime::CLAUDE_CODE, directory.path().join("claude"));
         let stage = Self { directory, homes, owner, recorder, engine };
         fs::create_dir_all(stage.session().parent().unwrap()).unwrap();

@@ -51,9 +51,10 @@ impl DeclaredSession {
 
     /// Returns the session from where its agent keeps it, when no hook has told of it.
     pub(super) fn kept(&self, recorder: &Recorder, config: &CaptureConfig) -> Option<LiveSession> {
-        let (homes, SessionOwner { principal, machine }) = config.kept_sessions.as_ref()?;
+        let (homes, SessionOwner { principal, machine, role }) = config.kept_sessions.as_ref()?;
         let settings = ImportSettings {
             principal: Some(principal.clone()),
+            role: role.clone(),
             ..ImportSettings::new(machine.clone(), self.runtime.as_str())
         };
         let id = self.sessions.first()?;

@@ -11,6 +11,8 @@ pub(super) const PARENT_SESSION: &str = "parent-session";
 pub(super) const FORKED_FROM: &str = "forked-from";
 /// Label of the last commit of a session: how it ended.
 pub(super) const SESSION_END: &str = "session-end";
+/// Label of the first commit of a session whose template is a role: the runtime that has it, and its version.
+pub(crate) const AGENT: &str = "agent";
 /// Longest summary that is made of a prompt.
 const MAX_SUMMARY: usize = 200;
 
@@ -20,6 +22,9 @@ pub(super) struct Labels {
     pub(super) directory: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) model: Option<String>,
+    /// The runtime and its version, where the template of the commits is a role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
 }
 
 impl Labels {
@@ -29,6 +34,7 @@ impl Labels {
             directory: self.directory.or_else(|| before.directory.clone()),
             branch: self.branch.or_else(|| before.branch.clone()),
             model: self.model.or_else(|| before.model.clone()),
+            agent: self.agent.or_else(|| before.agent.clone()),
         }
     }
 
@@ -38,6 +44,7 @@ impl Labels {
             ("cwd", &self.directory, &before.directory),
             ("branch", &self.branch, &before.branch),
             ("model", &self.model, &before.model),
+            (AGENT, &self.agent, &before.agent),
         ];
         let changed = pairs.into_iter().filter(|(_, now, before)| now != before);
         changed.filter_map(|(key, now, _)| label(key, now.as_deref()?)).collect()

@@ -1,6 +1,6 @@
 //! What is kept of a file between two imports.
 
-use contexture_core::{CommitId, GivenSessionId, HeadName, Timestamp};
+use contexture_core::{CommitId, GivenSessionId, HeadName, Template, Timestamp};
 use contexture_formats::thread::ThreadState;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,9 @@ pub(crate) struct State {
     pub(super) last_at: Option<Timestamp>,
     pub(crate) session: Option<GivenSessionId>,
     pub(super) version: Option<String>,
+    /// The role that the agent has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<Template>,
     /// Which record of a commit says when it was made.
     #[serde(default)]
     pub(super) timing: StepTiming,

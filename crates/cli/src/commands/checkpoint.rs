@@ -11,6 +11,7 @@ use contexture::{
     core::{Annotation, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, SummaryText, Tag, Trigger},
     wire::MadeCommit,
 };
+use contexture_capture::Capture;
 
 use crate::{
     error::{Error, Result},
@@ -135,13 +136,22 @@ impl Checkpoint {
         for reference in &self.merges {
             merges.push(engine.find(reference).await?);
         }
+        let before = match (parent, &self.head) {
+            (Some(parent), _) => Some(parent),
+            (None, Some(head)) => engine.head(head).await?,
+            (None, None) => None,
+        };
         let format = match self.format {
             Some(format) => format,
-            None => usual_format(engine, parent, self.head.as_ref(), &self.file).await?,
+            None => usual_format(engine, before, &self.file).await?,
         };
+        let mut provenance = self.provenance.resolve(&invocation.environment)?;
+        if let (None, Some(before)) = (&provenance.template, before) {
+            provenance.template = Capture::new(engine).role_at(before).await?;
+        }
         Ok(Request {
             kind: self.kind,
-            provenance: self.provenance.resolve(&invocation.environment)?,
+            provenance,
             trigger: self.trigger,
             parent,
             head: self.head,
@@ -175,17 +185,7 @@ pub(crate) fn print_made(made: &Checkpointed, output: &mut Output) -> Result<()>
 }
 
 /// Returns the format of the commit before; of a first commit, the one that the file's ending tells.
-async fn usual_format(
-    engine: &Contexture,
-    parent: Option<CommitId>,
-    head: Option<&HeadName>,
-    input: &Input,
-) -> Result<Format> {
-    let before = match (parent, head) {
-        (Some(parent), _) => Some(parent),
-        (None, Some(head)) => engine.head(head).await?,
-        (None, None) => None,
-    };
+async fn usual_format(engine: &Contexture, before: Option<CommitId>, input: &Input) -> Result<Format> {
     if let Some(before) = before {
         return Ok(engine.show(before).await?.commit.format);
     }

@@ -8,9 +8,9 @@ use std::{
 };
 
 use clap::Args;
-use contexture::core::{GivenSessionId, SpaceName};
+use contexture::core::{GivenSessionId, SpaceName, Template};
 use contexture_capture::{
-    self as capture, HookCaller, HookInput, HookSeen, Recorded, Runtime, Trouble, TroubleLog, Watchdog,
+    self as capture, HookCaller, HookInput, HookSeen, ImportSettings, Recorded, Runtime, Trouble, TroubleLog, Watchdog,
 };
 use serde::Deserialize as _;
 
@@ -46,6 +46,9 @@ pub(crate) struct Hook {
     /// The agent that calls
     #[arg(value_name = "RUNTIME", value_parser = values::runtime())]
     runtime: Runtime,
+    /// The role that the agent has [env: CTX_TEMPLATE]
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
 }
 
 impl Hook {
@@ -64,7 +67,14 @@ impl Hook {
         }
         let name = words.next()?;
         let runtime = Runtime::hooked().find(|runtime| name == runtime.as_str())?;
-        words.next().is_none().then_some((globals, Self { runtime }))
+        let mut hook = Self { runtime, template: None };
+        while let Some(word) = words.next() {
+            match word.to_str()? {
+                "--template" => hook.template = Some(Template::new(words.next()?.to_str()?).ok()?),
+                _ => return None,
+            }
+        }
+        Some((globals, hook))
     }
 
     /// Takes in what has happened. Whatever goes wrong in it, even a panic, is no business of the agent's.
@@ -115,10 +125,12 @@ impl Hook {
     /// Does what an event asks for. Returns what became of the session, if it was to be taken in.
     fn hear(&self, invocation: &Invocation, event: &HookInput, watchdog: &Watchdog) -> Result<Option<Recorded>> {
         let environment = &invocation.environment;
+        let settings = environment.import_settings(self.runtime.as_str())?;
+        let settings = ImportSettings { role: self.template.clone().or(settings.role), ..settings };
         let caller = HookCaller {
             runtime: self.runtime,
             homes: &environment.homes,
-            settings: &environment.import_settings(self.runtime.as_str())?,
+            settings: &settings,
             agent: capture::nearest_agent(),
             watchdog: watchdog.clone(),
         };

@@ -10,13 +10,13 @@ use std::{
 use clap::Args;
 use contexture::{
     Contexture,
-    core::Machine,
+    core::{Machine, Template},
     formats::{self, Framing},
     wire::{ComparedFile, ImportClosing, ImportTotals, PlannedFile, SkippedFile},
 };
 use contexture_capture::{
-    Capture, Depth, FoundImport, KnownFiles, SessionCandidate, SessionFindings, SessionSearch, SkippedSession,
-    Verified, WantedSessions,
+    Capture, Depth, FoundImport, KnownFiles, SessionCandidate, SessionFindings, SessionOwner, SessionSearch,
+    SkippedSession, Verified, WantedSessions,
 };
 
 use crate::{
@@ -57,6 +57,10 @@ pub(crate) struct Import {
     /// Only sessions of this runtime or format; a file that is named and not recognised is taken for one
     #[arg(long, value_name = "R", value_parser = sessions::runtime_or_format(), hide_possible_values = true)]
     runtime: Option<WantedSessions>,
+    /// The role that the agents of these sessions had; one that was taken in before keeps its own [env: CTX_TEMPLATE, where
+    /// a PATH is named]
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
     /// Every session in the usual places, which is also what no PATH means
     #[arg(long, conflicts_with = "paths")]
     all: bool,
@@ -88,8 +92,18 @@ impl Import {
         let known = Capture::new(&engine).known_files(&invocation.environment.machine()?).await?;
         let found = self.findings(invocation, known)?;
         sessions::tell_rescued(sessions::rescue(&engine, invocation).await?, output);
-        let skipped = take_in(&engine, invocation, found, output).await?;
+        let owner = SessionOwner { role: self.role(invocation)?, ..invocation.environment.session_owner()? };
+        let skipped = take_in(&engine, &owner, found, output).await?;
         self.expect_sessions(&skipped)
+    }
+
+    /// Returns the role of the agents. What an agent was told of itself does not hold for all sessions of a machine.
+    fn role(&self, invocation: &Invocation) -> Result<Option<Template>> {
+        match &self.template {
+            Some(role) => Ok(Some(role.clone())),
+            None if self.paths.is_empty() => Ok(None),
+            None => invocation.environment.template(),
+        }
     }
 
     /// Fails when a file was left out that somebody named, and not only a directory around it.
@@ -116,7 +130,7 @@ impl Import {
 
 async fn take_in(
     engine: &Contexture,
-    invocation: &Invocation,
+    owner: &SessionOwner,
     found: SessionFindings,
     output: &mut Output,
 ) -> Result<Vec<SkippedSession>> {
@@ -124,8 +138,7 @@ async fn take_in(
     let bar = output.progress("Importing", Some(total)).counter();
     // What comes out of a compressed file is more than the file.
     let progress = |at: u64| bar.set(at.min(total));
-    let owner = invocation.environment.session_owner()?;
-    let import = Capture::new(engine).import_findings(found, &owner, &progress).await?;
+    let import = Capture::new(engine).import_findings(found, owner, &progress).await?;
     drop(bar);
     let has_grown = import.has_grown();
     let FoundImport { files, runtimes, skipped } = import;

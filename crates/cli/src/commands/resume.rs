@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Disclosure, Reference, Stop,
-    core::{CommitId, RuntimeSessionId},
+    core::{CommitId, RuntimeSessionId, Template},
     wire::ResumableSession,
 };
 use contexture_capture::{Capture, ImportSettings, ResumeCommand, ResumePoint, ResumeRequest, Runtime};
@@ -65,6 +65,9 @@ pub(crate) struct Resume {
     /// The directory to work in [default: the one that the chain names, if it is here, else this one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// The role that the agent has [env: CTX_TEMPLATE] [default: that of the commit it goes on from]
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
     /// Writes the session and prints the command instead of running it
     #[arg(long)]
     print: bool,
@@ -98,10 +101,12 @@ impl Resume {
         };
         let directory = self.directory(capture, commit).await?;
         let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
-        let settings = ImportSettings {
-            principal: Some(invocation.environment.principal()?),
-            ..ImportSettings::new(invocation.environment.machine()?, runtime.as_str())
+        let settings = invocation.environment.import_settings(runtime.as_str())?;
+        let role = match self.template.or(settings.role) {
+            Some(role) => Some(role),
+            None => capture.role_at(commit).await?,
         };
+        let settings = ImportSettings { role, ..settings };
         let request = ResumeRequest { commit, head, runtime, session, directory, arguments: self.arguments };
         let written = capture.resume(&request, &invocation.environment.homes, &settings).await?;
         let secrets = engine.secrets().in_chain(commit, Stop::Root).await?;
@@ -140,6 +145,7 @@ impl Resume {
         output.status(format_args!("Starting {}: {line}", runtime.title()));
         let mut command = Command::new(program);
         command.args(&arguments).current_dir(&directory);
+        command.envs(settings.role.as_ref().map(|role| ("CTX_TEMPLATE", role.as_str())));
         command.envs(invocation.inherited_store()?.map(|address| ("CTX_STORE", address)));
         let ended = run(command).await.map_err(|source| Error::Start {
             program,

@@ -18,7 +18,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Location, Reference,
-    core::{GivenSessionId, RuntimeSessionId, Thread, Ticket},
+    core::{GivenSessionId, RuntimeSessionId, Template, Thread, Ticket},
 };
 use contexture_capture::{
     self as capture, Capture, CheckpointInterval, CheckpointSchedule, Dialect, MadeCheckpoint, NoCheckpoint,
@@ -78,6 +78,9 @@ pub(crate) struct Run {
     /// The thread that the work belongs to [env: CTX_THREAD]
     #[arg(long, value_name = "T")]
     thread: Option<Thread>,
+    /// The role that the agent has, such as `reviewer` [env: CTX_TEMPLATE] [default: that of the commit it goes on from]
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
     /// When to make checkpoints: at each `turn`, at each turn and tool `call`, or no more often than a time such as 30s
     #[arg(long, value_name = "turn|call|TIME", default_value = "call")]
     every: CheckpointInterval,
@@ -89,7 +92,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let run = format!("ses-{}", Uuid::new_v4().simple());
-        let inner = self.inside(invocation, &run)?;
+        let mut inner = self.inside(invocation, &run)?;
         if inner.names_store() && inner.location()?.is_secret() {
             output.status(
                 "What this starts is not told the password of the store; `ctx store --help` says where to keep it for hooks.",
@@ -102,7 +105,7 @@ impl Run {
         let line = Line::new(self.command, self.runtime);
         let (line, resumed) = match &self.from {
             Some(from) => {
-                let (line, resumed) = resume(line, from, &inner, &directory, output).await?;
+                let (line, resumed) = resume(line, from, &mut inner, &directory, output).await?;
                 (line, Some(resumed))
             }
             None => (line, None),
@@ -152,6 +155,11 @@ impl Run {
             session: Some(run.into()),
             ticket: self.ticket.as_ref().map(|ticket| ticket.as_str().into()).or(invocation.environment.ticket.clone()),
             thread: self.thread.as_ref().map(|thread| thread.as_str().into()).or(invocation.environment.thread.clone()),
+            template: self
+                .template
+                .as_ref()
+                .map(|role| role.as_str().into())
+                .or(invocation.environment.template.clone()),
             ..invocation.environment.clone()
         };
         let mut globals = invocation.globals.clone();
@@ -174,14 +182,18 @@ impl Run {
 async fn resume(
     line: Line,
     from: &Reference,
-    invocation: &Invocation,
+    invocation: &mut Invocation,
     directory: &Path,
     output: &mut Output,
 ) -> Result<(Line, ResumedRun)> {
     let runtime = line.runtime().ok_or_else(|| Error::NoAgent { program: line.program() })?;
     let engine = invocation.open().await?;
     let ResumePoint { commit, head } = Capture::new(&engine).resume_point(from, None).await?;
-    let settings = invocation.environment.import_settings(runtime.as_str())?;
+    let environment = &mut invocation.environment;
+    if environment.template.is_none() {
+        environment.template = Capture::new(&engine).role_at(commit).await?.map(|role| role.as_str().into());
+    }
+    let settings = environment.import_settings(runtime.as_str())?;
     let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
     let (directory, arguments) = (directory.to_owned(), line.arguments().to_vec());
     let request = capture::ResumeRequest { commit, head, runtime, session, directory, arguments };
@@ -214,7 +226,12 @@ fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Ru
         (Some(_), Location::Postgres(url)) => Some(url.address().into()),
         (store, _) => store.clone(),
     };
-    let named = [("CTX_TICKET", &environment.ticket), ("CTX_THREAD", &environment.thread), ("CTX_STORE", &store)];
+    let named = [
+        ("CTX_TICKET", &environment.ticket),
+        ("CTX_THREAD", &environment.thread),
+        ("CTX_TEMPLATE", &environment.template),
+        ("CTX_STORE", &store),
+    ];
     for (variable, value) in named {
         if let Some(value) = value {
             command.env(variable, value);

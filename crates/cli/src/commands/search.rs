@@ -10,6 +10,7 @@ use contexture::{
     core::{Format, Principal, Role, RuntimeSessionId},
     wire::{HeadsByCommit, SearchHit, SearchIndex},
 };
+use contexture_capture::Runtime;
 
 use crate::{
     commit_text::{self, CommitText},
@@ -120,11 +121,13 @@ impl Search {
             Some(head) => Some(engine.find(head).await?),
             None => None,
         };
+        let runtime = self.runtime.as_deref().and_then(Runtime::named);
         let filter = SearchFilter {
             ancestors_of,
             role: self.role,
             kind: self.kind,
             format: self.format,
+            runtime_formats: runtime.map(|runtime| runtime.formats().collect()).unwrap_or_default(),
             runtime: self.runtime,
             principal: self.principal,
             session: self.session,

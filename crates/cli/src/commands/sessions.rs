@@ -3,7 +3,7 @@
 use clap::Args;
 use contexture::{
     Contexture, ListedSession, SessionMeasures,
-    core::{SummaryText, Timestamp},
+    core::{SummaryText, Template, Timestamp},
     wire::SessionDocument,
 };
 use contexture_capture::{Runtime, SessionActivities};
@@ -49,6 +49,9 @@ pub(crate) struct Sessions {
     /// Only those of this agent
     #[arg(long, value_name = "A", value_parser = values::any_runtime())]
     agent: Option<Runtime>,
+    /// Only those whose agent has this role
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
     /// Only those that went on at or after this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<When>,
@@ -65,6 +68,7 @@ struct Wanted {
     is_all: bool,
     text: Option<String>,
     agent: Option<Runtime>,
+    template: Option<Template>,
     since: Option<Timestamp>,
     sub_agents: bool,
 }
@@ -145,6 +149,7 @@ impl Sessions {
             is_all,
             text: self.text.map(|text| text.to_lowercase()),
             agent: self.agent,
+            template: self.template,
             since: self.since.map(|since| since.resolve(now)).transpose()?,
             sub_agents: self.sub_agents,
         })
@@ -153,7 +158,7 @@ impl Sessions {
 
 impl Wanted {
     fn is_narrow(&self) -> bool {
-        self.text.is_some() || self.agent.is_some() || self.since.is_some()
+        self.text.is_some() || self.agent.is_some() || self.template.is_some() || self.since.is_some()
     }
 
     /// Decides by what is known without measuring.
@@ -162,6 +167,7 @@ impl Wanted {
         (self.is_all || listed.is_here)
             && (self.sub_agents || session.parent.is_none())
             && self.agent.is_none_or(|agent| Runtime::of(&session.format) == Some(agent))
+            && (self.template.is_none() || self.template == session.template)
             && self.since.is_none_or(|since| session.tip.at >= since)
     }
 

@@ -34,6 +34,7 @@ mod provenance;
 mod recipe;
 mod resolve;
 mod resume;
+mod roles;
 mod run;
 mod schema;
 mod search;

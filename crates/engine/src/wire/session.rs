@@ -1,7 +1,7 @@
 //! Sessions as programs read them.
 
 use contexture_core::{
-    CommitId, Format, GivenSessionId, HeadName, Machine, Principal, RuntimeSessionId, SummaryText, Timestamp,
+    CommitId, Format, GivenSessionId, HeadName, Machine, Principal, RuntimeSessionId, SummaryText, Template, Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct SessionDocument {
     pub moved_at: Timestamp,
     /// The agent, or else the format of the newest commit.
     pub agent: String,
+    /// The role of the agent, or the agent with its version, as the newest commit names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
     /// How the newest commit is written.
     pub format: Format,
     /// Who ran it.
@@ -128,6 +131,7 @@ impl SessionDocument {
             began_at: session.first.at,
             moved_at: session.tip.at,
             agent,
+            template: session.template,
             format: session.format,
             principal: session.principal,
             machine: session.machine,

@@ -40,6 +40,8 @@ pub struct Filter {
     pub format: Option<Format>,
     /// Only commits of this runtime, in whatever version: the part of their template before the slash.
     pub runtime: Option<String>,
+    /// Where a runtime is named, commits in these formats too: the template of a commit may be a role.
+    pub runtime_formats: Vec<Format>,
     /// Only commits of this principal.
     pub principal: Option<Principal>,
     /// Only commits of this session.
@@ -198,8 +200,13 @@ impl<'q> Clauses<'q> {
             let number = params.len();
             let _written = write!(
                 conditions,
-                " AND substr(c.template || '/', 1, length(CAST(?{number} AS TEXT))) = CAST(?{number} AS TEXT)"
+                " AND (substr(c.template || '/', 1, length(CAST(?{number} AS TEXT))) = CAST(?{number} AS TEXT)"
             );
+            for format in &filter.runtime_formats {
+                params.push(format.as_str().into());
+                let _written = write!(conditions, " OR c.format = ?{}", params.len());
+            }
+            conditions.push(')');
         }
         tables.push_str(found);
         Self { tables, conditions, params }
