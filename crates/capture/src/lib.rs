@@ -19,6 +19,7 @@ mod held_document;
 mod import;
 mod import_files;
 mod input;
+mod interval;
 mod large_read;
 mod lines;
 mod links;
@@ -56,6 +57,7 @@ pub use health::{ComparedSession, ComparisonTerms, OpenSessions, SessionComplete
 pub use held_document::MAX_DOCUMENT_BYTES;
 pub use import::{BadLine, CaptureReason, FileOutcome, ImportSettings, ImportedFile};
 pub use import_files::SessionFile;
+pub use interval::{CheckpointInterval, CheckpointIntervalError};
 pub use links::Linked;
 pub use live::{
     BoundSession, CurrentRequest, Deadline, DeclaredSession, HookCaller, HookInput, HookSeen, KeptSession, Recorded,
@@ -73,9 +75,8 @@ pub use rescue::RescuedSessions;
 pub use resume::{ResumePoint, ResumeRequest, ResumedSession};
 pub use role::role_of;
 pub use run::{
-    CheckpointInterval, CheckpointIntervalError, CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint,
-    NoCheckpoint, PrintedOutput, ResumedRun, RunCheckpoint, RunPlan, RunRecorder, RunSocket, RunStart, RunTask,
-    RunTasks, Tap, TaskOutcome,
+    CheckpointSchedule, CurrentAnswer, CurrentQuestioner, MadeCheckpoint, NoCheckpoint, PrintedOutput, ResumedRun,
+    RunCheckpoint, RunPlan, RunRecorder, RunSocket, RunStart, RunTask, RunTasks, Tap, TaskOutcome,
 };
 pub use runtime::{
     CheckpointMoment, Dialect, Homes, HookEvent, HookExtension, HookMoment, HookRegistration, ResumeCommand, Runtime,

@@ -43,6 +43,12 @@ pub struct LiveSession {
     /// The calls of tools that are under way, the last one last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<OpenCall>,
+    /// Turns that have ended since it was captured the last time.
+    #[serde(default)]
+    pub turns: u32,
+    /// When that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured_at: Option<Timestamp>,
     /// The last event that was heard of.
     pub event: String,
     /// When.
@@ -164,6 +170,8 @@ mod tests {
             captured: 0,
             agents: BTreeMap::new(),
             calls: Vec::new(),
+            turns: 0,
+            captured_at: None,
             event: "Stop".to_owned(),
             heard_at: "2026-11-15T20:10:00Z".parse().unwrap(),
         }

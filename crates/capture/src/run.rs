@@ -12,7 +12,7 @@ pub use self::{
     recorder::{
         MadeCheckpoint, NoCheckpoint, PrintedOutput, ResumedRun, RunCheckpoint, RunPlan, RunRecorder, RunStart,
     },
-    schedule::{CheckpointInterval, CheckpointIntervalError, CheckpointSchedule},
+    schedule::CheckpointSchedule,
     socket::{CurrentAnswer, CurrentQuestioner, RunSocket},
     tap::Tap,
     task::{RunTask, RunTasks, TaskOutcome},

@@ -44,6 +44,8 @@ pub(crate) struct Environment {
     pub(crate) thread: Option<OsString>,
     /// `CTX_TEMPLATE`: the role of the agent.
     pub(crate) template: Option<OsString>,
+    /// `CTX_EVERY`: how often sessions are captured.
+    pub(crate) every: Option<OsString>,
     /// `CTX_SESSION`: the run of an agent that this program was started in.
     pub(crate) session: Option<OsString>,
     /// `CTX_SOCKET`: where that run can be asked.
@@ -109,6 +111,7 @@ impl Environment {
             ticket: variable("CTX_TICKET"),
             thread: variable("CTX_THREAD"),
             template: variable("CTX_TEMPLATE"),
+            every: variable("CTX_EVERY"),
             session: variable("CTX_SESSION"),
             socket: variable("CTX_SOCKET").map(PathBuf::from),
             declared: DeclaredSession::find(variable),

@@ -27,7 +27,7 @@ use contexture::{
     wire::{self, FailureBody, FailureDocument, SkippedFile, Versioned},
 };
 use contexture_assembly::{check::Level, packs, recipe};
-use contexture_capture::{Error as CaptureError, Untraced};
+use contexture_capture::{CheckpointIntervalError, Error as CaptureError, Untraced};
 
 use crate::{
     args::Color,
@@ -149,6 +149,9 @@ pub(crate) enum Error {
     /// A flag or variable holds a text that says of no store where it is.
     #[error("cannot use what {origin} says as a store")]
     Location { origin: &'static str, source: LocationError },
+    /// The environment says of no interval what it is.
+    #[error("cannot use what CTX_EVERY says")]
+    Interval { source: CheckpointIntervalError },
     /// The user's configuration is not as expected. It may hold a password, so what is wrong is not shown.
     #[error("cannot use what {} says in line {line}", path.display())]
     Configuration { path: PathBuf, line: usize },

@@ -6,7 +6,7 @@ use contexture::{
     Contexture, Location, Options, PostgresUrl, ProjectDirectory,
     core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
-use contexture_capture::{CaptureConfig, Git, PostgresLogin, Recorder, SessionOwner};
+use contexture_capture::{CaptureConfig, CheckpointInterval, Git, PostgresLogin, Recorder, SessionOwner};
 
 use crate::{
     args::Globals,
@@ -36,6 +36,20 @@ impl Invocation {
                 None => Ok(Location::Directory(self.environment.data_directory()?)),
             },
         }
+    }
+
+    /// Returns how often sessions are captured: as a flag says, else `CTX_EVERY`, else the user's configuration, else at each
+    /// call.
+    pub(crate) fn interval(&self, flag: Option<CheckpointInterval>) -> Result<CheckpointInterval> {
+        if let Some(every) = flag {
+            return Ok(every);
+        }
+        if let Some(variable) = &self.environment.every {
+            return variable.to_string_lossy().parse().map_err(|source| Error::Interval { source });
+        }
+        let directory = self.environment.config_directory.as_deref();
+        let configured = directory.map(Configuration::read).transpose()?.flatten();
+        Ok(configured.and_then(|(_, configuration)| configuration.capture.every).unwrap_or_default())
     }
 
     fn configured_location(&self) -> Result<Option<Location>> {

@@ -7,6 +7,7 @@ mod change;
 mod diff;
 pub(crate) mod git;
 mod hooks;
+pub(crate) mod interval;
 mod json;
 mod program;
 

@@ -10,10 +10,11 @@ use contexture_core::Trigger;
 
 use super::{Deadline, HookInput, KeptSession, Recorded, Recorder, Sighting, Watchdog};
 use crate::{
-    CaptureReason, Error, Homes, HookMoment, ImportSettings, LiveSession, OpenCall, Process, Result, Runtime,
-    SessionFile,
+    CaptureReason, CheckpointInterval, Error, Homes, HookMoment, ImportSettings, LiveSession, OpenCall, Process,
+    Result, Runtime, SessionFile,
     detect::{Recognition, recognise},
     find_session,
+    interval::{Uncaptured, elapsed},
 };
 
 /// How long a runtime may take to write down what it has just told.
@@ -27,6 +28,8 @@ pub struct HookCaller<'h> {
     pub homes: &'h Homes,
     /// Whose the session is.
     pub settings: &'h ImportSettings,
+    /// How often the session is captured.
+    pub every: CheckpointInterval,
     /// The agent's process, if that is known.
     pub agent: Option<Process>,
     /// Who ends the program when it takes too long.
@@ -38,7 +41,7 @@ impl Recorder {
     ///
     /// This waits on the thread that calls, which must not be one of an async runtime.
     pub fn take_event(&self, event: &HookInput, caller: &HookCaller<'_>) -> Result<Option<Recorded>> {
-        let HookCaller { runtime, homes, settings, agent, watchdog } = caller;
+        let HookCaller { runtime, homes, settings, every, agent, watchdog } = caller;
         let moment = event.moment(*runtime);
         if moment == HookMoment::Start {
             // Those that are left over must not take all the time.
@@ -62,7 +65,9 @@ impl Recorder {
         let agent_file = agent_file.filter(|file| !recognise(file, &runtime.format()).is_ok_and(Recognition::is_other));
         let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
         let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
+        let ends_turn = runtime.hooks().is_some_and(|hooks| hooks.rests_after == event.hook_event_name);
         let note = |session: &mut LiveSession| {
+            session.turns = session.turns.saturating_add(u32::from(ends_turn));
             session.agent = agent.clone().or(session.agent.take());
             session.event.clone_from(&event.hook_event_name);
             note_calls(session, event, moment, agent_file.as_deref());
@@ -86,6 +91,11 @@ impl Recorder {
             }
         };
         let session = self.peek(&of, note);
+        // Whoever captures the next time takes in what is left now; so does the end of the session, whoever tells of it.
+        if matches!(moment, HookMoment::Checkpoint(_)) && !every.is_due(reason.trigger, uncaptured(&session)) {
+            self.hear(&of, note)?;
+            return Ok(None);
+        }
         // Claude Code sums up by an agent that has no file.
         let is_written = agent_file.as_ref().is_none_or(|file| file.exists());
         if let Some(text) = event.awaited(*runtime).filter(|_| is_written) {
@@ -101,12 +111,18 @@ impl Recorder {
             };
             let note_all = |session: &mut LiveSession| {
                 note(session);
+                (session.turns, session.captured_at) = (0, Some(session.heard_at));
                 kept.tell(session);
             };
             self.hear(&of, note_all)?;
         }
         Ok(Some(recorded))
     }
+}
+
+/// Returns what was not captured of a session when it was heard of.
+fn uncaptured(session: &LiveSession) -> Uncaptured {
+    Uncaptured { turns: session.turns, since: session.captured_at.map(|at| elapsed(at, session.heard_at)) }
 }
 
 /// Notes which calls of tools are under way after an event.

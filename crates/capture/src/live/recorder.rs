@@ -100,6 +100,8 @@ impl Recorder {
             captured: 0,
             agents: BTreeMap::new(),
             calls: Vec::new(),
+            turns: 0,
+            captured_at: None,
             event: String::new(),
             heard_at,
         });

@@ -2,13 +2,15 @@
 
 use std::{
     fs::{self, File, Metadata},
-    io,
+    io::{self, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant, SystemTime},
 };
 
+use contexture::open_found;
 use contexture_core::{CommitId, Format, GivenSessionId, Timestamp};
+use contexture_formats::{Framing, codec, codec::RecordMark};
 
 use crate::{
     CaptureReason, Deadline, Error, Homes, ImportSettings, LiveSession, Process, Recorded, Recorder, Result, Runtime,
@@ -21,6 +23,8 @@ const FILE_LIMIT: Duration = Duration::from_secs(1);
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the store may take for a session of somebody who is gone.
 const CRASHED_LIMIT: Duration = Duration::from_secs(2);
+/// Most of a session that is looked at for turns.
+const MAX_COUNTED: u64 = 8 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What is known of a run when it starts.
@@ -216,12 +220,19 @@ impl RunRecorder {
         Ok(made)
     }
 
-    /// Tells whether there is more to capture than there was at the last checkpoint, in a file that the program writes.
-    pub(crate) fn has_grown(&self) -> bool {
+    /// Returns how many turns have ended in what the program has written to its session since the last checkpoint; nothing,
+    /// if there is nothing new in it.
+    pub(crate) fn new_turns(&self) -> Option<u32> {
         match &self.target {
-            Some((session, true)) => length(&session.file.path) != self.seen,
-            Some((_, false)) => false,
-            None => self.plan.runtime.is_some_and(|runtime| self.own_file(runtime, None).is_some()),
+            Some((session, true)) if length(&session.file.path) != self.seen => {
+                Some(ended_turns(&session.file.path, &session.file.format, self.seen))
+            }
+            Some(_) => None,
+            None => {
+                let runtime = self.plan.runtime?;
+                let (_, path) = self.own_file(runtime, None)?;
+                Some(ended_turns(&path, &runtime.format(), 0))
+            }
         }
     }
 
@@ -362,6 +373,52 @@ fn sync(printed: &PrintedOutput) -> Result<()> {
     file.sync_all().map_err(Error::State)
 }
 
+/// Counts the turns that have ended in a session behind a place: each ends where the next begins. More than is looked at at
+/// once is worth a checkpoint whatever it holds.
+fn ended_turns(path: &Path, format: &Format, from: u64) -> u32 {
+    let Some(codec) = codec(format).filter(|codec| codec.framing() == Framing::Lines) else { return u32::MAX };
+    if length(path).saturating_sub(from) > MAX_COUNTED {
+        return u32::MAX;
+    }
+    let read = open_found(path).and_then(|mut file| {
+        file.seek(SeekFrom::Start(from))?;
+        let mut text = Vec::new();
+        file.take(MAX_COUNTED).read_to_end(&mut text)?;
+        Ok(text)
+    });
+    let Ok(text) = read else { return 0 };
+    let begins = |line: &&[u8]| codec.outline(line).is_ok_and(|it| matches!(it.mark, RecordMark::Turn(_)));
+    let begun =
+        text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).filter(begins);
+    let begun = u32::try_from(begun.count()).unwrap_or(u32::MAX);
+    // Before the first turn, there was none that could end.
+    if from == 0 { begun.saturating_sub(1) } else { begun }
+}
+
 fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_has_ended_where_the_next_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s.jsonl");
+        let line = |kind: &str, uuid: &str| {
+            format!(
+                r#"{{"type":"{kind}","uuid":"{uuid}","sessionId":"s","message":{{"role":"{kind}","content":"x"}}}}"#
+            ) + "\n"
+        };
+        let first = line("user", "u1") + &line("assistant", "a1");
+        fs::write(&path, &first).unwrap();
+        let ended = |from: u64| ended_turns(&path, &Format::new("claude-code-v1").unwrap(), from);
+        assert_eq!(ended(0), 0);
+        fs::write(&path, format!("{first}{}{}{}", line("user", "u2"), line("assistant", "a2"), line("user", "u3")))
+            .unwrap();
+        assert_eq!((ended(0), ended(first.len() as u64)), (2, 2));
+        assert_eq!(ended_turns(&path, &Format::new("opencode-v1").unwrap(), 0), u32::MAX);
+    }
 }

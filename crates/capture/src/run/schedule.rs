@@ -1,70 +1,40 @@
 //! When checkpoints are made.
 
-use std::{str::FromStr, time::Duration};
+use std::time::Duration;
 
 use contexture_core::Trigger;
 use tokio::time::Instant;
 
-use crate::CheckpointMoment;
+use crate::{CheckpointInterval, CheckpointMoment, interval::Uncaptured};
 
 /// How long text may have come before it is worth a checkpoint, when nobody says.
 const TEXT: Duration = Duration::from_secs(10);
-/// Checkpoints do not follow each other faster when nothing but time tells of them.
-const FASTEST: Duration = Duration::from_millis(100);
-
-/// How often to make checkpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckpointInterval {
-    /// At the end of each turn.
-    Turn,
-    /// At each call of a tool too.
-    Call,
-    /// Whatever happens, but no more often than this.
-    Span(Duration),
-}
-
-/// Says that a text is none of these.
-#[derive(Debug, thiserror::Error)]
-#[error("write turn, call, or a time such as 30s")]
-pub struct CheckpointIntervalError;
-
-impl FromStr for CheckpointInterval {
-    type Err = CheckpointIntervalError;
-
-    fn from_str(text: &str) -> Result<Self, CheckpointIntervalError> {
-        match text {
-            "turn" => Ok(Self::Turn),
-            "call" => Ok(Self::Call),
-            span => {
-                let span: jiff::SignedDuration = span.parse().map_err(|_| CheckpointIntervalError)?;
-                let span = Duration::try_from(span).map_err(|_| CheckpointIntervalError)?;
-                Ok(Self::Span(span.max(FASTEST)))
-            }
-        }
-    }
-}
-
 /// When the next checkpoint is due, and why.
 pub struct CheckpointSchedule {
     every: CheckpointInterval,
     last: Instant,
+    /// Turns that have ended since the last one.
+    turns: u32,
     due: Option<(Instant, Trigger)>,
 }
 
 impl CheckpointSchedule {
     /// Starts to count.
     pub fn new(every: CheckpointInterval, now: Instant) -> Self {
-        Self { every, last: now, due: None }
+        Self { every, last: now, turns: 0, due: None }
     }
 
     /// Notes that the program has told of something.
     pub fn happened(&mut self, happened: &CheckpointMoment, now: Instant) {
-        let at = match self.every {
-            CheckpointInterval::Turn if happened.trigger == Trigger::ToolCall => return,
-            CheckpointInterval::Turn | CheckpointInterval::Call => now,
-            CheckpointInterval::Span(span) => now.max(self.last + span),
-        };
-        self.call_for(at, happened.trigger);
+        self.turns += u32::from(happened.trigger == Trigger::TurnBoundary);
+        match self.every {
+            CheckpointInterval::Span(span) => self.call_for(now.max(self.last + span), happened.trigger),
+            every if every.is_due(happened.trigger, self.uncaptured()) => self.call_for(now, happened.trigger),
+            CheckpointInterval::Turn
+            | CheckpointInterval::Turns(_)
+            | CheckpointInterval::Call
+            | CheckpointInterval::Significant => {}
+        }
     }
 
     /// Notes that the program has said something.
@@ -72,17 +42,21 @@ impl CheckpointSchedule {
         let span = match self.every {
             CheckpointInterval::Turn | CheckpointInterval::Call => TEXT,
             CheckpointInterval::Span(span) => span,
+            // Text has no turns, and what was printed is kept until the end.
+            CheckpointInterval::Turns(_) | CheckpointInterval::Significant => return,
         };
         if self.due.is_none() {
             self.call_for(now + span, Trigger::TurnBoundary);
         }
     }
 
-    /// Notes that the program has written to its session.
-    pub fn written(&mut self, now: Instant) {
+    /// Notes that the program has written to its session, in which so many turns have ended since the last checkpoint.
+    pub fn written(&mut self, turns: u32, now: Instant) {
         let at = match self.every {
             CheckpointInterval::Turn | CheckpointInterval::Call => now,
             CheckpointInterval::Span(span) => now.max(self.last + span),
+            CheckpointInterval::Turns(wanted) if turns >= wanted.get() => now,
+            CheckpointInterval::Turns(_) | CheckpointInterval::Significant => return,
         };
         self.call_for(at, Trigger::TurnBoundary);
     }
@@ -95,13 +69,18 @@ impl CheckpointSchedule {
     /// Takes the checkpoint that is due for made.
     pub fn take_due(&mut self, now: Instant) -> Option<Trigger> {
         let (_, trigger) = self.due.take_if(|(at, _)| *at <= now)?;
-        self.last = now;
+        (self.last, self.turns) = (now, 0);
         Some(trigger)
     }
 
     /// Takes everything up to now for captured.
     pub fn made(&mut self, now: Instant) {
-        (self.last, self.due) = (now, None);
+        (self.last, self.turns, self.due) = (now, 0, None);
+    }
+
+    /// Time counts by when the checkpoint is made, and not by whether.
+    fn uncaptured(&self) -> Uncaptured {
+        Uncaptured { turns: self.turns, since: None }
     }
 
     fn call_for(&mut self, at: Instant, trigger: Trigger) {
@@ -113,15 +92,6 @@ impl CheckpointSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn turns_calls_and_times_are_understood() {
-        let every = |text: &str| text.parse::<CheckpointInterval>().ok();
-        assert_eq!((every("turn"), every("call")), (Some(CheckpointInterval::Turn), Some(CheckpointInterval::Call)));
-        assert_eq!(every("30s"), Some(CheckpointInterval::Span(Duration::from_secs(30))));
-        assert_eq!(every("0s"), Some(CheckpointInterval::Span(FASTEST)));
-        assert_eq!((every("-1s"), every("often"), every("")), (None, None, None));
-    }
 
     #[test]
     fn checkpoints_come_as_often_as_was_asked() {
@@ -152,5 +122,29 @@ mod tests {
         assert_eq!(text.due(), Some(later(11)));
         text.made(later(6));
         assert_eq!(text.due(), None);
+    }
+    #[test]
+    fn several_turns_and_significant_events_let_the_rest_wait() {
+        let now = Instant::now();
+        let moment = |trigger| CheckpointMoment { trigger, awaited: None };
+        let mut turns = CheckpointSchedule::new("2 turns".parse().unwrap(), now);
+        turns.happened(&moment(Trigger::TurnBoundary), now);
+        turns.happened(&moment(Trigger::ToolCall), now);
+        turns.said(now);
+        turns.written(1, now);
+        assert_eq!(turns.due(), None);
+        turns.happened(&moment(Trigger::TurnBoundary), now);
+        assert_eq!(turns.take_due(now), Some(Trigger::TurnBoundary));
+        turns.happened(&moment(Trigger::TurnBoundary), now);
+        assert_eq!(turns.due(), None, "it counts anew");
+        turns.written(2, now);
+        assert_eq!(turns.due(), Some(now));
+        let mut significant = CheckpointSchedule::new(CheckpointInterval::Significant, now);
+        significant.happened(&moment(Trigger::TurnBoundary), now);
+        significant.said(now);
+        significant.written(9, now);
+        assert_eq!(significant.due(), None);
+        significant.happened(&moment(Trigger::Compaction), now);
+        assert_eq!(significant.take_due(now), Some(Trigger::Compaction));
     }
 }

@@ -27,8 +27,9 @@ pub enum TaskOutcome {
     Nothing,
     /// The session was looked at.
     Looked {
-        /// Whether the program has written to it.
-        has_grown: bool,
+        /// Turns that have ended in what the program has written to it since the last checkpoint; nothing, if it has not
+        /// written.
+        turns: Option<u32>,
     },
     /// A checkpoint was made.
     Made(Result<MadeCheckpoint>),
@@ -106,7 +107,7 @@ fn perform(recorder: &mut RunRecorder, task: &RunTask) -> TaskOutcome {
             recorder.list_anew(printed);
             TaskOutcome::Nothing
         }
-        RunTask::Look => TaskOutcome::Looked { has_grown: recorder.has_grown() },
+        RunTask::Look => TaskOutcome::Looked { turns: recorder.new_turns() },
         RunTask::Checkpoint(checkpoint) => TaskOutcome::Made(recorder.checkpoint(checkpoint)),
         RunTask::Finish(checkpoint) => TaskOutcome::Made(recorder.finish(checkpoint)),
     }

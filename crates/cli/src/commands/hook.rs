@@ -10,7 +10,8 @@ use std::{
 use clap::Args;
 use contexture::core::{GivenSessionId, SpaceName, Template};
 use contexture_capture::{
-    self as capture, HookCaller, HookInput, HookSeen, ImportSettings, Recorded, Runtime, Trouble, TroubleLog, Watchdog,
+    self as capture, CheckpointInterval, HookCaller, HookInput, HookSeen, ImportSettings, Recorded, Runtime, Trouble,
+    TroubleLog, Watchdog,
 };
 use serde::Deserialize as _;
 
@@ -49,6 +50,11 @@ pub(crate) struct Hook {
     /// The role that the agent has [env: CTX_TEMPLATE]
     #[arg(long, value_name = "NAME")]
     template: Option<Template>,
+    /// When to take in what has happened: at each turn and tool `call`, at each `turn`, every so many, such as '5 turns', at
+    /// `significant` events only (compactions and the end), or no more often than a time such as 30s [env: CTX_EVERY]
+    /// [default: what the configuration says, or call]
+    #[arg(long, value_name = "call|turn|'N turns'|significant|TIME")]
+    every: Option<CheckpointInterval>,
 }
 
 impl Hook {
@@ -67,10 +73,11 @@ impl Hook {
         }
         let name = words.next()?;
         let runtime = Runtime::hooked().find(|runtime| name == runtime.as_str())?;
-        let mut hook = Self { runtime, template: None };
+        let mut hook = Self { runtime, template: None, every: None };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--template" => hook.template = Some(Template::new(words.next()?.to_str()?).ok()?),
+                "--every" => hook.every = Some(words.next()?.to_str()?.parse().ok()?),
                 _ => return None,
             }
         }
@@ -127,8 +134,15 @@ impl Hook {
         let environment = &invocation.environment;
         let settings = environment.import_settings(self.runtime.as_str())?;
         let settings = ImportSettings { role: self.template.clone().or(settings.role), ..settings };
+        // A setting that is not understood must not keep anything from being captured.
+        let every = invocation.interval(self.every).unwrap_or_else(|error| {
+            let session = Some(event.session_id.clone());
+            write_down(invocation, format!("hook {}", self.runtime), session, error.in_one_line(), false);
+            CheckpointInterval::default()
+        });
         let caller = HookCaller {
             runtime: self.runtime,
+            every,
             homes: &environment.homes,
             settings: &settings,
             agent: capture::nearest_agent(),

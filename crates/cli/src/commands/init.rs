@@ -11,7 +11,7 @@ use std::{
 
 use clap::Args;
 use contexture::{Location, wire::SetUpPlace};
-use contexture_capture::Runtime;
+use contexture_capture::{CheckpointInterval, Runtime};
 
 use self::{earlier::EarlierSessions, summary::SetupSummary};
 use crate::{
@@ -33,6 +33,8 @@ Examples:
       only shows it, line by line, for one agent
   ctx init --project --yes
       for this project only, without asking
+  ctx init --every turn
+      what happens is taken in when a turn ends, and not at each tool call
   ctx init --git
       git commits made here will also name the context they come from
   ctx --store /srv/team/store --space web init
@@ -57,6 +59,10 @@ pub(crate) struct Init {
     /// Takes out what was added, also from the git repository around this directory
     #[arg(long)]
     remove: bool,
+    /// Writes into the configuration how often sessions are captured: at each turn and tool `call`, at each `turn`, every so
+    /// many, such as '5 turns', at `significant` events only, or no more often than a time such as 30s
+    #[arg(long, value_name = "INTERVAL", conflicts_with_all = ["project", "remove"])]
+    every: Option<CheckpointInterval>,
     #[command(flatten)]
     beside: BesideAgents,
     #[command(flatten)]
@@ -172,6 +178,14 @@ impl Init {
         };
         plan.summaries.extend(SetupSummary::of_git(&git, self.remove, shown));
         plan.changes.extend(git);
+        let removes_all = self.remove && self.runtimes.is_empty() && !self.project;
+        if let Some(directory) = invocation.environment.config_directory.as_deref()
+            && (self.every.is_some() || removes_all)
+        {
+            let change = setup::interval::plan(directory, self.every)?;
+            plan.summaries.extend(SetupSummary::of_interval(&change, self.every, &shown(&change.place)));
+            plan.changes.extend(Some(change).filter(|change| self.every.is_some() || !change.steps.is_empty()));
+        }
         Ok(plan)
     }
 

@@ -81,9 +81,11 @@ pub(crate) struct Run {
     /// The role that the agent has, such as `reviewer` [env: CTX_TEMPLATE] [default: that of the commit it goes on from]
     #[arg(long, value_name = "NAME")]
     template: Option<Template>,
-    /// When to make checkpoints: at each `turn`, at each turn and tool `call`, or no more often than a time such as 30s
-    #[arg(long, value_name = "turn|call|TIME", default_value = "call")]
-    every: CheckpointInterval,
+    /// When to make checkpoints: at each turn and tool `call`, at each `turn`, every so many, such as '5 turns', at
+    /// `significant` events only (compactions and the end), or no more often than a time such as 30s [env: CTX_EVERY]
+    /// [default: what the configuration says, or call]
+    #[arg(long, value_name = "call|turn|'N turns'|significant|TIME")]
+    every: Option<CheckpointInterval>,
     /// The command, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -98,6 +100,7 @@ impl Run {
                 "What this starts is not told the password of the store; `ctx store --help` says where to keep it for hooks.",
             );
         }
+        let every = inner.interval(self.every)?;
         let recorder = inner.recorder()?;
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
         let directory = env::current_dir().and_then(fs::canonicalize).map_err(unreadable)?;
@@ -138,7 +141,7 @@ impl Run {
         // Without one, `ctx current` finds its way by the list.
         let socket = inner.environment.run_directories().find_map(|place| RunSocket::open(&place).ok());
         let command = command(&words, &inner, &run, socket.as_ref())?;
-        let wrapper = Wrapper::new(tap, run_recorder, CheckpointSchedule::new(self.every, Instant::now()), socket);
+        let wrapper = Wrapper::new(tap, run_recorder, CheckpointSchedule::new(every, Instant::now()), socket);
         let wrapper = if is_silent { wrapper.watching() } else { wrapper };
         let started = wrapper.run(command, outlet).await;
         let ended = started.map_err(|source| Error::Spawn { program: program.clone(), source })?;
@@ -155,6 +158,7 @@ impl Run {
             session: Some(run.into()),
             ticket: self.ticket.as_ref().map(|ticket| ticket.as_str().into()).or(invocation.environment.ticket.clone()),
             thread: self.thread.as_ref().map(|thread| thread.as_str().into()).or(invocation.environment.thread.clone()),
+            every: self.every.map(|every| every.to_string().into()).or(invocation.environment.every.clone()),
             template: self
                 .template
                 .as_ref()
@@ -230,6 +234,7 @@ fn command(words: &[OsString], inner: &Invocation, run: &str, socket: Option<&Ru
         ("CTX_TICKET", &environment.ticket),
         ("CTX_THREAD", &environment.thread),
         ("CTX_TEMPLATE", &environment.template),
+        ("CTX_EVERY", &environment.every),
         ("CTX_STORE", &store),
     ];
     for (variable, value) in named {

@@ -38,7 +38,7 @@ impl Coded for Error {
             Self::Time { source, .. } => source.code(),
             Self::TimeRange { .. } => ErrorCode::BadTime,
             Self::Location { source, .. } => source.code(),
-            Self::Configuration { .. } => ErrorCode::BadConfiguration,
+            Self::Interval { .. } | Self::Configuration { .. } => ErrorCode::BadConfiguration,
             Self::ExposedPassword { .. } => ErrorCode::ExposedPassword,
             Self::NoStore { .. } => ErrorCode::NoStore,
             Self::NoHome => ErrorCode::NoHome,

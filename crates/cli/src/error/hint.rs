@@ -47,7 +47,8 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NotReplayed { .. } => "`ctx fsck` says whether the store is damaged",
         Error::Location { .. } => STORES,
         Error::Configuration { .. } => {
-            "it may say `store = \"DIR\"` or `store = \"postgres://USER@HOST/DATABASE\"`, and nothing else"
+            "it may say `store = \"DIR\"` or `store = \"postgres://USER@HOST/DATABASE\"`, and below `[capture]` how often: \
+             `every = \"turn\"`"
         }
         Error::ExposedPassword { path, is_own: true, .. } => {
             &format!("`chmod 600 {}`", quoted(&path.to_string_lossy()))
@@ -90,6 +91,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         | Error::BelowLevel { .. }
         | Error::Name { .. }
         | Error::Time { .. }
+        | Error::Interval { .. }
         | Error::TimeRange { .. }
         | Error::Unequal { .. }
         | Error::Unsound { .. }

@@ -25,7 +25,7 @@ use contexture_assembly::{
     pipeline::Rejected,
     recipe::{RecipeRefusal, RecipeTrust},
 };
-use contexture_capture::{Error as CaptureError, Git, PossibleSessions, Runtime, Untraced};
+use contexture_capture::{CheckpointIntervalError, Error as CaptureError, Git, PossibleSessions, Runtime, Untraced};
 
 use super::{Error, Unprepared};
 use crate::{input::Input, setup::Misfit};
@@ -219,6 +219,7 @@ fn answers() -> Vec<Error> {
         Error::NoTarget { envelope: envelope(), target: text(), made: text() },
         Error::NoEnvelopes,
         Error::NotReplayed { envelopes: 1 },
+        Error::Interval { source: CheckpointIntervalError },
         Error::Configuration { path: path(), line: 1 },
         Error::ExposedPassword { path: path(), mode: 0o644, is_own: true },
         Error::NoStore { place: Location::Directory(path()), obstacle: Obstacle::Files },

@@ -30,6 +30,8 @@ pub(crate) struct ChangePlan {
 pub(crate) enum ChangeTarget {
     Runtime(Runtime),
     Git,
+    /// This program itself.
+    Configuration,
 }
 
 /// A change of one file.
@@ -67,6 +69,7 @@ impl ChangeTarget {
         match self {
             Self::Runtime(runtime) => runtime.as_str(),
             Self::Git => "git",
+            Self::Configuration => "ctx",
         }
     }
 }

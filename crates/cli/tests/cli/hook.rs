@@ -103,6 +103,102 @@ fn each_event_takes_in_what_is_new() {
     assert_eq!(user.troubles(), [] as [Value; 0]);
 }
 
+impl User {
+    /// Calls the hook with a setting of how often to capture.
+    fn hear_every(&self, every: &str, event: &str) {
+        let event = json!({
+            "hook_event_name": event, "session_id": SESSION, "transcript_path": self.path("session.jsonl"), "cwd": "/",
+        });
+        self.file("event.json", event.to_string());
+        let mut hook = self.command(&["hook", "claude-code"]);
+        hook.env("CTX_EVERY", every).stdin(fs::File::open(self.path("event.json")).unwrap());
+        assert_eq!(self.ran(hook.output()).to_string(), "", "{event}");
+    }
+
+    /// Writes a turn with a call, and tells of each event in it.
+    fn turn_every(&self, every: &str, number: u32) {
+        let [asked, called, said] = ["u", "c", "a"].map(|kind| format!("{kind}{number}"));
+        let before = (number > 1).then(|| format!("a{}", number - 1));
+        self.session_line("user", &asked, before.as_deref(), &format!("Question {number}"));
+        let call = json!([{"type": "tool_use", "id": format!("t{number}"), "name": "Bash", "input": {}}]);
+        self.session_message("assistant", &called, Some(&asked), &call);
+        self.hear_every(every, "PostToolUse");
+        self.session_line("assistant", &said, Some(&called), "Answer");
+        self.hear_every(every, "Stop");
+    }
+
+    fn captured(&self) -> usize {
+        self.done(&["list", "--all"]).lines().count()
+    }
+}
+
+#[test]
+fn an_interval_says_when_a_session_is_taken_in() {
+    let user = User::new();
+    user.turn_every("turn", 1);
+    assert_eq!(user.triggers(), ["turn_boundary"], "the call alone was no reason");
+    user.turn_every("call", 2);
+    assert_eq!(user.triggers(), ["turn_boundary", "tool_call", "turn_boundary"]);
+    user.turn_every("2 turns", 3);
+    assert_eq!(user.captured(), 3);
+    user.turn_every("2 turns", 4);
+    // Each turn is a commit of its own, whenever it is taken in.
+    assert_eq!(user.captured(), 5);
+    user.turn_every("significant", 5);
+    assert_eq!(user.captured(), 5);
+    user.hear_every("significant", "PreCompact");
+    assert_eq!(user.captured(), 6);
+    user.turn_every("1h", 6);
+    assert_eq!(user.captured(), 6, "the clock stands still");
+    user.hear_every("significant", "SessionEnd");
+    assert_eq!(user.captured(), 7);
+    let whole = user.done(&["materialize", &format!("session/{SESSION}")]);
+    assert_eq!(whole, user.read("session.jsonl").trim_end());
+    assert_eq!(user.troubles(), [] as [Value; 0]);
+}
+
+#[test]
+fn what_an_interval_has_left_is_there_for_whoever_asks_and_after_a_crash() {
+    let user = User::new();
+    user.turn_every("significant", 1);
+    assert_eq!(user.captured(), 0);
+    let current = user.done(&["current", "--session", SESSION]);
+    assert!(user.done(&["materialize", &current]).contains("Question 1"));
+    user.turn_every("significant", 2);
+    assert_eq!(user.captured(), 1);
+    let listed = fs::read_dir(user.path(".local/state/contexture/sessions")).unwrap();
+    let mut read = listed.map(|entry| entry.unwrap().path()).map(|path| (fs::read_to_string(&path).unwrap(), path));
+    let (text, listed) = read.find(|(text, _)| text.contains(SESSION)).unwrap();
+    let mut session: Value = serde_json::from_str(&text).unwrap();
+    session["agent"] = json!({"pid": 1, "started": "before"});
+    fs::write(&listed, session.to_string()).unwrap();
+    user.done(&["doctor", "--fix"]);
+    assert_eq!(user.captured(), 2);
+}
+
+#[test]
+fn the_configuration_says_how_often_and_a_flag_counts_more() {
+    let user = User::new();
+    user.done(&["init", "--every", "significant", "--runtime", "claude-code", "--yes", "--no-import"]);
+    let configuration = ".config/contexture/config.toml";
+    assert_eq!(user.read(configuration), "[capture]\nevery = \"significant\"\n");
+    user.session_line("user", "u1", None, "Find the race");
+    user.session_line("assistant", "a1", Some("u1"), "Found it");
+    user.hear("Stop", &json!({}));
+    assert_eq!(user.captured(), 0);
+    let event =
+        json!({"hook_event_name": "Stop", "session_id": SESSION, "transcript_path": user.path("session.jsonl")});
+    assert_eq!(user.pipe(event.to_string(), &["hook", "claude-code", "--every", "turn"]).to_string(), "");
+    assert_eq!(user.captured(), 1);
+    // What is not understood keeps nothing from being captured, and is written down.
+    user.session_line("user", "u2", Some("a1"), "Fix it");
+    user.hear_every("often", "Stop");
+    assert_eq!(user.captured(), 2);
+    assert!(user.troubles()[0]["problem"].as_str().unwrap().contains("CTX_EVERY"));
+    user.done(&["init", "--remove", "--yes"]);
+    assert!(!user.path(configuration).exists());
+}
+
 #[test]
 fn a_session_in_which_nobody_asked_is_not_what_the_principal_does() {
     let user = User::new();

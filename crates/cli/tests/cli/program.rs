@@ -216,6 +216,7 @@ fn help_is_a_short_manual() {
       CTX_TICKET     the ticket that captured sessions belong to
       CTX_THREAD     the thread that captured sessions belong to
       CTX_TEMPLATE   the role that the agent has, such as `reviewer`
+      CTX_EVERY      how often sessions are captured, such as `turn`; `ctx hook --help` says more
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
       CTX_LOG        shows operations on standard error as they end, such as `debug`; docs/tracing.md
       PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password;

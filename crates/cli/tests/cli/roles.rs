@@ -55,8 +55,10 @@ fn a_hook_takes_the_role_from_its_flag_or_the_environment() {
 fn what_a_run_starts_has_its_role() {
     let user = User::new();
     let script = format!("echo looking; echo note | {CTX} checkpoint --format text --head note -");
-    let ran = user.run(&["run", "--template", "reviewer", "--", "sh", "-c", &script]);
+    let script = format!("{script}; echo every $CTX_EVERY");
+    let ran = user.run(&["run", "--template", "reviewer", "--every", "5turns", "--", "sh", "-c", &script]);
     assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.stdout.contains("every 5 turns"), "{ran}");
     assert_eq!([template(&user, "principal/ada@laptop"), template(&user, "note")], ["reviewer", "reviewer"]);
 }
 

@@ -59,8 +59,8 @@ codes! {
     BadAssembly = "bad-assembly", "Mend what the message names; `ctx assemble --help` shows what it takes.";
     /// A file is not a bundle, is cut off, or is damaged. Nothing of it was taken in.
     BadBundle = "bad-bundle", "Copy it again from where it was made, or export it anew.";
-    /// The user's configuration file is not as expected, or others may change it.
-    BadConfiguration = "bad-configuration", "Mend it; `ctx store --help` shows what it may say.";
+    /// The user's configuration file, or a variable that counts more, is not as expected, or others may change the file.
+    BadConfiguration = "bad-configuration", "Mend it; the message or `ctx store --help` shows what it may say.";
     /// What was given to go with a trigger is not JSON.
     BadData = "bad-data", "Give a file with one JSON value.";
     /// A text is no fingerprint of a secret.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use contexture_capture::CheckpointInterval;
+
 use crate::{
     output::{self, Palette},
     setup::{ChangePlan, ChangeStep, HookPlace, State},
@@ -60,6 +62,17 @@ impl SetupSummary {
             (false, _, false) => format!("{all} into {}", shown(place)),
         };
         Some(Self { title: "git", text })
+    }
+
+    /// Tells how often sessions will be captured; nothing, where the configuration does not say and is not to say it.
+    pub(super) fn of_interval(plan: &ChangePlan, every: Option<CheckpointInterval>, path: &str) -> Option<Self> {
+        let text = match (every, plan.steps.is_empty()) {
+            (Some(every), true) => format!("every = \"{every}\" in {path}, unchanged"),
+            (Some(every), false) => format!("every = \"{every}\" into {path}"),
+            (None, true) => return None,
+            (None, false) => format!("the setting is taken out of {path}"),
+        };
+        Some(Self { title: "interval", text })
     }
 
     pub(super) fn line(&self, palette: &Palette) -> String {

@@ -243,9 +243,9 @@ impl Wrapper {
         let waiting = std::mem::take(&mut self.answered_next);
         match done {
             TaskOutcome::Nothing => {}
-            TaskOutcome::Looked { has_grown } => {
-                if has_grown {
-                    self.schedule.written(Instant::now());
+            TaskOutcome::Looked { turns } => {
+                if let Some(turns) = turns {
+                    self.schedule.written(turns, Instant::now());
                 }
             }
             TaskOutcome::Made(made) => {
