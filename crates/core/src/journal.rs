@@ -47,6 +47,12 @@ pub enum JournalKind {
     AnnotationWithheld,
     /// Artifacts that nothing referred to were removed. The subject is how many.
     ArtifactsCollected,
+    /// A channel was made. The subject is its id.
+    ChannelCreated,
+    /// What can be done with a channel changed. The subject is its id.
+    ChannelChanged,
+    /// A message was appended. The subject is the channel's id and the message's place, the digest that of its record.
+    MessageAppended,
     /// Something happened to context. The digest is that of the event's JSON.
     Event(EventKind),
 }
@@ -143,7 +149,7 @@ pub struct ChainDigest(#[schemars(with = "String")] pub [u8; 32]);
 
 impl JournalKind {
     /// Every kind that is not an event.
-    const CHANGES: [Self; 16] = [
+    const CHANGES: [Self; 19] = [
         Self::SpaceCreated,
         Self::CommitCreated,
         Self::CommitAnnotated,
@@ -160,6 +166,9 @@ impl JournalKind {
         Self::ArtifactWithheld,
         Self::AnnotationWithheld,
         Self::ArtifactsCollected,
+        Self::ChannelCreated,
+        Self::ChannelChanged,
+        Self::MessageAppended,
     ];
 
     /// Returns every kind.
@@ -186,6 +195,9 @@ impl JournalKind {
             Self::ArtifactWithheld => "artifact.withheld",
             Self::AnnotationWithheld => "annotation.withheld",
             Self::ArtifactsCollected => "artifacts.collected",
+            Self::ChannelCreated => "channel.created",
+            Self::ChannelChanged => "channel.changed",
+            Self::MessageAppended => "message.appended",
             Self::Event(kind) => kind.as_str(),
         }
     }
@@ -315,7 +327,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_from_its_word() {
-        assert_eq!(JournalKind::all().count(), 16 + 21);
+        assert_eq!(JournalKind::all().count(), 19 + 21);
         for kind in JournalKind::all() {
             assert_eq!(kind.as_str().parse::<JournalKind>(), Ok(kind));
         }

@@ -13,6 +13,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::{
     Result,
     assemble::{RememberedAssemblies, RememberedTurns},
+    channel::ChannelNews,
     secrets::{self, SecretGuard, SecretMeans},
 };
 
@@ -48,6 +49,7 @@ pub struct Contexture {
     remembered_assemblies: Arc<RememberedAssemblies>,
     remembered_turns: Arc<RememberedTurns>,
     project: Option<Arc<PathBuf>>,
+    channel_news: ChannelNews,
 }
 
 impl Contexture {
@@ -76,6 +78,7 @@ impl Contexture {
             remembered_assemblies,
             remembered_turns,
             project: None,
+            channel_news: ChannelNews::default(),
         }
     }
 
@@ -173,6 +176,11 @@ impl Contexture {
     /// Returns how much of secrets this handle shows.
     pub fn disclosure(&self) -> Disclosure {
         self.disclosure
+    }
+
+    /// Returns what tells those who follow channels that something was said.
+    pub(crate) fn channel_news(&self) -> &ChannelNews {
+        &self.channel_news
     }
 
     /// Returns what the handles on the store remember of assemblies.

@@ -12,6 +12,7 @@ mod assemble;
 mod block_on;
 mod bundle;
 mod chain;
+mod channel;
 mod checkpoint;
 mod collect;
 mod compact;
@@ -49,6 +50,7 @@ pub use assemble::{
 };
 pub use block_on::block_on;
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
+pub use channel::{Channel, Channels, Following, MessagePage};
 pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
 pub use compact::{Compaction, Snapshot};
 pub use confined::{
@@ -62,8 +64,12 @@ pub use contexture_store::{
     AddressDefaults, Disclosure, DurableFile, Erasure, Error as StoreError, FileAccess, JsonText, JsonTextError,
     Location, LocationError, NameTaken, Password, PasswordFile, PostgresService, PostgresUrl,
     artifact::{ArtifactStat, Encoding, StoredArtifact, WithheldCause, WithheldContent},
+    channel::{
+        AppendedMessage, ChannelError, ChannelFilter, ChannelSummary, ExpectLast, MessageFilter, MessageOrder,
+        MessageQuery, MessageReference, StoredChannel,
+    },
     collect::{CollectMode, CollectPhase, CollectProgress, Collected, Collection, KeptUnreferenced},
-    commit::{Filter, Moment, PageAfter, StoredCommit},
+    commit::{Filter, Inserted, Moment, PageAfter, StoredCommit},
     envelope::{Filter as EnvelopeFilter, StoredEnvelope},
     event::{Event, StoredEvent},
     finding::FoundSecret,

@@ -355,9 +355,14 @@ pub async fn stat(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<ArtifactStat> {
 pub async fn locate(tx: &mut Tx<'_>, id: &ArtifactId) -> Result<LocatedArtifact> {
     let key = require(tx, id).await?;
     let sql = format!("SELECT {} FROM artifacts WHERE key = ?1", LocatedArtifact::columns());
-    let mut located: LocatedArtifact = tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))?;
+    let located: LocatedArtifact = tx.row_of(&sql, &[key.into()]).await?.ok_or(Error::NoArtifact(*id))?;
+    as_seen(tx, located).await
+}
+
+/// Returns an artifact as those see it on whose behalf a transaction runs.
+pub(crate) async fn as_seen(tx: &mut Tx<'_>, mut located: LocatedArtifact) -> Result<LocatedArtifact> {
     if located.has_findings {
-        let replacements = replacements(tx, key, id).await?;
+        let replacements = replacements(tx, located.key, &located.id).await?;
         located.replace(replacements);
     }
     withheld::stand_in(tx, located).await

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, MissingId};
 
-use crate::artifact::WithheldContent;
+use crate::{artifact::WithheldContent, channel::ChannelError};
 
 /// What an engine said, shared by all whom a failure concerns.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
@@ -214,6 +214,9 @@ pub enum Error {
         /// Where it is.
         actual: Option<CommitId>,
     },
+    /// Something cannot be done with a channel.
+    #[error(transparent)]
+    Channel(ChannelError),
     /// The idempotency key was used for another request.
     #[error("key {key} was already used for another request, which made {commit}")]
     KeyConflict {
@@ -286,6 +289,7 @@ impl Error {
             | Self::NoMerged(_)
             | Self::NoHead(_)
             | Self::HeadConflict { .. }
+            | Self::Channel(_)
             | Self::KeyConflict { .. } => Self::damaged(self.to_string()),
         }
     }

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod artifacts;
+mod channels;
 mod checker;
 mod commits;
 mod envelopes;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use annotations::AnnotationFault;
 pub use artifacts::ArtifactFault;
+pub use channels::{ChannelFault, MessageFault};
 pub use commits::CommitFault;
 pub use envelopes::EnvelopeFault;
 pub use heads::HeadFault;
@@ -61,6 +63,8 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
     checker.run(RecordScan::<StoredInjection>::default()).await?;
     checker.run(RecordScan::<StoredMissing>::default()).await?;
     checker.run(RecordScan::<EventRow>::default()).await?;
+    checker.run(channels::Scan::default()).await?;
+    checker.run(channels::MessageScan::default()).await?;
     checker.index().await?;
     checker.run(passages::Scan::default()).await?;
     checker.unreferenced().await?;
@@ -112,6 +116,12 @@ pub struct CheckedCounts {
     pub missing: u64,
     /// Events.
     pub events: u64,
+    /// Channels.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub channels: u64,
+    /// Messages of channels.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub messages: u64,
     /// Journal records.
     pub journal_records: u64,
     /// Passages of the index that searches ask.
@@ -166,6 +176,10 @@ pub enum Phase {
     Missing,
     /// Events.
     Events,
+    /// Channels.
+    Channels,
+    /// Messages of channels.
+    Messages,
     /// Passages of the index that searches ask.
     Passages,
     /// The search for artifacts that nothing refers to.
@@ -206,6 +220,8 @@ impl AddAssign for CheckedCounts {
         self.injections += more.injections;
         self.missing += more.missing;
         self.events += more.events;
+        self.channels += more.channels;
+        self.messages += more.messages;
         self.journal_records += more.journal_records;
         self.passages += more.passages;
     }
@@ -229,6 +245,8 @@ impl Phase {
             Self::Injections => "injections",
             Self::Missing => "missing context",
             Self::Events => "events",
+            Self::Channels => "channels",
+            Self::Messages => "messages",
             Self::Passages => "passages",
             Self::Unreferenced => "unreferenced artifacts",
         }

@@ -18,6 +18,7 @@ pub mod withheld_text;
 
 pub mod annotation;
 pub mod artifact;
+pub mod channel;
 pub mod collect;
 pub mod commit;
 pub mod envelope;

@@ -4,8 +4,8 @@
 //! that a table which is added later is not forgotten.
 
 use crate::{
-    Result, annotation, artifact, commit, envelope, event, finding, head, injection, journal, missing, request, search,
-    secret_policy, source, space,
+    Result, annotation, artifact, channel, commit, envelope, event, finding, head, injection, journal, missing,
+    request, search, secret_policy, source, space,
     sql::{Row, RowReader},
     token_count,
 };
@@ -112,6 +112,9 @@ pub static TABLES: &[&Table] = &[
     &injection::INJECTIONS,
     &missing::MISSING,
     &event::EVENTS,
+    &channel::CHANNELS,
+    &channel::MESSAGES,
+    &channel::MENTIONS,
     &secret_policy::SECRET_POLICIES,
     &secret_policy::SECRET_SCANS,
     &search::SEARCH_CURSORS,
@@ -299,6 +302,9 @@ mod tests {
             check::<injection::StoredInjection>(),
             check::<missing::StoredMissing>(),
             check::<event::EventRow>(),
+            check::<channel::StoredChannel>(),
+            check::<channel::MessageRow>(),
+            check::<channel::MentionRow>(),
             check::<secret_policy::StoredPolicy>(),
             check::<secret_policy::SecretScan>(),
             check::<search::Cursor>(),
@@ -322,6 +328,7 @@ mod tests {
             ("segments", 1),
             ("envelopes", 1),
             ("envelope_artifacts", 1),
+            ("messages", 1),
         ];
         assert_eq!(used, expected);
         assert_eq!(

@@ -17,6 +17,8 @@ pub mod bundles;
 #[doc(hidden)]
 pub mod capture;
 #[doc(hidden)]
+pub mod channels;
+#[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
 pub mod collecting;
@@ -141,6 +143,14 @@ macro_rules! conformance {
                 what_continues_nothing_is_kept_aside,
                 a_spool_that_was_damaged_loses_nothing_else,
                 agents_are_linked_when_their_session_ends;
+            channels:
+                a_channel_is_made_found_listed_and_closed,
+                the_same_message_is_kept_once_and_another_under_its_id_is_refused,
+                a_batch_is_appended_whole_or_not_at_all,
+                an_append_may_ask_where_the_channel_ends,
+                messages_are_found_by_what_they_are,
+                what_is_said_is_content_like_any_other,
+                every_follower_sees_every_message_once_and_in_order;
             checkpoint:
                 a_commit_keeps_every_field_and_its_id_follows_from_them,
                 the_same_steps_give_the_same_ids_in_every_store,

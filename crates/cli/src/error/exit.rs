@@ -50,9 +50,12 @@ impl Exit {
             | ErrorCode::Unconfirmed
             | ErrorCode::Unwritable
             | ErrorCode::Usage => Self::Usage,
-            ErrorCode::HeadConflict | ErrorCode::KeyConflict | ErrorCode::Overtaken | ErrorCode::PolicyChanged => {
-                Self::Conflict
-            }
+            ErrorCode::ChannelMoved
+            | ErrorCode::HeadConflict
+            | ErrorCode::KeyConflict
+            | ErrorCode::MessageConflict
+            | ErrorCode::Overtaken
+            | ErrorCode::PolicyChanged => Self::Conflict,
             ErrorCode::AbsentArtifact
             | ErrorCode::Damaged
             | ErrorCode::DamagedArtifact

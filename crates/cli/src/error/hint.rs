@@ -3,7 +3,7 @@
 use std::io;
 
 use contexture::{
-    BundleProblem, Erasure, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
+    BundleProblem, ChannelError, Erasure, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
     core::{Format, Principal, RecordError},
     formats,
     inspect::Obstacle,
@@ -268,6 +268,7 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         StoreError::KeyConflict { commit, .. } => {
             &format!("`ctx show {}` shows what the key was used for", commit.short())
         }
+        StoreError::Channel(error) => return in_a_channel(error),
         StoreError::Database { .. }
         | StoreError::DiskFull
         | StoreError::Poisoned { .. }
@@ -279,6 +280,28 @@ fn in_the_store(error: &StoreError) -> Option<String> {
         | StoreError::TooManyArtifacts { .. }
         | StoreError::NoMissing(_)
         | StoreError::NoMatch { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn in_a_channel(error: &ChannelError) -> Option<String> {
+    let hint: &str = match error {
+        ChannelError::NoChannel(_) | ChannelError::NoSuchName(_) => {
+            "`ctx channel list` shows those that there are; `ctx channel create NAME` makes one"
+        }
+        ChannelError::NameTaken { name, .. } => &format!("`ctx channel show {name}` shows it"),
+        ChannelError::Closed { channel, .. } => &format!("`ctx channel open {channel}` opens it again"),
+        ChannelError::Moved { channel, expected, last } => &format!(
+            "`ctx channel read {channel} --after {expected}` shows what came since; then retry with `--expect {last}`"
+        ),
+        ChannelError::MessageConflict { channel, sequence, .. } => {
+            &format!("`ctx channel read {channel} {sequence}` shows that message")
+        }
+        ChannelError::NoMessage { channel, .. } => {
+            &format!("`ctx channel read {channel}` shows the messages there are")
+        }
+        ChannelError::LargeMessage { .. } => "`ctx artifact put FILE` keeps it; a message can name its id",
+        ChannelError::LargeBatch { .. } | ChannelError::Full(_) => return None,
     };
     Some(hint.to_owned())
 }

@@ -9,11 +9,12 @@ use std::{
 };
 
 use contexture::{
-    AssemblyProblem, BundleProblem, Erasure, Error as EngineError, FileKind, FileRefusal, JsonTextError, Location,
-    LocationError, QueryError, SealKeyError, StoreError, UserRules, WithheldCause, WithheldContent,
+    AssemblyProblem, BundleProblem, ChannelError, Erasure, Error as EngineError, FileKind, FileRefusal, JsonTextError,
+    Location, LocationError, QueryError, SealKeyError, StoreError, UserRules, WithheldCause, WithheldContent,
     core::{
-        Actor, ArtifactId, CommitId, CommitKind, EnvelopeId, Fingerprint, Format, GivenSessionId, HeadName,
-        IdempotencyKey, MissingId, Principal, RecordError, SummaryText, Timestamp,
+        Actor, ArtifactId, ChannelId, ChannelName, ChannelState, CommitId, CommitKind, EnvelopeId, Fingerprint, Format,
+        GivenSessionId, HeadName, IdempotencyKey, MessageId, MessageSequence, MissingId, Principal, RecordError,
+        SummaryText, Timestamp,
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
@@ -113,6 +114,23 @@ fn store() -> Vec<StoreError> {
         StoreError::NoHead(head.clone()),
         StoreError::HeadConflict { head, expected: None, actual: Some(commit()) },
         StoreError::KeyConflict { key, commit: commit() },
+    ]
+    .into_iter()
+    .chain(channels().into_iter().map(StoreError::Channel))
+    .collect()
+}
+
+fn channels() -> Vec<ChannelError> {
+    let channel = ChannelName::new("release").unwrap();
+    let (id, sequence) = (MessageId::new("e1").unwrap(), MessageSequence::FIRST);
+    vec![
+        ChannelError::NoSuchName(text()),
+        ChannelError::NameTaken { name: channel.clone(), channel: ChannelId::of(b"{}") },
+        ChannelError::Closed { channel: channel.clone(), state: ChannelState::Closed },
+        ChannelError::Moved { channel: channel.clone(), expected: 1, last: 2 },
+        ChannelError::MessageConflict { channel: channel.clone(), id, sequence },
+        ChannelError::NoMessage { channel, message: text() },
+        ChannelError::LargeMessage { bytes: 9 },
     ]
 }
 

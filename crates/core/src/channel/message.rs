@@ -158,11 +158,6 @@ impl MessageDraft {
         let body = MessageBody { text: Some(text.into()), ..MessageBody::default() };
         Self { id: None, at: None, header: MessageHeader::new(sender, topic), body }
     }
-
-    /// Tells whether a message is this one, given once more: whether all is the same that was said of it.
-    pub fn is_given_again_as(&self, stored: &MessageRecord, content: &ArtifactId) -> bool {
-        self.at.is_none_or(|at| at == stored.at) && self.header == stored.header && *content == stored.content
-    }
 }
 
 impl MessageHeader {
@@ -299,6 +294,12 @@ impl ReplayPolicy {
 }
 
 impl MessageRecord {
+    /// Tells whether somebody who says this gives the message once more: whether all is the same that was said of it. A
+    /// time that is only implied is left out, because a retry happens later.
+    pub fn is_given_again(&self, at: Option<Timestamp>, header: &MessageHeader, content: &ArtifactId) -> bool {
+        at.is_none_or(|at| at == self.at) && *header == self.header && *content == self.content
+    }
+
     /// Returns the canonical encoding: RFC 8785 JSON of every field and the record version.
     pub fn encode(&self) -> Vec<u8> {
         #[derive(Serialize)]
@@ -373,17 +374,11 @@ mod tests {
     #[test]
     fn a_retry_is_known_by_all_that_was_said() {
         let stored = record();
-        let draft = MessageDraft {
-            id: Some(stored.id.clone()),
-            ..MessageDraft::text(key("ada"), stored.header.topic.clone(), "Go.")
-        };
-        assert!(draft.is_given_again_as(&stored, &stored.content));
-        assert!(!draft.is_given_again_as(&stored, &ArtifactId::of(b"other")));
-        let later = MessageDraft { at: Timestamp::from_micros(1), ..draft.clone() };
-        assert!(!later.is_given_again_as(&stored, &stored.content));
-        let mut other = draft;
-        other.header.receiver = MessageReceiver::Participant(key("bob"));
-        assert!(!other.is_given_again_as(&stored, &stored.content));
+        assert!(stored.is_given_again(None, &stored.header, &stored.content));
+        assert!(!stored.is_given_again(None, &stored.header, &ArtifactId::of(b"other")));
+        assert!(!stored.is_given_again(Timestamp::from_micros(1), &stored.header, &stored.content));
+        let other = MessageHeader { receiver: MessageReceiver::Participant(key("bob")), ..stored.header.clone() };
+        assert!(!stored.is_given_again(None, &other, &stored.content));
     }
 
     #[test]

@@ -111,6 +111,12 @@ codes! {
     CannotStartProgram = "cannot-start-program", "See that it is on the `PATH` and may be executed.";
     /// A file or standard output cannot be written.
     CannotWrite = "cannot-write", "Make room, or name a place that may be written.";
+    /// Nothing more can be said in a channel.
+    ChannelClosed = "channel-closed", "Say it in another, or open it again.";
+    /// There is a channel of this name already.
+    ChannelExists = "channel-exists", "Use that one, or choose another name.";
+    /// A channel does not end where the caller thought. Nothing was appended.
+    ChannelMoved = "channel-moved", "Read what came since, then retry from its last message.";
     /// The store was closed while something was under way.
     Closed = "closed", "Open it again and retry.";
     /// What is stored contradicts itself.
@@ -149,6 +155,8 @@ codes! {
     KeyConflict = "key-conflict", "Use a new key; the hint names the commit that the earlier request made.";
     /// A file is larger than what it is for may be.
     LargeInput = "large-input", "Give less; the message names the limit.";
+    /// A message, or what is to be appended at once, is too large.
+    LargeMessage = "large-message", "Give less at once, or keep it as content and send its id: `ctx artifact put FILE`.";
     /// A file is too large to be checked.
     LargeRecords = "large-records", "Check it in parts; the message names the limit.";
     /// A text is too large to be a summary.
@@ -160,6 +168,8 @@ codes! {
     Lost = "lost", "Retry with the same `--key`: that makes it once.";
     /// The content is not what its format promises.
     Malformed = "malformed", "Mend it at the place in the message, or store it as it is with `--no-check`.";
+    /// Another message of the channel has the id, and says something else. Nothing was appended.
+    MessageConflict = "message-conflict", "Give the message an id of its own, or look at the other one.";
     /// A chain mixes formats, and none was asked for.
     MixedFormats = "mixed-formats", "Ask for one with `--format`, which translates all of it.";
     /// A commit of this kind continues another, and none is named.
@@ -180,6 +190,8 @@ codes! {
     NoArtifact = "no-artifact", "Check the id, and that `--store` names the right store.";
     /// Something was no candidate for an envelope, because no source of its recipe gave it.
     NoCandidate = "no-candidate", "See all there was with `ctx envelope show ID --all`.";
+    /// There is no such channel.
+    NoChannel = "no-channel", "List those that there are.";
     /// There is no such commit in the store.
     NoCommit = "no-commit", "`ctx log --all` shows the commits.";
     /// No context is known that made something.
@@ -204,6 +216,8 @@ codes! {
     NoMatch = "no-match", "Check the digits; `ctx log --all` shows the commits.";
     /// A commit that is to be merged is not in the store.
     NoMerged = "no-merged", "`ctx log --all` shows the commits.";
+    /// A channel has no such message.
+    NoMessage = "no-message", "Read the messages with their places and ids.";
     /// No missing context has this id.
     NoMissing = "no-missing", "`ctx missing list` shows what is missing.";
     /// The parent of a new commit is not in the store.

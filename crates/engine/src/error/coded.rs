@@ -3,7 +3,7 @@
 use contexture_assembly::{packs::PackRefusal, pipeline::Rejected, recipe::RecipeRefusal};
 use contexture_core::{AnnotationError, NameError, RecordError, TimeError};
 use contexture_formats::{FormatError, JoinError};
-use contexture_store::{self as store, JsonTextError, LocationError, search::QueryError};
+use contexture_store::{self as store, JsonTextError, LocationError, channel::ChannelError, search::QueryError};
 
 use super::{AssemblyProblem, BundleProblem, Coded, Error, ErrorCode};
 use crate::{FileKind, FileRefusal};
@@ -81,6 +81,21 @@ impl Coded for store::Error {
             Self::NoHead(_) => ErrorCode::NoHead,
             Self::HeadConflict { .. } => ErrorCode::HeadConflict,
             Self::KeyConflict { .. } => ErrorCode::KeyConflict,
+            Self::Channel(error) => error.code(),
+        }
+    }
+}
+
+impl Coded for ChannelError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoChannel(_) | Self::NoSuchName(_) => ErrorCode::NoChannel,
+            Self::NameTaken { .. } => ErrorCode::ChannelExists,
+            Self::Closed { .. } | Self::Full(_) => ErrorCode::ChannelClosed,
+            Self::Moved { .. } => ErrorCode::ChannelMoved,
+            Self::MessageConflict { .. } => ErrorCode::MessageConflict,
+            Self::NoMessage { .. } => ErrorCode::NoMessage,
+            Self::LargeMessage { .. } | Self::LargeBatch { .. } => ErrorCode::LargeMessage,
         }
     }
 }

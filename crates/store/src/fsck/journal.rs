@@ -1,6 +1,6 @@
 //! Checks the journal: no record left out, the chain unbroken, what each record tells of still there.
 
-use contexture_core::{ArtifactId, ChainDigest, CommitId, JournalKind, JournalRecord, MissingId, Mutation};
+use contexture_core::{ArtifactId, ChainDigest, ChannelId, CommitId, JournalKind, JournalRecord, MissingId, Mutation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::{
     problem,
 };
 use crate::{
-    Result, artifact, commit, envelope, event, injection, journal, missing, secret_policy,
+    Result, artifact, channel, commit, envelope, event, injection, journal, missing, secret_policy,
     sql::{Param, Row, Tx},
     table::{Table, TableRow as _},
 };
@@ -149,6 +149,13 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             }
             Err(_) => Ok(false),
         },
+        JournalKind::ChannelCreated => has_row(tx, &channel::CHANNELS, seq).await,
+        // Of the states, only the newest is kept.
+        JournalKind::ChannelChanged => match subject.parse::<ChannelId>() {
+            Ok(id) => Ok(channel::find_channel(tx, &id).await?.is_some()),
+            Err(_) => Ok(false),
+        },
+        JournalKind::MessageAppended => has_row(tx, &channel::MESSAGES, seq).await,
         JournalKind::SecretPolicyChanged => has_one_row(tx, &secret_policy::SECRET_POLICIES).await,
         // Nothing is left of what they tell of but the record itself.
         JournalKind::ContentRevealed | JournalKind::ArtifactsCollected => Ok(true),

@@ -1,12 +1,14 @@
 //! What can be wrong with a space, each problem named by the thing that it hits.
 
-use contexture_core::{ArtifactId, CommitId, EnvelopeId, HeadName, IdempotencyKey, InjectionId, MissingId};
+use contexture_core::{
+    ArtifactId, ChannelId, CommitId, EnvelopeId, HeadName, IdempotencyKey, InjectionId, MessageSequence, MissingId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AnnotationFault, ArtifactFault, CommitFault, EnvelopeFault, HeadFault, JournalFault, LineFault, PassageFault,
-    Phase, RecordFault, RequestFault,
+    AnnotationFault, ArtifactFault, ChannelFault, CommitFault, EnvelopeFault, HeadFault, JournalFault, LineFault,
+    MessageFault, PassageFault, Phase, RecordFault, RequestFault,
 };
 use crate::Error;
 
@@ -165,6 +167,26 @@ pub enum FsckProblem {
         /// What is wrong.
         #[serde(flatten)]
         fault: RecordFault,
+    },
+    /// A channel is wrong.
+    #[error("channel {channel} {fault}")]
+    Channel {
+        /// Its id, as stored.
+        channel: ChannelId,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: ChannelFault,
+    },
+    /// A message is wrong.
+    #[error("message {sequence} of {channel} {fault}")]
+    Message {
+        /// Its channel.
+        channel: ChannelId,
+        /// Its place there.
+        sequence: MessageSequence,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: MessageFault,
     },
     /// An event is wrong.
     #[error("event {seq} {fault}")]

@@ -31,7 +31,7 @@ impl StoreChecker<'_> {
         let checked = self.report.checked;
         self.begin(
             Phase::Unreferenced,
-            checked.commits + checked.envelopes + checked.envelope_artifacts + checked.artifacts,
+            checked.commits + checked.envelopes + checked.envelope_artifacts + checked.messages + checked.artifacts,
         );
         match self.count_unreferenced().await {
             Ok(unreferenced) => self.report.unreferenced = Some(unreferenced),

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0004.sql"),
     include_str!("0005.sql"),
     include_str!("0006.sql"),
+    include_str!("0007.sql"),
 ];
 
 /// The newest version.
