@@ -184,6 +184,7 @@ fn request(commit: CommitId, budget: u64, counter: &str, asked: &str) -> Result<
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("/nowhere"),
+        channel: None,
         correlation: BTreeMap::new(),
     })
 }

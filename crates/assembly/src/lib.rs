@@ -16,6 +16,7 @@ mod counts;
 mod digest;
 pub mod envelope;
 mod item;
+pub mod metrics;
 pub mod packs;
 pub mod pipeline;
 pub mod recipe;

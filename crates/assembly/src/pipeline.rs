@@ -216,7 +216,7 @@ fn overflow(inputs: &Inputs, segment: &SegmentSpec) -> OverflowStrategy {
     segment.overflow.unwrap_or(inputs.recipe.budget.overflow)
 }
 
-/// Tells whether a segment keeps the newest end of a conversation.
+/// Tells whether a segment keeps the newest end of a conversation, be it that of a chain or of a channel.
 pub fn is_run(segment: &SegmentSpec) -> bool {
     let is_conversation =
         |input: &SourceInput| matches!(input, SourceInput::History { .. } | SourceInput::Channel { .. });

@@ -309,6 +309,11 @@ vocabulary! {
 }
 
 impl Recipe {
+    /// Tells whether it has a source of a kind.
+    pub fn has(&self, kind: SourceKind) -> bool {
+        self.segments.iter().flat_map(|segment| &segment.sources).any(|source| source.input.kind() == kind)
+    }
+
     /// Returns the name of the counter that tokens are counted by: what the recipe says, or else what fits its first target
     /// that is for a model, or its first one.
     pub fn token_counter(&self) -> &str {

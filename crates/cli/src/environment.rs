@@ -58,6 +58,8 @@ pub(crate) struct Environment {
     pub(crate) time: Option<OsString>,
     /// `CTX_LOG`: what to say of the program's work on standard error.
     pub(crate) log: Option<OsString>,
+    /// `CTX_CONTEXT_METRICS=1` or `ZEROSHOT_CONTEXT_METRICS=1`: whether figures of each assembly are shown.
+    pub(crate) shows_context_metrics: bool,
     /// `XDG_DATA_HOME/contexture`, or its usual place under `HOME`.
     pub(crate) data_directory: Option<PathBuf>,
     /// `XDG_CONFIG_HOME/contexture`, or its usual place under `HOME`.
@@ -118,6 +120,9 @@ impl Environment {
             hook_limit: variable("CTX_HOOK_LIMIT"),
             time: variable("CTX_TIME"),
             log: variable("CTX_LOG"),
+            shows_context_metrics: ["CTX_CONTEXT_METRICS", "ZEROSHOT_CONTEXT_METRICS"]
+                .into_iter()
+                .any(|name| variable(name).is_some_and(|value| value == "1")),
             data_directory: data_home.as_ref().map(|data| data.join("contexture")),
             config_directory: config_home.or_else(usual_config).map(|config| config.join("contexture")),
             state_directory: state_home.or_else(usual_state).map(|state| state.join("contexture")),

@@ -249,6 +249,7 @@ async fn becomes_valid_requests(store: &Contexture, head: &Head, max_tokens: u64
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("/nowhere"),
+        channel: None,
         correlation: BTreeMap::new(),
     };
     let assembled = store.assemble(&request).await.unwrap();

@@ -34,12 +34,12 @@ pub use inject::Injected;
 pub(crate) use previous::RememberedAssemblies;
 pub(crate) use read_turns::RememberedTurns;
 pub use replay::{Replayed, ReplayedTarget};
-pub use source::{GivenItem, GivenItems, TriggerMessage};
+pub use source::{ChannelContext, GivenItem, GivenItems, TriggerMessage};
 pub use why::{Answer, Why};
 
 use crate::{AssemblyProblem, Attachment, Contexture, Error, Result, SecretGuard, envelope::FreshCounts};
 use keep::KeptWith;
-use source::{FoundAgain, Gathering, NamedFiles};
+use source::{FoundAgain, Gathering, NamedFiles, ReadChannel};
 
 /// What to assemble.
 #[derive(Debug, Clone)]
@@ -54,8 +54,10 @@ pub struct Assemble {
     pub head: Option<HeadName>,
     /// What the assembly continues; the head and the recipe tell if it is absent.
     pub stream: Option<Stream>,
-    /// What the model is asked now.
+    /// What the model is asked now; in a turn of a channel, the message to answer.
     pub trigger: Option<TriggerMessage>,
+    /// The turn of an agent in a channel that it is for.
+    pub channel: Option<ChannelContext>,
     /// Items of the caller's own.
     pub items: Vec<GivenItem>,
     /// Files beside those of the recipe, which a person names.
@@ -70,15 +72,12 @@ pub struct Assemble {
 impl Assemble {
     /// Refuses what the recipe has no source for: it would be lost without a word.
     fn check(&self) -> Result<()> {
-        let has = |kind: SourceKind| {
-            self.recipe.segments.iter().flat_map(|segment| &segment.sources).any(|source| source.input.kind() == kind)
-        };
         let given = [
-            (self.trigger.is_some(), SourceKind::Trigger, "trigger"),
+            (self.trigger.is_some() || self.channel.is_some(), SourceKind::Trigger, "trigger"),
             (!self.items.is_empty(), SourceKind::Items, "items"),
             (!self.files.is_empty(), SourceKind::Files, "files"),
         ];
-        match given.into_iter().find(|(is_given, kind, _)| *is_given && !has(*kind)) {
+        match given.into_iter().find(|(is_given, kind, _)| *is_given && !self.recipe.has(*kind)) {
             None => Ok(()),
             Some((.., name)) => Err(Error::NoSource { recipe: self.recipe.name.clone(), name }),
         }
@@ -147,9 +146,11 @@ impl Contexture {
     ) -> Result<GatheredInputs> {
         request.check()?;
         let (runs, mut others): (Vec<_>, Vec<_>) = source::of_recipe(&request.recipe).partition(source::Placed::is_run);
+        let (channels, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(source::Placed::is_channel);
         others.sort_by_key(source::Placed::is_missing);
         let starting = future::try_join_all(runs.into_iter().map(|source| history::start(self, request, source)));
-        let (target, histories) = future::try_join(self.target_of(request.commit), starting).await?;
+        let (target, histories, channel) =
+            future::try_join3(self.target_of(request.commit), starting, ReadChannel::start(self, request)).await?;
         let session = TranscriptSession {
             id: target.session,
             directory: request.directory.to_string_lossy().into_owned(),
@@ -177,6 +178,7 @@ impl Contexture {
             prepared: PreparedItems::after(before),
             gaps: Vec::new(),
             found: Vec::new(),
+            channel,
         };
         for source in others {
             let items = gathering.items(&source, &inputs.items).await?;
@@ -184,6 +186,9 @@ impl Contexture {
         }
         for history in histories.into_iter().flatten() {
             history::read(&mut gathering, history, &mut inputs).await?;
+        }
+        for placed in channels {
+            source::read_channel(&mut gathering, &placed, &mut inputs).await?;
         }
         let Gathering { mut prepared, gaps, found, .. } = gathering;
         prepared.sort(&mut inputs);
@@ -227,6 +232,10 @@ fn counter_name(tokens: &dyn TokenCounter) -> Result<CounterName> {
 /// Returns what an assembly continues: what was asked for, or else what the head and the recipe tell.
 fn stream(request: &Assemble) -> Result<Stream> {
     let recipe = &request.recipe.name;
+    // An agent's turns in a channel follow each other.
+    if let (None, Some(context)) = (&request.stream, &request.channel) {
+        return Ok(Stream::new(format!("{} {} {recipe}", context.channel, context.viewer.key))?);
+    }
     Ok(match (&request.stream, &request.head, &request.commit) {
         (Some(stream), ..) => stream.clone(),
         (None, Some(head), _) => Stream::new(format!("{head} {recipe}"))?,
@@ -239,6 +248,10 @@ fn stream(request: &Assemble) -> Result<Stream> {
 fn turn_of(request: &Assemble) -> Digest {
     let asked = request.trigger.as_ref().map(|trigger| (&trigger.text, &trigger.data));
     let commit = request.commit.map(|commit| commit.to_string());
+    if let Some(context) = &request.channel {
+        let turn = (commit, asked, context.channel.to_string(), context.after, context.trigger);
+        return Digest::of(&serde_json::to_vec(&turn).expect("a turn has text keys"));
+    }
     Digest::of(&serde_json::to_vec(&(commit, asked)).expect("a trigger has text keys"))
 }
 

@@ -4,6 +4,7 @@ mod append;
 mod follow;
 mod handle;
 mod read;
+mod state;
 
 pub use follow::Following;
 pub use handle::{Channel, Channels};

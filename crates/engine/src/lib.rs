@@ -45,8 +45,8 @@ mod turns;
 pub mod wire;
 
 pub use assemble::{
-    Answer, Assemble, AssembledContext, ContextExport, GivenItem, GivenItems, Injected, Replayed, ReplayedTarget,
-    TriggerMessage, Why,
+    Answer, Assemble, AssembledContext, ChannelContext, ContextExport, GivenItem, GivenItems, Injected, Replayed,
+    ReplayedTarget, TriggerMessage, Why,
 };
 pub use block_on::block_on;
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};

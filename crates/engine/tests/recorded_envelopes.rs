@@ -71,6 +71,7 @@ fn request(commit: CommitId, recipe: Recipe) -> Assemble {
         items: GivenItems::parse(items.to_string().as_bytes()).unwrap().0,
         files: Vec::new(),
         directory: PathBuf::from("/src"),
+        channel: None,
         correlation: BTreeMap::from([("session_id".to_owned(), "s1".to_owned())]),
     }
 }

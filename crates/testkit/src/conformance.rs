@@ -17,6 +17,8 @@ pub mod bundles;
 #[doc(hidden)]
 pub mod capture;
 #[doc(hidden)]
+pub mod channel_context;
+#[doc(hidden)]
 pub mod channels;
 #[doc(hidden)]
 pub mod checkpoint;
@@ -143,6 +145,13 @@ macro_rules! conformance {
                 what_continues_nothing_is_kept_aside,
                 a_spool_that_was_damaged_loses_nothing_else,
                 agents_are_linked_when_their_session_ends;
+            channel_context:
+                a_context_begins_with_the_bytes_of_the_one_before,
+                a_message_that_comes_while_a_context_is_made_is_in_the_next_one_alone,
+                a_channel_beyond_the_budget_keeps_its_newest_end_and_says_what_is_left_out,
+                topics_are_told_from_where_the_agent_ended_and_the_trigger_once,
+                a_required_topic_without_a_message_is_missing_and_fails_where_the_recipe_says_so,
+                a_state_is_published_with_what_changes_it_and_not_again;
             channels:
                 a_channel_is_made_found_listed_and_closed,
                 the_same_message_is_kept_once_and_another_under_its_id_is_refused,

@@ -10,7 +10,8 @@ use clap::{
 };
 use contexture::{
     AssembledContext, Contexture, GivenItems, Reference, TriggerMessage,
-    assembly::recipe::{Recipe, RecipeProvenance, TargetSpec},
+    assembly::metrics::ContextMetrics,
+    assembly::recipe::{Recipe, RecipeProvenance, SourceKind, TargetSpec},
     core::{CommitId, HeadName, Stream},
     wire::AssembledEnvelope,
 };
@@ -130,10 +131,16 @@ impl Assemble {
         let engine = invocation.open().await?;
         let named = self.conversation(&recipe.1, &engine, output).await?;
         let request = self.request(recipe, named)?;
-        if request.commit.is_none() && request.recipe.segments.iter().any(contexture_assembly::pipeline::is_run) {
+        if request.commit.is_none() && request.recipe.has(SourceKind::History) {
             output.status("No conversation goes in: there is no session here; give --head or --commit.");
         }
+        let begin = engine.now();
         let assembled = engine.assemble(&request).await?;
+        if invocation.environment.shows_context_metrics {
+            let took = engine.now().as_micros().saturating_sub(begin.as_micros()).max(0).cast_unsigned() / 1000;
+            let metrics = ContextMetrics::of(&assembled.document, took);
+            output.status(serde_json::to_string(&metrics).expect("figures have text keys"));
+        }
         publish(&assembled, destination.as_ref(), output)
     }
 
@@ -190,16 +197,14 @@ impl Assemble {
         match (&self.head, &self.commit) {
             (Some(head), _) => Ok((Some(engine.find(&head.as_str().parse()?).await?), Some(head.clone()))),
             (None, Some(commit)) => Ok((Some(engine.find(commit).await?), None)),
-            (None, None) if recipe.segments.iter().any(contexture_assembly::pipeline::is_run) => {
-                match engine.last_session().await {
-                    Ok(_) => {
-                        let (commit, head) = engine.find_with_head(&or_last(None, engine, output).await?).await?;
-                        Ok((Some(commit), head))
-                    }
-                    Err(contexture::Error::NoSessions { .. }) => Ok((None, None)),
-                    Err(error) => Err(error.into()),
+            (None, None) if recipe.has(SourceKind::History) => match engine.last_session().await {
+                Ok(_) => {
+                    let (commit, head) = engine.find_with_head(&or_last(None, engine, output).await?).await?;
+                    Ok((Some(commit), head))
                 }
-            }
+                Err(contexture::Error::NoSessions { .. }) => Ok((None, None)),
+                Err(error) => Err(error.into()),
+            },
             (None, None) => Ok((None, None)),
         }
     }
@@ -241,6 +246,7 @@ impl Assemble {
             items,
             files: self.files,
             directory,
+            channel: None,
             correlation: self.correlation.into_iter().map(Correlation::into_parts).collect(),
         })
     }

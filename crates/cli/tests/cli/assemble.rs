@@ -280,3 +280,23 @@ fn another_target_has_the_whole_budget_too() {
     assert!(counter("openai-chat").contains("by o200k"));
     assert!(counter("prompt").contains("by chars4"));
 }
+
+#[test]
+fn the_figures_of_an_assembly_are_shown_to_whoever_asks_and_hold_nothing_that_it_says() {
+    let user = User::new();
+    user.file("mine.toml", "[[segments]]\nname = \"now\"\nsources = [{ source = \"trigger\" }]\n");
+    let arguments = ["assemble", "./mine.toml", "--trigger", "a secret marker", "-o", "out.txt"];
+    for name in ["CTX_CONTEXT_METRICS", "ZEROSHOT_CONTEXT_METRICS"] {
+        let ran = user.ran(user.command(&arguments).env(name, "1").output());
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+        let line = ran.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+        let metrics: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(metrics["alarms"], json!([{"alarm": "budget_inactive", "target": "model:prompt"}]));
+        assert_eq!(metrics["targets"][0]["packs"][0]["id"], "trigger");
+        assert!(!ran.stderr.contains("a secret marker"), "{}", ran.stderr);
+    }
+    for (name, value) in [("CTX_CONTEXT_METRICS", "0"), ("CTX_CONTEXT_METRICS", "")] {
+        let ran = user.ran(user.command(&arguments).env(name, value).output());
+        assert!(!ran.stderr.contains("alarms"), "{}", ran.stderr);
+    }
+}

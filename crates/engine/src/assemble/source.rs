@@ -1,11 +1,13 @@
 //! Sources: where items come from. A new one is a variant of a recipe's input and a module here.
 
+mod channel;
 mod file;
 mod given;
 mod given_text;
 mod missing;
 mod named_files;
 mod retrieval;
+mod topic;
 
 use contexture_assembly::{
     Digest, Hold, Item, ItemContent, ItemOrigin, PromptPlace, RunPart, TokenCounts, Voice,
@@ -14,12 +16,16 @@ use contexture_assembly::{
     recipe::{Recipe, SourceInput, SourceSpec},
     standard::{ContextKind, ItemId, Severity},
 };
-use contexture_core::CommitId;
+use contexture_core::{CommitId, MessageSequence};
 
+pub use channel::ChannelContext;
+pub(super) use channel::{ReadChannel, read as read_channel};
 pub use given::{GivenItem, GivenItems};
 pub use given_text::TriggerMessage;
 pub(super) use missing::FoundAgain;
 pub(super) use named_files::NamedFiles;
+
+use topic::TopicSelection;
 
 use super::Assemble;
 use crate::{Contexture, Result, SecretGuard, assemble::masked};
@@ -51,7 +57,11 @@ impl Placed<'_> {
     }
 
     pub(super) fn is_run(&self) -> bool {
-        matches!(self.source.input, SourceInput::History { .. })
+        matches!(self.source.input, SourceInput::History { .. } | SourceInput::Channel { .. })
+    }
+
+    pub(super) fn is_channel(&self) -> bool {
+        matches!(self.source.input, SourceInput::Channel { .. })
     }
 }
 
@@ -67,6 +77,8 @@ pub(super) struct Gathering<'g> {
     pub(super) gaps: Vec<Gap>,
     /// What was missing in an earlier assembly and is no more.
     pub(super) found: Vec<FoundAgain>,
+    /// The channel, where the request is for a turn in one.
+    pub(super) channel: Option<ReadChannel>,
 }
 
 /// What a source found, before the recipe says how much it matters.
@@ -77,6 +89,8 @@ struct ItemDraft {
     origin: ItemOrigin,
     content: ItemContent,
     compact: Option<ItemContent>,
+    /// The messages of a channel that it tells.
+    messages: Vec<MessageSequence>,
 }
 
 impl Gathering<'_> {
@@ -93,29 +107,46 @@ impl Gathering<'_> {
             SourceInput::Missing => self.missing(read).await?,
             SourceInput::Trigger => self.trigger(),
             SourceInput::Items => return self.given(placed).await,
-            SourceInput::SkipHints => Vec::new(),
-            SourceInput::Channel { .. } => {
-                self.gap("channel", "There are no channels in this store that could be told.");
-                Vec::new()
-            }
-            SourceInput::Topic { topic, .. } => {
-                self.gap(&format!("topic:{topic}"), "There are no channels in this store that it could come from.");
-                Vec::new()
+            SourceInput::SkipHints => self.skip_hints(placed).await?,
+            SourceInput::Topic {
+                topic,
+                sender,
+                since,
+                strategy,
+                amount,
+                compact_strategy,
+                compact_amount,
+                if_missing,
+            } => {
+                let selection = TopicSelection {
+                    topic,
+                    sender: sender.as_deref(),
+                    since: *since,
+                    full: (*strategy, *amount),
+                    compact: (*compact_strategy, *compact_amount),
+                    if_missing: *if_missing,
+                };
+                self.topic(placed, &selection).await?
             }
             // Read apart from the others, because how much of it is read depends on them.
-            SourceInput::History { .. } => Vec::new(),
+            SourceInput::History { .. } | SourceInput::Channel { .. } => Vec::new(),
         };
         Ok((0i64..).zip(drafts).map(|(n, draft)| placed.item(n, draft)).collect())
     }
 
     /// Notes that something could not be read.
     fn gap(&mut self, subject: &str, why: &str) {
+        self.gap_of(subject, why, Severity::Medium);
+    }
+
+    /// Notes that something could not be read, and how much that matters.
+    fn gap_of(&mut self, subject: &str, why: &str, severity: Severity) {
         self.gaps.push(Gap {
             kind: GapKind::Unreadable,
             subject: subject.to_owned(),
             target: None,
             question: format!("What does {subject} say? {why}"),
-            severity: Severity::Medium,
+            severity,
             blocked_actions: Vec::new(),
             candidates: vec![subject.to_owned()],
         });
@@ -124,7 +155,7 @@ impl Gathering<'_> {
 
 impl Placed<'_> {
     fn item(&self, n: i64, draft: ItemDraft) -> Item {
-        let ItemDraft { id, kind, title, origin, content, compact } = draft;
+        let ItemDraft { id, kind, title, origin, content, compact, messages } = draft;
         let source = self.source;
         Item {
             id: ItemId::new(id).expect("ids of sources are not empty"),
@@ -142,7 +173,7 @@ impl Placed<'_> {
             sensitivity: source.sensitivity.clone(),
             media_type: None,
             replaces: None,
-            messages: Vec::new(),
+            messages,
             content,
             compact,
         }

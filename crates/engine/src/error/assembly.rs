@@ -23,6 +23,12 @@ pub enum AssemblyProblem {
         /// The segment.
         segment: String,
     },
+    /// A topic has no message, and the recipe wants one.
+    #[error("no message of the topic {topic} is there, and the recipe fails without one")]
+    NoMessageOf {
+        /// The topic.
+        topic: String,
+    },
     /// An item has an id that is none.
     #[error(transparent)]
     ItemId(#[from] EmptyId),

@@ -64,6 +64,7 @@ pub(super) fn request(recipe: Recipe) -> Assemble {
         items: Vec::new(),
         files: Vec::new(),
         directory: PathBuf::from("."),
+        channel: None,
         correlation: BTreeMap::new(),
     }
 }

@@ -27,6 +27,7 @@ impl Gathering<'_> {
                 origin: origin("file", uri(file), text.as_bytes(), Hold::Live, None),
                 content: ItemContent::Text { text, voice: Voice::System, fenced: true },
                 compact: None,
+                messages: Vec::new(),
             });
         }
         drafts
@@ -55,6 +56,7 @@ impl Gathering<'_> {
                 title: Some(file),
                 content: fenced(text),
                 compact: None,
+                messages: Vec::new(),
             });
         }
         drafts

@@ -25,6 +25,7 @@ pub(super) fn text(placed: &Placed<'_>, text: &str, compact: Option<&str>, instr
         origin: origin("recipe", format!("recipe:text:{}", placed.name()), text.as_bytes(), Hold::Pinned, None),
         content: content(text.to_owned()),
         compact: compact.map(|compact| content(compact.to_owned())),
+        messages: Vec::new(),
     }
 }
 
@@ -40,12 +41,16 @@ pub(super) fn system(text: &str, uri: String, hold: Hold) -> ItemDraft {
         origin: origin("system", uri, text.as_bytes(), hold, None),
         content: ItemContent::Text { text: text.to_owned(), voice: Voice::System, fenced: false },
         compact: None,
+        messages: Vec::new(),
     }
 }
 
 impl Gathering<'_> {
     /// Returns what is asked, after what belongs to it.
     pub(super) fn trigger(&self) -> Vec<ItemDraft> {
+        if let (None, Some(context)) = (&self.request.trigger, &self.request.channel) {
+            return self.channel_trigger(context);
+        }
         let Some(TriggerMessage { text, data }) = &self.request.trigger else { return Vec::new() };
         let draft = |id: &str, said: String, title: Option<&str>, fenced: bool| ItemDraft {
             id: id.to_owned(),
@@ -54,6 +59,7 @@ impl Gathering<'_> {
             origin: origin("trigger", id.to_owned(), said.as_bytes(), Hold::Pinned, None),
             content: ItemContent::Text { text: said, voice: Voice::User, fenced },
             compact: None,
+            messages: Vec::new(),
         };
         let data = data.as_ref().map(|data| draft("trigger:data", pretty(data), Some("data"), true));
         data.into_iter().chain([draft("trigger", text.clone(), None, false)]).collect()

@@ -92,5 +92,6 @@ fn draft(id: MissingId, text: &str) -> ItemDraft {
         origin: origin("missing_context", id.to_string(), text.as_bytes(), Hold::Live, None),
         content: fenced(text.to_owned()),
         compact: None,
+        messages: Vec::new(),
     }
 }

@@ -82,5 +82,6 @@ fn draft(hit: &FoundCommit) -> ItemDraft {
         origin: origin("commit", commit.to_string(), text.as_bytes(), Hold::Pinned, Some(commit)),
         content: fenced(text),
         compact: None,
+        messages: Vec::new(),
     }
 }
