@@ -284,11 +284,6 @@ struct Maker<'v> {
 
 impl<'v> Maker<'v> {
     fn span(&mut self, span: &Span) {
-        for compaction in self.compactions.clone() {
-            if span.holds(compaction.last) && compaction.first <= self.view.through {
-                self.summary(span, compaction);
-            }
-        }
         if span.is_partial && !span.is_first && !span.is_current {
             // Part of a turn would be told with a hole.
             let unread = self.messages(span).map(|message| message.record.sequence);
@@ -301,6 +296,7 @@ impl<'v> Maker<'v> {
         } else {
             span.trigger.and_then(|trigger| self.view.message(trigger))
         };
+        let mut summaries = self.summaries(span).into_iter().peekable();
         let trigger = trigger.filter(|_| span.is_current || span.trigger.is_some_and(|at| !self.is_compacted(at)));
         let mut told: Vec<&'v ChannelMessage> = Vec::new();
         let mut results = HashSet::new();
@@ -329,12 +325,23 @@ impl<'v> Maker<'v> {
                 self.viewed.omitted.push(omission);
                 continue;
             }
+            while let Some(summary) = summaries.next_if(|summary| summary.last < message.record.sequence) {
+                self.summary(summary, ViewPosition::slot(place(n) - 1, Slot::Summary));
+            }
             if !tools::is_result(message) {
                 self.phase(message, place(n), ViewPart::History, Slot::PhaseBeforeMessage);
                 let standing =
                     Standing { part: ViewPart::History, position: ViewPosition::message(place(n)), in_block: false };
                 self.told(message, &standing, &result_of);
             }
+        }
+        for summary in summaries {
+            let position = if others.is_empty() {
+                ViewPosition::slot(through, Slot::SummaryBeforeTrigger)
+            } else {
+                ViewPosition::slot(place(own.len()) - 1, Slot::Summary)
+            };
+            self.summary(summary, position);
         }
         if !others.is_empty() {
             let part = if span.is_current { ViewPart::Away } else { ViewPart::History };
@@ -443,9 +450,16 @@ impl<'v> Maker<'v> {
         self.note(ViewOrigin::Edge { through: span.through, edge }, part, text, position);
     }
 
-    fn summary(&mut self, span: &Span, compaction: &ChannelCompaction) {
+    /// Returns what stands for messages of a span, as far as nothing unread lies between it and what is told.
+    fn summaries(&self, span: &Span) -> Vec<&'v ChannelCompaction> {
+        let first_read = self.view.messages.first().map_or(1, |first| first.record.sequence.get());
+        let stands =
+            |compaction: &&ChannelCompaction| span.holds(compaction.last) && compaction.last.get() + 1 >= first_read;
+        self.compactions.iter().copied().filter(stands).collect()
+    }
+
+    fn summary(&mut self, compaction: &ChannelCompaction, position: ViewPosition) {
         let ChannelCompaction { first, last, author, summary } = compaction;
-        let position = ViewPosition::slot(MessageSequence::number(span.after), Slot::Summary);
         let text = format!("Messages #{first} to #{last}, summed up by {author}:\n{}", summary.as_str());
         self.note(ViewOrigin::Summary { first: *first, last: *last }, ViewPart::History, text, position);
     }

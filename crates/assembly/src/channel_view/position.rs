@@ -13,11 +13,12 @@ pub struct ViewPosition(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     BlockEnd = 1,
-    PhaseBeforeTrigger = 2,
-    Trigger = 3,
-    Summary = 4,
-    BlockBegin = 5,
-    PhaseBeforeMessage = 6,
+    SummaryBeforeTrigger = 2,
+    PhaseBeforeTrigger = 3,
+    Trigger = 4,
+    Summary = 5,
+    BlockBegin = 6,
+    PhaseBeforeMessage = 7,
 }
 
 impl ViewPosition {

@@ -309,3 +309,36 @@ fn the_message_to_answer_is_the_last_entry_and_has_the_part_of_its_own() {
     assert_eq!(triggers, [viewed.entries.last().unwrap()]);
     assert_eq!(triggers[0].title().unwrap(), "💬 Planner → you, #2 at 1970-01-01T00:00:02.000000Z");
 }
+
+#[test]
+fn a_summary_stands_where_its_messages_stood() {
+    let mut room = Room::new();
+    for (sender, text) in
+        [("ada", "One."), ("ada", "Two."), ("ada", "Three."), ("dev", "Four."), ("planner", "Five."), ("ada", "Six.")]
+    {
+        room.say(sender, text);
+    }
+    let compaction = |first, last| ChannelCompaction {
+        first: at(first),
+        last: at(last),
+        author: "planner".to_owned(),
+        summary: SummaryText::new("They counted.").unwrap(),
+    };
+    room.done(None, 3, 3);
+    room.compactions = vec![compaction(2, 2), compaction(5, 5)];
+    assert_eq!(
+        lines(&room.view("dev")),
+        [
+            "user: One.",
+            "note: Messages #2 to #2, summed up by planner:",
+            "user: Three.",
+            "assistant: Four.",
+            "note: Messages #5 to #5, summed up by planner:",
+            "trigger user: Six.",
+        ]
+    );
+    let viewed = room.view("dev");
+    assert!(viewed.entries.is_sorted_by(|one, two| one.position < two.position), "{viewed:?}");
+    // One between which and what is told lies something unread would hide a hole.
+    assert_eq!(lines(&room.view_from("dev", 4, 6, 6)).len(), 3);
+}
