@@ -3,6 +3,7 @@
 mod append;
 mod follow;
 mod handle;
+mod metrics;
 mod read;
 mod state;
 

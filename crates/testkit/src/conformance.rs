@@ -151,7 +151,8 @@ macro_rules! conformance {
                 a_channel_beyond_the_budget_keeps_its_newest_end_and_says_what_is_left_out,
                 topics_are_told_from_where_the_agent_ended_and_the_trigger_once,
                 a_required_topic_without_a_message_is_missing_and_fails_where_the_recipe_says_so,
-                a_state_is_published_with_what_changes_it_and_not_again;
+                a_state_is_published_with_what_changes_it_and_not_again,
+                figures_are_published_and_no_prompt_holds_them;
             channels:
                 a_channel_is_made_found_listed_and_closed,
                 the_same_message_is_kept_once_and_another_under_its_id_is_refused,

@@ -288,7 +288,7 @@ fn the_figures_of_an_assembly_are_shown_to_whoever_asks_and_hold_nothing_that_it
     let arguments = ["assemble", "./mine.toml", "--trigger", "a secret marker", "-o", "out.txt"];
     for name in ["CTX_CONTEXT_METRICS", "ZEROSHOT_CONTEXT_METRICS"] {
         let ran = user.ran(user.command(&arguments).env(name, "1").output());
-        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+        assert!(ran.code == 0 && !ran.stdout.contains("alarms"), "{ran}");
         let line = ran.stderr.lines().find(|line| line.starts_with('{')).unwrap();
         let metrics: Value = serde_json::from_str(line).unwrap();
         assert_eq!(metrics["alarms"], json!([{"alarm": "budget_inactive", "target": "model:prompt"}]));

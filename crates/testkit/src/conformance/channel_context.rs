@@ -6,7 +6,7 @@ use contexture::{
         channel_state::{STATE_TOPIC, StateRules},
         channel_view::PastTurn,
         envelope::TargetOutcome,
-        metrics::ContextMetrics,
+        metrics::{ContextMetrics, METRICS_TOPIC},
         standard::Severity,
     },
 };
@@ -303,4 +303,21 @@ pub async fn a_state_is_published_with_what_changes_it_and_not_again<B: Backend>
     let last = states.last().unwrap();
     assert_eq!(last.text(), Some("Plan: The plan.\nValidation: rejected (0 errors)\nDebug: Mend it."));
     assert_eq!(channel.state(&rules).await.unwrap().source_sequence, 9);
+}
+
+pub async fn figures_are_published_and_no_prompt_holds_them<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let made = create(&store).await;
+    let channel = store.channel(made.id);
+    say(channel, "ada", "Go.").await;
+    let assembled = store.assemble(&asked(CHANNEL, turn(channel, &[], 1, 1))).await.unwrap();
+    let metrics = ContextMetrics::of(&assembled.document, 3);
+    channel.publish_metrics(ParticipantKey::new("dev").unwrap(), &metrics).await.unwrap();
+    let filter = MessageFilter { topic: Some(Topic::new(METRICS_TOPIC).unwrap()), ..MessageFilter::default() };
+    let published = channel.last(filter).await.unwrap().unwrap();
+    assert_eq!(published.body.unwrap().data, Some(serde_json::to_value(&metrics).unwrap()));
+    say(channel, "ada", "Go on.").await;
+    let told = text(&store.assemble(&asked(CHANNEL, turn(channel, &[(1, 1)], 3, 3))).await.unwrap());
+    assert!(told.contains("Go on.") && !told.contains("alarms"), "{told}");
 }
