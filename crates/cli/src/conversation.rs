@@ -127,7 +127,7 @@ impl Conversation {
                 let fate = withheld.map(|content| content.fate()).unwrap_or_default();
                 self.note(&commit, &format!("[the content of this turn {}]", output::printable(&fate)));
             }
-            ContentMeaning::Opaque => {
+            ContentMeaning::Opaque { .. } => {
                 let (format, artifact) = (&commit.commit.format, commit.commit.artifact);
                 self.heading(&commit, None, Speaker::content_of(&commit));
                 let size = output::size(size);

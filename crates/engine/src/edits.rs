@@ -299,7 +299,7 @@ impl Contexture {
             // Nobody understands it, or a check of the store says what is wrong.
             Ok(
                 Some(CommitContent {
-                    said: ContentMeaning::Text { .. } | ContentMeaning::Opaque | ContentMeaning::Withheld,
+                    said: ContentMeaning::Text { .. } | ContentMeaning::Opaque { .. } | ContentMeaning::Withheld,
                     ..
                 })
                 | None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contexture_core::CommitId;
-use contexture_formats::{self as formats, codec::RecordStep};
+use contexture_formats::{self as formats, DESCRIBED_BYTES, codec::RecordStep};
 use contexture_store::{
     Error as StoreError,
     artifact::{ArtifactReader, WithheldContent},
@@ -66,7 +66,10 @@ pub enum ContentMeaning {
         left_out: u64,
     },
     /// It is neither.
-    Opaque,
+    Opaque {
+        /// Its first bytes, which may tell what it is.
+        first: Vec<u8>,
+    },
     /// It was taken away, or never came.
     Withheld,
 }
@@ -170,13 +173,15 @@ impl Entries {
 
     async fn excerpt(&self, body: Body) -> Result<ContentMeaning> {
         let mut excerpt = Excerpt::new(MAX_TEXT_CHARS);
+        let mut first = Vec::new();
         let mut pieces = self.pieces(body);
         while let Some(piece) = pieces.next().await? {
+            first.extend(piece.iter().take(DESCRIBED_BYTES - first.len()));
             excerpt.push(&piece);
         }
         Ok(match excerpt.finish() {
             Some((text, left_out)) => ContentMeaning::Text { text, left_out },
-            None => ContentMeaning::Opaque,
+            None => ContentMeaning::Opaque { first },
         })
     }
 }

@@ -4,6 +4,7 @@
 
 mod error;
 mod handle;
+mod raw_content;
 mod reference;
 
 mod annotate;
@@ -34,6 +35,7 @@ mod missing;
 mod native_prefix;
 mod piece_reader;
 mod purge;
+mod renderings;
 mod reveal;
 mod search;
 mod secrets;
@@ -99,6 +101,7 @@ pub use materialize::{Materialization, Materialized, MaterializedPiece, Stop, St
 pub use native_prefix::WrittenSession;
 pub use piece_reader::PieceReader;
 pub use purge::{HeadReach, PurgePlan, PurgeTarget, PurgedFile, Purging};
+pub use raw_content::{RawArtifact, RawContent};
 pub use reference::Reference;
 pub use search::{FoundCommit, FoundPassage, Indexed, Indexing, Snippet};
 pub use secrets::{

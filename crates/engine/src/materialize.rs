@@ -2,20 +2,30 @@
 
 use std::{fmt, io::Write};
 
-use contexture_core::{CommitId, Format};
+use contexture_core::{ArtifactId, CommitId, Format};
 use contexture_formats::{Checker, Concatenation, JoinPlan, Joiner, Measure, dialogue::LossKind};
 use contexture_store::{
     Error as StoreError,
-    artifact::{ArtifactReader, WithheldContent},
+    artifact::{self, ArtifactReader, WithheldContent},
+    commit::Inserted,
 };
+use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 
 use crate::{
     Contexture, Error, Result,
+    artifact::Announced,
     chain::{Body, ChainPart, CommitParts, Detail, Plan},
+    piece_reader::PieceReader,
+    raw_content::RawContent,
+    renderings::WantedTranslation,
     translate::Translation,
 };
+
+/// Pieces of a conversation that wait to be stored.
+const PIECES_WAITING: usize = 16;
 
 /// How far back to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +113,7 @@ pub struct Materialization(ContentOrigin);
 enum ContentOrigin {
     Stored(Box<StoredStretch>),
     /// Taken once it was returned.
-    Translated(Option<Translation>),
+    Translated(Option<Box<Translation>>),
 }
 
 /// The stored bytes of a chain on their way out.
@@ -140,6 +150,12 @@ pub struct Materialized {
     pub tokens: u64,
     /// How tokens are counted: `chars4` is a fourth of the UTF-16 code units, rounded up.
     pub token_counter: String,
+    /// What could not be read and is handed out as it is, with what is known of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<RawContent>,
+    /// The id that the content has as an artifact, where it was translated or stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<ArtifactId>,
 }
 
 impl Contexture {
@@ -185,6 +201,35 @@ impl Contexture {
         }
     }
 
+    /// Writes a conversation and stores it as an artifact by itself, which stays. Returns what was counted, with the id of
+    /// the artifact.
+    pub async fn keep_materialization(
+        &self,
+        materialization: Materialization,
+        sink: &mut (dyn Write + Send),
+    ) -> Result<Materialized> {
+        Box::pin(self.write_and_store(materialization, sink)).await
+    }
+
+    async fn write_and_store(
+        &self,
+        materialization: Materialization,
+        sink: &mut (dyn Write + Send),
+    ) -> Result<Materialized> {
+        let rule = materialization.format().map_or(Concatenation::Bytes, Concatenation::of);
+        let (pieces, waiting) = mpsc::channel(PIECES_WAITING);
+        // Until all of it is there nothing tells of it, so a part that was stored goes with what nobody refers to.
+        let storing = self.put_screened(rule, Box::new(PieceReader::new(waiting)), Announced::No);
+        let (written, stored) = tokio::join!(write_and_send(materialization, sink, pieces), storing);
+        // When storing fails, sending fails too, and only the former says why.
+        let (id, report) = (stored?.id, written?);
+        let announcing = self
+            .store
+            .write(self.scope(), id, |tx, id| artifact::announce_once(tx, id, Inserted::AlreadyThere).boxed());
+        announcing.await?;
+        Ok(Materialized { artifact: Some(id), ..report })
+    }
+
     async fn materialize_translated(
         &self,
         commit: Option<CommitId>,
@@ -194,8 +239,14 @@ impl Contexture {
     ) -> Result<Materialization> {
         let target = self.target_of(commit).await?;
         let best = best.unwrap_or(Tier::Native);
-        let translation = self.translate_as(commit, stop, format, &target, best).await?;
-        Ok(Materialization(ContentOrigin::Translated(Some(translation))))
+        let translation = match commit {
+            Some(commit) => {
+                let wanted = WantedTranslation { commit, stop, format, target: &target, best };
+                self.translate_once(wanted).await?
+            }
+            None => self.translate_as(None, stop, format, &target, best).await?,
+        };
+        Ok(Materialization(ContentOrigin::Translated(Some(Box::new(translation)))))
     }
 
     /// Starts to join the stored bytes of a chain that is in one format.
@@ -233,6 +284,31 @@ impl Contexture {
     }
 }
 
+/// Writes a conversation and sends it to whoever stores it.
+async fn write_and_send(
+    mut materialization: Materialization,
+    sink: &mut (dyn Write + Send),
+    pieces: mpsc::Sender<Vec<u8>>,
+) -> Result<Materialized> {
+    let failed = |source| Error::Io { attempt: "write the conversation", source };
+    loop {
+        let (bytes, end) = match materialization.next().await? {
+            MaterializedPiece::Bytes(bytes) => (bytes, None),
+            MaterializedPiece::End(tail, counted) => (tail, Some(counted)),
+        };
+        sink.write_all(&bytes).map_err(failed)?;
+        let sent = pieces.send(bytes).await;
+        if let Some(counted) = end {
+            sink.flush().map_err(failed)?;
+            return Ok(counted);
+        }
+        if sent.is_err() {
+            // The storing side is gone; its own error is what the caller sees.
+            return Err(StoreError::Closed.into());
+        }
+    }
+}
+
 impl Plan {
     /// Tells whether all content is in a format.
     pub(crate) fn is_in(&self, format: &Format) -> bool {
@@ -265,7 +341,7 @@ impl Materialization {
         match &mut self.0 {
             ContentOrigin::Stored(stored) => stored.next().await,
             ContentOrigin::Translated(translation) => {
-                let Translation { bytes, report } = translation.take().expect("the end is returned once");
+                let Translation { bytes, report } = *translation.take().expect("the end is returned once");
                 Ok(MaterializedPiece::End(bytes, report))
             }
         }
@@ -377,6 +453,8 @@ impl Materialized {
             bytes,
             tokens: chars.div_ceil(4),
             token_counter: "chars4".to_owned(),
+            raw: Vec::new(),
+            artifact: None,
         }
     }
 
@@ -396,7 +474,8 @@ impl Materialized {
         let measure = measured(Concatenation::of(format)).or_else(|_| measured(Concatenation::Bytes));
         let bytes = content.len() as u64;
         let measure = measure.unwrap_or(Measure { messages: None, bytes, chars: bytes });
-        Self::new(Some(format.clone()), commits, measure, segments, losses)
+        let artifact = Some(ArtifactId::of(content));
+        Self { artifact, ..Self::new(Some(format.clone()), commits, measure, segments, losses) }
     }
 }
 

@@ -99,7 +99,9 @@ impl Contexture {
         counted.extend(&encoded.losses);
         session.put(tip, &encoded.bytes)?;
         segments.extend(tail.stretches);
-        Ok(Some(session.end(plan, segments, translate::all_losses(tail.losses, &counted))))
+        let mut written = session.end(plan, segments, translate::all_losses(tail.losses, &counted));
+        written.report.raw = tail.raw;
+        Ok(Some(written))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Translate: a chain becomes a conversation in another format, as faithfully as each of its stretches allows.
 
 use contexture_assembly::ReplacedTurns;
-use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Flags, Format, Role, SummaryText, Timestamp};
+use contexture_core::{
+    ArtifactId, CommitId, CommitKind, Entry, EntryPart, Flags, Format, Role, SummaryText, Timestamp,
+};
 use contexture_formats::{
     self as formats, Concatenation, Dialogue, EncodedDialogue, Replay, Target, USUAL_PROVIDER,
     codec::{Effect, Keep, RecordStep},
@@ -21,6 +23,7 @@ use crate::{
     entries::{CommitContent, ContentMeaning, Entries, MAX_TEXT_CHARS},
     excerpt::Excerpt,
     native_prefix::WrittenSession,
+    raw_content::{self, RawContent},
 };
 
 /// How many pages of commits are looked at for what they tell about their session. A stretch begins a new page.
@@ -79,19 +82,20 @@ impl Contexture {
             if let Some(WrittenSession { report, .. }) =
                 self.write_native_prefix(&plan, format, target, &mut bytes).await?
             {
-                return Ok(Translation { bytes, report });
+                let artifact = Some(ArtifactId::of(&bytes));
+                return Ok(Translation { bytes, report: Materialized { artifact, ..report } });
             }
         }
         // A narrative in a message in a narrative would say nothing more.
         let is_text = format.as_str() == "text";
         let best = if is_text { best.max(Tier::Rendered) } else { best };
         let gathering = self.gather(commit, stop, best).instrument(debug_span!("translate", %commit));
-        let Gathered { replay, stretches, losses, commits, .. } = gathering.await?;
+        let Gathered { replay, stretches, losses, raw, commits, .. } = gathering.await?;
         if let Some(write) = formats::entry_writer(format).filter(|_| best != Tier::Rendered) {
             let bytes = write(replay.entries());
             let losses = all_losses(losses, &Losses::default());
             let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
-            return Ok(Translation { bytes, report });
+            return Ok(Translation { bytes, report: Materialized { raw, ..report } });
         }
         // Whoever goes on with a session tells its model of itself in its own way.
         let shape = if formats::is_session(format) { Dialogue::for_session } else { Dialogue::of };
@@ -104,7 +108,7 @@ impl Contexture {
         counted.extend(&encoding);
         let losses = all_losses(losses, &counted);
         let report = Materialized::of_translation(format, &bytes, commits, stretches, losses);
-        Ok(Translation { bytes, report })
+        Ok(Translation { bytes, report: Materialized { raw, ..report } })
     }
 
     /// Describes the session that a commit was made in, as far as its chain tells, for a deterministic translation.
@@ -173,6 +177,8 @@ pub(crate) struct Gathered {
     pub(crate) origins: Vec<StretchOrigin>,
     pub(crate) stretches: Vec<Stretch>,
     pub(crate) losses: Vec<TranslationLoss>,
+    /// What was not read.
+    pub(crate) raw: Vec<RawContent>,
     commits: u64,
     /// The text of the last stretch, when it is rendered.
     text: Option<(usize, Format, Excerpt)>,
@@ -202,6 +208,7 @@ impl Gathered {
             origins: Vec::new(),
             stretches: Vec::new(),
             losses: Vec::new(),
+            raw: Vec::new(),
             commits: 0,
             text: None,
         }
@@ -249,13 +256,20 @@ impl Gathered {
                 self.lose(LossKind::Clipped, u64::from(left_out > 0), &commit);
                 self.add_text(&commit, &text);
             }
-            ContentMeaning::Opaque | ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
-                self.begin(&commit, Tier::Raw);
-                self.note_withheld(withheld.as_deref(), &commit);
-                self.lose(LossKind::ContentAsNote, 1, &commit);
-                self.say(RecordStep::append(runtime_note(note(&commit, size))));
+            ContentMeaning::Opaque { first } => self.hand_out(&commit, size, &first, withheld.as_deref()),
+            ContentMeaning::Steps { .. } | ContentMeaning::Text { .. } => {
+                self.hand_out(&commit, size, &[], withheld.as_deref());
             }
         }
+    }
+
+    /// Says where content is that is not read, and what it is.
+    fn hand_out(&mut self, commit: &StoredCommit, size: u64, first: &[u8], withheld: Option<&WithheldContent>) {
+        self.begin(commit, Tier::Raw);
+        self.note_withheld(withheld, commit);
+        self.lose(LossKind::ContentAsNote, 1, commit);
+        let note = raw_content::hand_out(&mut self.raw, commit, size, first);
+        self.say(RecordStep::append(runtime_note(note)));
     }
 
     /// Begins with a commit, in a tier that is no better than allowed.
@@ -371,12 +385,6 @@ fn summary(text: String) -> Entry {
 fn runtime_note(text: String) -> Entry {
     let flags = Flags { meta: true, ..Flags::default() };
     Entry { flags, ..Entry::new(Role::User, vec![EntryPart::text(text)]) }
-}
-
-/// Says what content is and how to get it.
-fn note(commit: &StoredCommit, size: u64) -> String {
-    let (id, artifact, format) = (commit.id, commit.commit.artifact, &commit.commit.format);
-    format!("[{size} bytes in the format {format}, checked in as {id}; `ctx artifact get {artifact}` gives them]")
 }
 
 /// Writes a conversation as one message.

@@ -72,11 +72,11 @@ async fn assert_envelopes(store: &Contexture) {
 #[test]
 fn stores_of_earlier_versions_open_whole() {
     block_on(async {
-        for version in ["v1", "v3", "v4", "v5"] {
+        for version in ["v1", "v3", "v4", "v5", "v6"] {
             let harness = Harness::<SqliteBackend>::new().await;
             let store = open(&harness, version).await;
             assert_chains(&store).await;
-            if ["v4", "v5"].contains(&version) {
+            if ["v4", "v5", "v6"].contains(&version) {
                 assert_envelopes(&store).await;
             }
         }
@@ -133,7 +133,8 @@ fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
          ALTER TABLE missing DROP COLUMN withheld; ALTER TABLE events DROP COLUMN withheld; \
          DROP TABLE findings; DROP TABLE sealed_originals; DROP TABLE withheld; DROP TABLE secret_policies; \
          DROP TABLE secret_scans; ALTER TABLE annotations DROP COLUMN withheld; \
-         DROP INDEX parts_by_part; DROP INDEX journal_of_stored; \
+         DROP INDEX parts_by_part; DROP INDEX journal_of_stored; DROP TABLE renderings; \
+         DROP TABLE message_mentions; DROP TABLE messages; DROP TABLE channels; \
          ALTER TABLE artifacts DROP COLUMN stored_at; ALTER TABLE artifacts DROP COLUMN has_findings;"
     )
 }

@@ -51,6 +51,10 @@ pub struct Target {
     pub now: Timestamp,
 }
 
+/// The version of the rules by which conversations are read and written. What changes what a conversation becomes in some
+/// format is a new one, so that nobody is given what older rules made.
+pub const TRANSLATOR_VERSION: u32 = 1;
+
 /// Who serves the models of Codex unless it is told otherwise.
 pub const USUAL_PROVIDER: &str = "openai";
 

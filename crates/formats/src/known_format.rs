@@ -26,6 +26,8 @@ pub struct KnownFormat {
     pub description: &'static str,
     /// How its parts join.
     pub rule: Concatenation,
+    /// How somebody reads it who has only the bytes; empty where nothing need be said.
+    pub reading: &'static str,
     /// Reads its records.
     pub(crate) codec: Option<&'static dyn Codec>,
     /// Writes a conversation in it.
@@ -58,6 +60,7 @@ impl KnownFormat {
             name,
             description,
             rule,
+            reading: "",
             codec: None,
             encoder: None,
             appender: None,
@@ -93,10 +96,12 @@ static KNOWN: &[KnownFormat] = &[
         summary: Some(summary::claude_code),
         rename_rule: Some(RenameRule::Claude),
         is_linked: true,
+        reading: "each line has a `type`; those of `user` and `assistant` hold `message` with `role` and `content` (a text, or blocks `text`, `thinking`, `tool_use`, `tool_result`), `uuid` names a line and `parentUuid` the one before it",
         ..KnownFormat::lines("claude-code-v1", "Claude Code transcript (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&claude_stream::ClaudeStream)),
+        reading: "each line has a `type`; `system` opens, `user` and `assistant` hold `message` as in a transcript, `result` ends",
         ..KnownFormat::lines("claude-stream-v1", "Claude Code's stream-json output (JSONL)")
     },
     KnownFormat {
@@ -107,10 +112,12 @@ static KNOWN: &[KnownFormat] = &[
         summary: Some(summary::codex),
         rename_rule: Some(RenameRule::Codex),
         position: Some(codex::place),
+        reading: "each line has `type` and `payload`: `session_meta` describes the session, `response_item` holds messages, reasoning, calls and their outputs as OpenAI's Responses API has them, `event_msg` is for the screen, `compacted` replaces what came before",
         ..KnownFormat::lines("codex-v1", "Codex rollout (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&codex_exec::CODEC)),
+        reading: "each line has a `type`; `item.completed` holds in `item` what was said or done",
         ..KnownFormat::lines("codex-exec-v1", "output of codex exec --json (JSONL)")
     },
     KnownFormat {
@@ -120,10 +127,12 @@ static KNOWN: &[KnownFormat] = &[
         is_session: true,
         summary: Some(summary::gemini),
         rename_rule: Some(RenameRule::Gemini),
+        reading: "the first line describes the session; lines with `type` `user` or `gemini` are messages, the latter with `thoughts` and `toolCalls`; a line with an `id` that was there replaces that one, `$set` and `$rewindTo` change what came before",
         ..KnownFormat::lines("gemini-v1", "Gemini CLI session (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&gemini_stream::CODEC)),
+        reading: "each line has a `type`: `message` with `role` and `content`, `tool_use`, `tool_result`, `result`",
         ..KnownFormat::lines("gemini-stream-v1", "Gemini CLI's stream-json output (JSONL)")
     },
     KnownFormat {
@@ -134,52 +143,64 @@ static KNOWN: &[KnownFormat] = &[
         summary: Some(summary::pi),
         rename_rule: Some(RenameRule::Pi),
         is_linked: true,
+        reading: "the first line is the `session`; lines of `type` `message` hold `message` with `role` and `content`, `id` and `parentId` tell the order, `compaction` sums up",
         ..KnownFormat::lines("pi-v1", "pi session (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&pi_stream::CODEC)),
+        reading: "each line has a `type`; `message_end` holds a whole `message`",
         ..KnownFormat::lines("pi-stream-v1", "pi's event stream (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&copilot::CODEC)),
+        reading: "each line has `type` and `data`: `user.message` and `assistant.message` are what was said, `tool.execution_complete` what a tool answered",
         ..KnownFormat::lines("copilot-v1", "GitHub Copilot CLI's log of events (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&cursor::CODEC)),
+        reading: "each line has `role` and `message` with `content`; results of tools are seldom there",
         ..KnownFormat::lines("cursor-v1", "Cursor's transcript of an agent (JSONL)")
     },
     // A chat in one of Cursor's databases is written as one object, {"cursor", "messages"}.
     KnownFormat {
         codec: Some(&BoundedCodec(&cursor_chat::CursorChat)),
+        reading: "`messages` are in order; each is what Cursor's database holds of it",
         ..KnownFormat::stored("cursor-chat-v1", "chat in Cursor's database, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&droid::CODEC)),
+        reading: "the first line is the session; lines of `type` `message` hold `message` with `role` and blocks as Anthropic's API has them",
         ..KnownFormat::lines("droid-v1", "Factory Droid session (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&kiro::CODEC)),
+        reading: "each line has a `kind`: `Prompt`, `AssistantMessage`, `ToolResults`, with what was said in `data.content`",
         ..KnownFormat::lines("kiro-v1", "Kiro CLI session (JSONL)")
     },
     // A session in Crush's database is written as one object, {"session", "messages"}.
     KnownFormat {
         codec: Some(&BoundedCodec(&crush::Crush)),
+        reading: "`session` describes it, `messages` are in order, each with `role` and `parts`",
         ..KnownFormat::stored("crush-v1", "Crush session, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&aider::Aider)),
+        reading: "`# aider chat started at` opens a chat, `####` stands before what the user says, `>` before what Aider says of itself; the rest is the model's",
         ..KnownFormat::stored("aider-v1", "Aider's chat history (Markdown)", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&entire::CODEC)),
+        reading: "each line has a `type` and what was said or done, shortened",
         ..KnownFormat::lines("entire-condensed-v1", "transcript as Entire condenses it (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&specstory::SpecStory)),
+        reading: "headings `_**User**_` and `_**Agent**_` say who speaks below them",
         ..KnownFormat::stored("specstory-v1", "session as SpecStory writes it (Markdown)", Concatenation::Bytes)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&swe_agent::SweAgent)),
+        reading: "`history` has messages with `role` and `content`; `trajectory` has steps with `thought`, `action` and `observation`",
         ..KnownFormat::stored("swe-agent-v1", "SWE-agent's trajectory, one JSON object", Concatenation::Bytes)
     },
     // An export is one object, {"info", "messages"}, and two objects do not add up to one.
@@ -187,6 +208,7 @@ static KNOWN: &[KnownFormat] = &[
         codec: Some(&BoundedCodec(&opencode::Opencode)),
         encoder: Some(&encode::opencode::OpencodeEncoder),
         is_session: true,
+        reading: "`info` describes the session; each of `messages` has `info` with `role` and `parts`: `text`, `reasoning`, and `tool` with its call and its result in `state`",
         ..KnownFormat::stored("opencode-v1", "OpenCode export, one JSON object", Concatenation::Bytes)
     },
     KnownFormat {
@@ -194,6 +216,7 @@ static KNOWN: &[KnownFormat] = &[
         encoder: Some(&encode::events::Events),
         entry_writer: Some(encode::events::write_entries),
         summary: Some(summary::events),
+        reading: "each line is an entry with `role` and `parts`: `text`, `thinking`, `tool_call`, `tool_result`, `blob`, `summary`, `native`",
         ..KnownFormat::lines("events-v1", "Contexture's own capture (JSONL)")
     },
     KnownFormat {
@@ -201,30 +224,35 @@ static KNOWN: &[KnownFormat] = &[
         encoder: Some(&encode::bureau::BureauEncoder),
         is_session: true,
         summary: Some(summary::bureau),
+        reading: "each item is a map with `Role` and `Content`, blocks of a `Type` (`text`, `tool_use`, `tool_result`); `Input` is JSON in a string of bytes",
         ..KnownFormat::stored("bureau-agent-v1", "Bureau's agent messages, a CBOR array", Concatenation::CborArray)
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&anthropic::Anthropic)),
         encoder: Some(&encode::anthropic::AnthropicEncoder),
         summary: Some(summary::anthropic),
+        reading: "each element has `role` and `content`: a text, or blocks `text`, `thinking`, `tool_use`, `tool_result`",
         ..KnownFormat::array("anthropic-messages-v1", "messages of Anthropic's API, a JSON array")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&openai_chat::OpenaiChat)),
         encoder: Some(&encode::openai_chat::OpenaiChatEncoder),
         summary: Some(summary::openai_chat),
+        reading: "each element has `role` and `content`; `tool_calls` are answered by elements of the role `tool`",
         ..KnownFormat::array("openai-chat-v1", "messages of OpenAI's Chat Completions, a JSON array")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&openai_responses::OpenaiResponses)),
         encoder: Some(&encode::openai_responses::OpenaiResponsesEncoder),
         summary: Some(summary::openai_responses),
+        reading: "each element has a `type`: `message`, `reasoning`, `function_call`, `function_call_output`",
         ..KnownFormat::array("openai-responses-v1", "items of OpenAI's Responses API, a JSON array")
     },
     // Like an export, a trajectory is one object.
     KnownFormat {
         codec: Some(&BoundedCodec(&atif::Atif)),
         encoder: Some(&encode::atif::AtifEncoder),
+        reading: "`steps` are in order, each with `source` and `message`, `tool_calls`, and their results in `observation`",
         ..KnownFormat::stored("atif-v1", "Harbor's trajectory (ATIF), one JSON object", Concatenation::Bytes)
     },
     KnownFormat::lines("jsonl", "JSON objects, one a line; so is every name that ends in -jsonl"),

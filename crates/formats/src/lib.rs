@@ -36,16 +36,18 @@ mod replay;
 mod session;
 pub mod thread;
 
+mod description;
 mod display;
 mod native_prefix;
 
 pub use check::Checker;
 pub use codec::{Codec, Framing, codec};
+pub use description::{ContentDescription, DESCRIBED_BYTES, describe};
 pub use dialogue::Dialogue;
 pub use display::{DisplayItem, display_items};
 pub use encode::{
-    Appender, EncodedDialogue, Encoder, EntryWriter, Target, USUAL_PROVIDER, appender, encoder, entry_writer,
-    is_session,
+    Appender, EncodedDialogue, Encoder, EntryWriter, TRANSLATOR_VERSION, Target, USUAL_PROVIDER, appender, encoder,
+    entry_writer, is_session,
 };
 pub use error::{ContentPosition, FormatError, RecordProblem};
 pub use glue::Glue;

@@ -11,10 +11,14 @@ mod survey;
 use std::time::Duration;
 
 use contexture_core::Timestamp;
+use futures_util::FutureExt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, Scope, Store};
+use crate::{
+    Result, Scope, Store,
+    rendering::{self, DroppedRenderings},
+};
 use batch::{Batch, Removed};
 use survey::Survey;
 
@@ -52,6 +56,17 @@ pub struct Collected {
     pub stored_bytes: u64,
     /// What nothing refers to either, but stays.
     pub kept: KeptUnreferenced,
+    /// Translations that nobody has used within the grace.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub renderings: u64,
+    /// Bytes that those took.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rendering_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What nothing refers to and stays all the same.
@@ -108,8 +123,10 @@ pub async fn collect(
 ) -> Result<Collected> {
     let stored_before = cutoff(scope.now, collection.grace);
     let mut survey = Survey::of(store, scope, stored_before, progress).await?;
+    let DroppedRenderings { count: renderings, stored_bytes: rendering_bytes } =
+        drop_renderings(store, scope, collection.mode, stored_before).await?;
     if collection.mode == CollectMode::DryRun {
-        return Ok(survey.collected);
+        return Ok(Collected { renderings, rendering_bytes, ..survey.collected });
     }
     let mut removed = Removed::default();
     let total = survey.unreferenced.len();
@@ -133,7 +150,17 @@ pub async fn collect(
         left = referred_to;
     }
     let Removed { artifacts, bytes, stored_bytes } = removed;
-    Ok(Collected { artifacts, bytes, stored_bytes, kept: survey.collected.kept })
+    Ok(Collected { artifacts, bytes, stored_bytes, kept: survey.collected.kept, renderings, rendering_bytes })
+}
+
+/// Drops the translations that nobody has used since a moment, or counts them. Nothing is written when there are none.
+async fn drop_renderings(store: &Store, scope: &Scope, mode: CollectMode, since: i64) -> Result<DroppedRenderings> {
+    let counting = store.read(scope.clone(), since, |tx, since| rendering::unused_since(tx, *since).boxed());
+    let unused = counting.await?;
+    if mode == CollectMode::DryRun || unused.count == 0 {
+        return Ok(unused);
+    }
+    store.write(scope.clone(), since, |tx, since| rendering::drop_unused(tx, *since).boxed()).await
 }
 
 /// Returns the time before which what goes was stored, in microseconds.

@@ -8,7 +8,7 @@ use crate::{
     Error, Result,
     artifact::{ARTIFACTS, is_withheld, require},
     commit::LineSegment,
-    journal,
+    journal, rendering,
     space::stored,
     sql::{Param, Row, RowReader, Tx},
     table::{Column, RowOwner, Table, TableRow},
@@ -71,6 +71,7 @@ pub async fn add(tx: &mut Tx<'_>, id: &ArtifactId, findings: &[SecretFinding]) -
     if new > 0 {
         tx.post("UPDATE artifacts SET has_findings = 1 WHERE key = ?1", &[artifact.into()]).await?;
         journal::append(tx, Mutation::new(JournalKind::SecretsFound, id.to_string(), &findings)).await?;
+        rendering::forget_all(tx).await?;
     }
     Ok(new)
 }

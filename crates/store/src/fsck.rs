@@ -16,6 +16,7 @@ mod lines;
 mod passages;
 mod problem;
 mod record;
+mod renderings;
 mod requests;
 mod unreferenced;
 mod withheld;
@@ -36,6 +37,7 @@ pub use lines::LineFault;
 pub use passages::PassageFault;
 pub use problem::FsckProblem;
 pub use record::RecordFault;
+pub use renderings::RenderingFault;
 pub use requests::RequestFault;
 pub use unreferenced::Unreferenced;
 
@@ -67,6 +69,7 @@ pub async fn check(store: &Store, scope: &Scope, progress: &mut (dyn FnMut(Progr
     checker.run(channels::MessageScan::default()).await?;
     checker.index().await?;
     checker.run(passages::Scan::default()).await?;
+    checker.run(renderings::Scan::default()).await?;
     checker.unreferenced().await?;
     Ok(checker.into_report())
 }
@@ -126,6 +129,9 @@ pub struct CheckedCounts {
     pub journal_records: u64,
     /// Passages of the index that searches ask.
     pub passages: u64,
+    /// Translations that are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub renderings: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -182,6 +188,8 @@ pub enum Phase {
     Messages,
     /// Passages of the index that searches ask.
     Passages,
+    /// Translations that are kept.
+    Renderings,
     /// The search for artifacts that nothing refers to.
     Unreferenced,
 }
@@ -224,6 +232,7 @@ impl AddAssign for CheckedCounts {
         self.messages += more.messages;
         self.journal_records += more.journal_records;
         self.passages += more.passages;
+        self.renderings += more.renderings;
     }
 }
 
@@ -248,6 +257,7 @@ impl Phase {
             Self::Channels => "channels",
             Self::Messages => "messages",
             Self::Passages => "passages",
+            Self::Renderings => "renderings",
             Self::Unreferenced => "unreferenced artifacts",
         }
     }

@@ -31,6 +31,7 @@ pub mod inspect;
 pub mod journal;
 pub mod missing;
 pub mod private;
+pub mod rendering;
 pub mod request;
 pub mod search;
 pub mod secret_policy;

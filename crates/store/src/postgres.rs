@@ -55,7 +55,7 @@ SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT) FROM pg_c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ?1 AND c.relkind = 'r'";
 
 /// The tables that may hold what was removed.
-const ERASED: [&str; 9] = [
+const ERASED: [&str; 10] = [
     "artifacts",
     "findings",
     "sealed_originals",
@@ -65,6 +65,7 @@ const ERASED: [&str; 9] = [
     "events",
     "sources",
     "passages",
+    "renderings",
 ];
 
 /// A store in a schema of a database.

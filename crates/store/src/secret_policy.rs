@@ -5,6 +5,7 @@ use contexture_core::{JournalKind, Mutation};
 use crate::{
     JsonText, Result, journal,
     known::Noun,
+    rendering,
     space::stored,
     sql::{RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
@@ -72,6 +73,7 @@ pub async fn set(tx: &mut Tx<'_>, word: &str, document: &JsonText) -> Result<u64
                ON CONFLICT (space) DO UPDATE SET seq = excluded.seq, document = excluded.document";
     let space = tx.space;
     tx.post(sql, &[space.into(), seq.cast_signed().into(), document.as_str().into()]).await?;
+    rendering::forget_all(tx).await?;
     tx.known.learn::<Policies>((), Some(seq));
     Ok(seq)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Result,
     artifact::Encoding,
-    search,
+    rendering, search,
     space::{stored, time},
     sql::{Param, Row, Tx},
 };
@@ -41,6 +41,9 @@ pub struct Stats {
     pub sessions: Tally<RuntimeSessionId>,
     /// How they are written.
     pub formats: Tally<Format>,
+    /// Translations that are kept; absent when there are none.
+    #[serde(default, skip_serializing_if = "RenderingStats::is_empty")]
+    pub renderings: RenderingStats,
     /// The index that searches ask; absent before the first search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<search::Cursor>,
@@ -85,6 +88,24 @@ pub struct ArtifactStats {
     pub parts: u64,
     /// Rows that fill those places; fewer where large artifacts share content.
     pub distinct_parts: u64,
+}
+
+/// Measures of the translations that are kept to be given again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RenderingStats {
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of their content.
+    pub bytes: u64,
+    /// Bytes that they take once compressed.
+    pub stored_bytes: u64,
+}
+
+impl RenderingStats {
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How often each of some names occurs among the commits.
@@ -133,6 +154,7 @@ pub async fn collect(tx: &mut Tx<'_>) -> Result<Stats> {
         principals: tally(tx, "principal").await?,
         sessions: tally(tx, "session").await?,
         formats: tally(tx, "format").await?,
+        renderings: rendering::measure(tx).await?,
         index: search::cursor(tx).await?,
     })
 }
@@ -317,6 +339,7 @@ mod tests {
                 distinct: 2,
                 top: vec![tallied(Format::new("text").unwrap(), 3), tallied(Format::new("events-v1").unwrap(), 1)],
             },
+            renderings: RenderingStats::default(),
             index: None,
         };
         assert_eq!(stats, expected);

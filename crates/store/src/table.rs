@@ -5,7 +5,7 @@
 
 use crate::{
     Result, annotation, artifact, channel, commit, envelope, event, finding, head, injection, journal, missing,
-    request, search, secret_policy, source, space,
+    rendering, request, search, secret_policy, source, space,
     sql::{Row, RowReader},
     token_count,
 };
@@ -119,6 +119,7 @@ pub static TABLES: &[&Table] = &[
     &secret_policy::SECRET_SCANS,
     &search::SEARCH_CURSORS,
     &search::PASSAGES,
+    &rendering::RENDERINGS,
     &token_count::TOKEN_COUNTS,
 ];
 
@@ -309,6 +310,7 @@ mod tests {
             check::<secret_policy::SecretScan>(),
             check::<search::Cursor>(),
             check::<search::PassageRow>(),
+            check::<rendering::Rendering>(),
             check::<token_count::TokenCountRow>(),
         ];
         assert_eq!(read.to_vec(), TABLES.iter().map(|table| table.name).collect::<Vec<_>>());

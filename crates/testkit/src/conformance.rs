@@ -63,6 +63,8 @@ pub mod purging;
 #[doc(hidden)]
 pub mod references;
 #[doc(hidden)]
+pub mod renderings;
+#[doc(hidden)]
 pub mod resume;
 #[doc(hidden)]
 pub mod roles;
@@ -392,6 +394,11 @@ macro_rules! conformance {
                 concurrent_retries_of_one_request_make_one_commit,
                 a_refused_checkpoint_takes_nothing_of_its_neighbours_with_it,
                 everything_is_there_after_reopening;
+            renderings:
+                a_translation_is_made_once,
+                a_purge_takes_the_translations_with_it,
+                secrets_are_never_taken_from_what_was_kept,
+                translations_that_nobody_uses_go;
             translate:
                 a_chain_is_mapped_entry_by_entry,
                 our_own_format_holds_all_that_a_chain_says,

@@ -101,10 +101,15 @@ async fn measured(engine: &Contexture, collected: Collected, dry_run: bool) -> R
 }
 
 fn say(output: &mut Output, document: &CollectedArtifacts) {
-    let CollectedArtifacts { dry_run, collected: Collected { artifacts, bytes, stored_bytes, kept }, .. } = *document;
+    let CollectedArtifacts { dry_run, collected, .. } = *document;
+    let Collected { artifacts, bytes, stored_bytes, kept, renderings, rendering_bytes } = collected;
     let (verb, size, stored) =
         (if dry_run { "Would remove" } else { "Removed" }, output::size(bytes), output::size(stored_bytes));
     output.status(format_args!("{verb} {} ({size}, {stored} stored).", output::counted(artifacts, "artifact")));
+    if renderings > 0 {
+        let (count, size) = (output::counted(renderings, "translation"), output::size(rendering_bytes));
+        output.status(format_args!("{verb} {count} ({size}) that nobody has asked for since; they are made again."));
+    }
     let KeptUnreferenced { too_young, too_young_bytes, by_themselves, by_themselves_bytes } = kept;
     if too_young > 0 {
         let (artifacts, size) = (output::counted(too_young, "artifact"), output::size(too_young_bytes));

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use contexture::{
-    Materialized, Stretch, Tier, TranslationLoss, core::Format, formats::dialogue::LossKind, wire::Versioned,
+    Materialized, RawContent, Stretch, Tier, TranslationLoss, core::Format, formats::dialogue::LossKind,
+    wire::Versioned,
 };
 
 use crate::{
@@ -25,6 +26,8 @@ Examples:
       the same conversation for another runtime, and what it loses on the way
   ctx materialize main --stop ctx-8d3f
       only what came since that commit, that commit included
+  ctx materialize main --format opencode-v1 --keep -o session.json
+      the result is an artifact too: whoever has its id gets the same bytes
   ctx materialize none
       a fresh start: the conversation of no commit is empty";
 
@@ -51,6 +54,9 @@ pub(crate) struct Materialize {
     /// Shows secrets as they are instead of placeholders; the journal tells who did so
     #[arg(long)]
     reveal: bool,
+    /// Stores what comes out as an artifact too, which stays, and says which one
+    #[arg(long)]
+    keep: bool,
     /// Where to write what came out and what was lost, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -80,32 +86,48 @@ impl Materialize {
         let report = self.report.as_deref().map(DraftFile::start).transpose()?;
         let failed = |error| self.output.failed(error);
         let Destination::File(path) = &self.output else {
-            let counted = materialization.write_to(output.data()).await.map_err(failed)?;
+            let counted = if self.keep {
+                engine.keep_materialization(materialization, output.data()).await.map_err(failed)?
+            } else {
+                materialization.write_to(output.data()).await.map_err(failed)?
+            };
             output.flush()?;
             publish_report(report, &counted)?;
             note_withheld(&counted, output);
             for line in describe(&counted) {
                 output.remark(line);
             }
+            if let Some(line) = stored(&counted).filter(|_| self.keep) {
+                output.status(line);
+            }
             return Ok(());
         };
         let mut draft = DraftFile::start(path)?;
         let counted = {
             let mut sink = output.progress("Writing", None).track(draft.file());
-            materialization.write_to(&mut sink).await.map_err(failed)?
+            if self.keep {
+                engine.keep_materialization(materialization, &mut sink).await.map_err(failed)?
+            } else {
+                materialization.write_to(&mut sink).await.map_err(failed)?
+            }
         };
         draft.publish()?;
         publish_report(report, &counted)?;
         match output.shape() {
             Shape::Json => output.document(&counted)?,
             Shape::Text => {
-                for line in describe(&counted) {
+                for line in describe(&counted).into_iter().chain(stored(&counted).filter(|_| self.keep)) {
                     output.status(line);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Says what was stored.
+fn stored(counted: &Materialized) -> Option<String> {
+    Some(format!("Kept as {}", counted.artifact?))
 }
 
 /// Says what is missing, to whoever reads the log too: no report may be asked for.
@@ -142,7 +164,16 @@ pub(super) fn describe(counted: &Materialized) -> Vec<String> {
         lines.push(translated(counted));
     }
     lines.extend(lost(counted));
+    lines.extend(counted.raw.iter().map(raw));
     lines
+}
+
+/// Tells of what could not be read what it is and where one of it is.
+fn raw(content: &RawContent) -> String {
+    let RawContent { description, artifacts } = content;
+    let first = artifacts.first().map(|first| format!("; `ctx artifact get {}`", first.artifact)).unwrap_or_default();
+    let count = output::counted(artifacts.len() as u64, "artifact");
+    format!("Not read: {count} of {}, {}{first}.", description.format, description.what)
 }
 
 /// Tells what was left out or changed, if anything was.

@@ -76,6 +76,11 @@ fn fields(measured: &SpaceStats, now: Timestamp) -> Vec<(&'static str, String)> 
         fields.push(("envelopes", output::count(*envelopes)));
     }
     fields.push(("journal", output::counted(measured.space.journal_records, "record")));
+    let renderings = &measured.space.renderings;
+    if !renderings.is_empty() {
+        let (count, size) = (output::counted(renderings.count, "translation"), output::size(renderings.stored_bytes));
+        fields.push(("renderings", format!("{count} kept ({size})")));
+    }
     if let Some(index) = &measured.space.index {
         let (passages, size) = (output::counted(index.passages, "passage"), output::size(index.bytes));
         fields.push(("searchable", format!("{passages} ({size} of text)")));

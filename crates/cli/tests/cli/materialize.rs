@@ -173,7 +173,7 @@ fn a_conversation_is_translated_and_its_losses_are_shown() {
     Translated 1 commit of claude-code-v1 (mapped), 1 commit of openai-chat-v1 (mapped).
     Lost or changed: sealed thinking (1).
     ");
-    assert_snapshot!(user.read("report.json"), @r#"{"schema":"contexture/1","format":"openai-chat-v1","tier":"mapped","segments":[{"format":"claude-code-v1","commits":1,"tier":"mapped"},{"format":"openai-chat-v1","commits":1,"tier":"mapped"}],"losses":[{"kind":"sealed_thinking","count":1}],"commits":2,"messages":3,"bytes":110,"tokens":28,"token_counter":"chars4"}"#);
+    assert_snapshot!(user.read("report.json"), @r#"{"schema":"contexture/1","format":"openai-chat-v1","tier":"mapped","segments":[{"format":"claude-code-v1","commits":1,"tier":"mapped"},{"format":"openai-chat-v1","commits":1,"tier":"mapped"}],"losses":[{"kind":"sealed_thinking","count":1}],"commits":2,"messages":3,"bytes":110,"tokens":28,"token_counter":"chars4","artifact":"art-1db0e7097506cdeded4bd453e08fe60ac9ef05dbcb4d11714f495b7c4d670863"}"#);
     assert_eq!(user.read("report.json"), user.done(&[&chat[..], &["-o", "out.json", "--json"]].concat()) + "\n");
     assert_eq!(user.read("out.json"), user.done(&chat));
     assert_snapshot!(user.run(&["materialize", "main", "--format", "claude-code-v1"]), @r#"
@@ -192,7 +192,7 @@ fn a_conversation_is_translated_and_its_losses_are_shown() {
       Sure?
     ");
     assert_snapshot!(user.run(&[&chat[..], &["--tier", "rendered"]].concat()), @r#"[{"role":"user","content":"[an earlier conversation, told as text]\n\nUser:\n  Why?\n\nAssistant:\n  Because.\n\nUser:\n  Sure?\n"}]"#);
-    assert_snapshot!(user.run(&[&chat[..], &["--tier", "raw"]].concat()), @r#"[{"role":"user","content":[{"type":"text","text":"[317 bytes in the format claude-code-v1, checked in as ctx-6c7b386e25e82dc9782bab42abb3dc79; `ctx artifact get art-2146678edfddf74453d885ef7fb820222906ac788088dfd2fd6b2c1e7c307103` gives them]"},{"type":"text","text":"[35 bytes in the format openai-chat-v1, checked in as ctx-e84c5eef91474164178799dee88962e6; `ctx artifact get art-ad8f57416e9aa0b7b53643456e7e016725b311f789f2d434ccc5ccb610d120dd` gives them]"}]}]"#);
+    assert_snapshot!(user.run(&[&chat[..], &["--tier", "raw"]].concat()), @r#"[{"role":"user","content":[{"type":"text","text":"[317 bytes in the format claude-code-v1, checked in as ctx-6c7b386e25e82dc9782bab42abb3dc79; `ctx artifact get art-2146678edfddf74453d885ef7fb820222906ac788088dfd2fd6b2c1e7c307103` gives them]\n[what it is: Claude Code transcript (JSONL); its records: lines, each a JSON object; how to read it: each line has a `type`; those of `user` and `assistant` hold `message` with `role` and `content` (a text, or blocks `text`, `thinking`, `tool_use`, `tool_result`), `uuid` names a line and `parentUuid` the one before it]"},{"type":"text","text":"[35 bytes in the format openai-chat-v1, checked in as ctx-e84c5eef91474164178799dee88962e6; `ctx artifact get art-ad8f57416e9aa0b7b53643456e7e016725b311f789f2d434ccc5ccb610d120dd` gives them]\n[what it is: messages of OpenAI's Chat Completions, a JSON array; its records: the elements of a JSON array; how to read it: each element has `role` and `content`; `tool_calls` are answered by elements of the role `tool`]"}]}]"#);
 }
 
 #[test]
@@ -209,4 +209,28 @@ fn tokens_are_those_that_assembly_counts() {
     let assembled: serde_json::Value = serde_json::from_str(&assembled.stdout).unwrap();
     assert_eq!(report["tokens"], assembled["budget"]["finalTokens"]);
     assert_eq!(report["tokens"], text.encode_utf16().count().div_ceil(4));
+}
+
+#[test]
+fn what_comes_out_can_be_kept_and_what_is_not_read_is_described() {
+    let user = User::with_history();
+    user.file("core", "\u{7f}ELF\0");
+    user.done(&["checkpoint", "--parent", "review", "--format", "core-dump", "--head", "dump", "core"]);
+    let into = ["materialize", "dump", "--format", "openai-chat-v1", "--report", "report.json"];
+    assert_snapshot!(user.run(&[&into[..], &["-o", "out.json", "--keep"]].concat()), @"
+    [stderr]
+    Materialized 4 commits, 1 message, 379 bytes, about 95 tokens.
+    Translated 3 commits of claude-code-v1 (mapped), 1 commit of core-dump (raw).
+    Lost or changed: content as note (1).
+    Not read: 1 artifact of core-dump, a program or a core dump (ELF); `ctx artifact get art-1ed4c81629c780d33ab9265dcab79af5bad7c42876a3a017e4631ba0cac5c2a3`.
+    Kept as art-3a9dbb18d89b7cf4e1b96d7522de45251a506c20ccc29d2ef222506ad671695c
+    ");
+    let report: serde_json::Value = serde_json::from_str(&user.read("report.json")).unwrap();
+    assert_snapshot!(report["raw"].to_string(), @r#"[{"artifacts":[{"artifact":"art-1ed4c81629c780d33ab9265dcab79af5bad7c42876a3a017e4631ba0cac5c2a3","bytes":5,"commit":"ctx-c6262dba952825e247c28b379374ff8d"}],"format":"core-dump","framing":"none that is known: all of it is one thing","reading":"look at its parts (`readelf -a`, `strings`)","what":"a program or a core dump (ELF)"}]"#);
+    let artifact = report["artifact"].as_str().unwrap();
+    assert_eq!(user.done(&["artifact", "get", artifact]), user.read("out.json").trim_end());
+    // The stored bytes are joined without a copy, unless one is asked for.
+    user.done(&["materialize", "main", "-o", "main.jsonl", "--report", "report.json"]);
+    assert!(!user.read("report.json").contains("artifact"));
+    assert_snapshot!(user.run(&["materialize", "main", "-o", "main.jsonl", "--keep", "--json"]), @r#"{"schema":"contexture/1","format":"claude-code-v1","tier":"native","segments":[{"format":"claude-code-v1","commits":2,"tier":"native"}],"losses":[],"commits":2,"messages":2,"bytes":283,"tokens":71,"token_counter":"chars4","artifact":"art-fc954cc41d4dadfdf406efff0df7bd90fb1064e415204aa8d071fe0f9234ba91"}"#);
 }

@@ -30,7 +30,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let before = files(&user.path("store"));
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 7
+    store        1 space, schema version 8
     access       reading and writing
     files        …
     ");
@@ -38,7 +38,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let mut document: serde_json::Value = serde_json::from_str(&user.done(&["store", "check", "--json"])).unwrap();
     let sizes = ["database_bytes", "log_bytes"].map(|name| document["store"][name].take().as_u64().unwrap());
     assert_eq!(sizes, [before[0].1.len() as u64, before[1].1.len() as u64]);
-    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":6,"log_bytes":null,"spaces":1,"state":"present","version":6}}"#);
+    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":8,"log_bytes":null,"spaces":1,"state":"present","version":8}}"#);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_check_of_a_store_without_a_log_makes_none() {
     assert_eq!(names(), ["contexture.db"]);
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 7
+    store        1 space, schema version 8
     access       reading and writing
     files        …
     ");
@@ -100,7 +100,7 @@ fn a_check_refuses_what_no_command_could_use() {
     assert_snapshot!(user.run(&["store", "check"]), @"
     [exit 1]
     [stderr]
-    error: the store at store has schema version 99; this program knows versions up to 7
+    error: the store at store has schema version 99; this program knows versions up to 8
       hint: upgrade ctx
     ");
     assert_eq!(user.run(&["store", "check", "/proc/contexture"]).code, 1);

@@ -64,7 +64,7 @@ impl EntryDocument {
                 display_items(steps).into_iter().filter_map(entry).collect()
             }
             ContentMeaning::Text { text, left_out } => vec![EntryBody::Text { format, text, left_out }],
-            ContentMeaning::Opaque => vec![EntryBody::Opaque { format, artifact, size }],
+            ContentMeaning::Opaque { .. } => vec![EntryBody::Opaque { format, artifact, size }],
             ContentMeaning::Withheld => {
                 let body = |content: Arc<WithheldContent>| EntryBody::Withheld { withheld: (*content).clone() };
                 withheld.into_iter().map(body).collect()

@@ -13,7 +13,7 @@ use super::{ARTIFACTS, Encoding, LocatedArtifact, insert, replacements, require}
 use crate::{
     Result,
     commit::{Inserted, LineSegment},
-    journal,
+    journal, rendering,
     space::{stored, time},
     sql::{RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
@@ -174,6 +174,7 @@ async fn note(
 ) -> Result<()> {
     let substitute = key_of(tx, substitute).await?;
     let seq = journal::append(tx, mutation(id, cause, reason)).await?;
+    rendering::forget_all(tx).await?;
     let sql = "INSERT INTO withheld (artifact, seq, reason, actor, at, substitute) \
                VALUES (?1, ?2, ?3, ?4, ?5, CAST(?6 AS BIGINT)) \
                ON CONFLICT (artifact) DO UPDATE SET seq = excluded.seq, reason = excluded.reason, \

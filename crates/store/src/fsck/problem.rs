@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AnnotationFault, ArtifactFault, ChannelFault, CommitFault, EnvelopeFault, HeadFault, JournalFault, LineFault,
-    MessageFault, PassageFault, Phase, RecordFault, RequestFault,
+    MessageFault, PassageFault, Phase, RecordFault, RenderingFault, RequestFault,
 };
 use crate::Error;
 
@@ -123,6 +123,15 @@ pub enum FsckProblem {
         seq: u64,
         /// Where the journal ends.
         tip: u64,
+    },
+    /// A translation that is kept is wrong.
+    #[error("rendering {rendering} {fault}")]
+    Rendering {
+        /// Its key, in hex.
+        rendering: String,
+        /// What is wrong.
+        #[serde(flatten)]
+        fault: RenderingFault,
     },
     /// What is remembered of a request is wrong.
     #[error("idempotency key {key} {fault}")]

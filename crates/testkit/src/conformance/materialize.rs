@@ -36,6 +36,8 @@ pub async fn nothing_materializes_to_an_empty_conversation<B: Backend>() {
                 bytes: size,
                 tokens: size.div_ceil(4),
                 token_counter: "chars4".to_owned(),
+                raw: vec![],
+                artifact: None,
             }
         );
     }
@@ -64,6 +66,8 @@ pub async fn counts_are_measured_and_not_what_commits_claim<B: Backend>() {
             bytes: expected.len() as u64,
             tokens: chars.div_ceil(4),
             token_counter: "chars4".to_owned(),
+            raw: vec![],
+            artifact: None,
         }
     );
 }

@@ -1,14 +1,14 @@
 //! Translate: a chain in another format, as faithfully as each stretch allows.
 
 use contexture::{
-    ContentMeaning, Contexture, Error, Materialized, Stop, Stretch, Tier, TranslationLoss,
+    ContentMeaning, Contexture, Error, Materialized, RawArtifact, RawContent, Stop, Stretch, Tier, TranslationLoss,
     formats::{
         Dialogue, Replay, Target, codec,
         dialogue::{LossKind, text_of},
         encoder, read, summary_entry,
     },
 };
-use contexture_core::{CommitId, CommitKind, Entry, EntryPart, Format, Role, ToolInput};
+use contexture_core::{ArtifactId, CommitId, CommitKind, Entry, EntryPart, Format, Role, ToolInput};
 use serde_json::{Value, json};
 
 use crate::{Backend, Harness, materialized, noise, write};
@@ -83,6 +83,8 @@ pub async fn a_chain_is_mapped_entry_by_entry<B: Backend>() {
             bytes: text.len() as u64,
             tokens: (text.encode_utf16().count() as u64).div_ceil(4),
             token_counter: "chars4".to_owned(),
+            raw: vec![],
+            artifact: Some(ArtifactId::of(text.as_bytes())),
         }
     );
     let (messages, _) = as_chat(&store, answer, Stop::At(answer)).await;
@@ -429,7 +431,15 @@ pub async fn what_is_no_text_is_named_with_the_way_to_it<B: Backend>() {
     let note = format!(
         "user: [6 bytes in the format core-dump, checked in as {binary}; `ctx artifact get {artifact}` gives them]"
     );
-    assert_eq!(messages[2], note);
+    let [place, what] = messages[2].split('\n').collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(place, note);
+    assert!(what.starts_with("[what it is: a program or a core dump (ELF); its records: none"), "{what}");
+    let [raw] = <[RawContent; 1]>::try_from(report.raw).unwrap();
+    assert_eq!(
+        (raw.description.format.as_str(), raw.description.what.as_str()),
+        ("core-dump", "a program or a core dump (ELF)")
+    );
+    assert_eq!(raw.artifacts, [RawArtifact { commit: binary, artifact, bytes: 6 }]);
     assert_eq!((report.tier, report.segments.last()), (Tier::Raw, Some(&stretch("core-dump", 1, Tier::Raw))));
     assert_eq!(report.losses, [TranslationLoss { kind: LossKind::ContentAsNote, count: 1, commit: Some(binary) }]);
 }
@@ -478,6 +488,10 @@ pub async fn a_tier_may_be_forced<B: Backend>() {
     let (raw, report) = as_tier(chat, Tier::Raw).await.unwrap();
     assert!(raw.contains(&question.to_string()) && raw.contains(&answer.to_string()) && !raw.contains("why"), "{raw}");
     assert_eq!((report.tier, report.losses.len()), (Tier::Raw, 2));
+    // What both are is told once.
+    assert_eq!(raw.matches("how to read it").count(), 1);
+    let [described] = <[RawContent; 1]>::try_from(report.raw).unwrap();
+    assert_eq!((described.artifacts.len(), described.description.what.as_str()), (2, "Claude Code transcript (JSONL)"));
 }
 
 pub async fn a_format_that_nothing_writes_is_refused_with_those_that_can_be<B: Backend>() {
