@@ -218,6 +218,8 @@ fn help_is_a_short_manual() {
       CTX_TEMPLATE   the role that the agent has, such as `reviewer`
       CTX_EVERY      how often sessions are captured, such as `turn`; `ctx hook --help` says more
       CTX_ACTOR      who asks for changes, as the journal records it (default: the principal)
+      CTX_CONTEXT_METRICS
+                     with `1`, shows the figures of each assembly on standard error; docs/assembly.md
       CTX_LOG        shows operations on standard error as they end, such as `debug`; docs/tracing.md
       PGPASSWORD     lets the user in at a PostgreSQL server when the URL holds no password;
                      PGPASSFILE, PGSERVICE, PGSERVICEFILE, PGSSLMODE and PGSSLROOTCERT are read too
