@@ -3,7 +3,7 @@
 use std::{env, ffi::OsStr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use contexture::{
-    Contexture, Location, Options, PostgresUrl, ProjectDirectory,
+    Contexture, Location, Options, PostgresUrl, ProjectDirectory, ProjectScope,
     core::{GivenSessionId, Principal, SpaceName, Timestamp},
 };
 use contexture_capture::{CaptureConfig, CheckpointInterval, Git, PostgresLogin, Recorder, SessionOwner};
@@ -140,7 +140,7 @@ impl Invocation {
 
     /// Opens the store for one caller who does one thing.
     pub(crate) async fn open_alone(&self) -> Result<Contexture> {
-        Ok(Contexture::open_alone(self.options(None)?).await?)
+        Ok(Contexture::open_alone(self.options(None)?).await?.standing_in(project()))
     }
 
     /// Opens the store to show secrets as they are, or masked.
@@ -209,7 +209,7 @@ impl Invocation {
     pub(crate) async fn open_here(&self) -> Result<Contexture> {
         let engine = self.open().await?;
         let here = || env::current_dir().and_then(|here| here.canonicalize()).ok();
-        Ok(if engine.project().is_some() { engine } else { engine.standing_in(here()) })
+        Ok(if engine.project().is_some() { engine } else { engine.standing_in(here().map(ProjectScope::from)) })
     }
 
     /// Returns the time.
@@ -219,8 +219,8 @@ impl Invocation {
 }
 
 /// Returns the repository that the program was started in.
-fn project() -> Option<PathBuf> {
+fn project() -> Option<ProjectScope> {
     let here = env::current_dir().ok()?;
     let project = ProjectDirectory::around(&here).ok().filter(ProjectDirectory::is_repository)?;
-    Some(project.top().path().to_owned())
+    Some(ProjectScope::from(&project))
 }

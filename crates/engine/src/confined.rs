@@ -9,6 +9,7 @@ mod person;
 mod project;
 mod refusal;
 mod walk;
+mod worktrees;
 
 use std::{
     ffi::OsString,

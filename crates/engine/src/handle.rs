@@ -1,7 +1,7 @@
 //! The handle through which everything is done.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use tracing::{Instrument as _, debug_span};
 
 use crate::{
-    Result,
+    ProjectScope, Result,
     assemble::{RememberedAssemblies, RememberedTurns},
     channel::ChannelNews,
     secrets::{self, SecretGuard, SecretMeans},
@@ -48,7 +48,7 @@ pub struct Contexture {
     guard: Arc<RwLock<Option<Arc<SecretGuard>>>>,
     remembered_assemblies: Arc<RememberedAssemblies>,
     remembered_turns: Arc<RememberedTurns>,
-    project: Option<Arc<PathBuf>>,
+    project: Option<Arc<ProjectScope>>,
     channel_news: ChannelNews,
 }
 
@@ -84,15 +84,20 @@ impl Contexture {
 
     /// Returns a handle for somebody who stands in a project: `last` and the numbers of sessions count its sessions only.
     ///
-    /// A session is of the project when it was begun in that directory or below it. Without a project, all are.
+    /// A session is of the project when it was begun in one of its directories or below it. Without a project, all are.
     #[must_use]
-    pub fn standing_in(&self, project: Option<PathBuf>) -> Self {
+    pub fn standing_in(&self, project: Option<ProjectScope>) -> Self {
         Self { project: project.map(Arc::new), ..self.clone() }
     }
 
-    /// Returns the project that the handle stands in.
+    /// Returns the directory of the project that the handle stands in.
     pub fn project(&self) -> Option<&Path> {
-        self.project.as_ref().map(|project| project.as_path())
+        self.project.as_ref().map(|project| project.top())
+    }
+
+    /// Returns the project that the handle stands in.
+    pub(crate) fn project_scope(&self) -> Option<Arc<ProjectScope>> {
+        self.project.clone()
     }
 
     /// Returns a handle on another space of the same store.

@@ -6,17 +6,13 @@
 //!
 //! A text that several of them fit is refused, and the answer says which.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{fmt, str::FromStr};
 
 use contexture_core::{ArtifactId, ArtifactPrefix, CommitId, CommitPrefix, HeadName, RuntimeSessionId};
 use contexture_store::{Error as StoreError, Tx, artifact, commit, head, session};
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, Error, Result, sessions};
+use crate::{Contexture, Error, ProjectScope, Result, sessions};
 
 /// Ids that an ambiguous abbreviation is answered with.
 pub(crate) const MAX_CANDIDATES: u32 = 8;
@@ -120,7 +116,7 @@ impl Contexture {
     }
 
     async fn locate(&self, reference: &Reference) -> Result<(CommitId, Option<HeadName>)> {
-        let asked = (reference.clone(), self.project().map(PathBuf::from));
+        let asked = (reference.clone(), self.project_scope());
         self.store
             .glance(self.scope(), asked, |tx, (reference, project)| find(tx, reference, project.as_deref()).boxed())
             .await
@@ -136,7 +132,11 @@ impl Contexture {
 }
 
 /// Returns the commit that is named, and the head that it was named by.
-async fn find(tx: &mut Tx<'_>, reference: &Reference, project: Option<&Path>) -> Result<(CommitId, Option<HeadName>)> {
+async fn find(
+    tx: &mut Tx<'_>,
+    reference: &Reference,
+    project: Option<&ProjectScope>,
+) -> Result<(CommitId, Option<HeadName>)> {
     let named = match &reference.head {
         Some(name) => head::find(tx, name).await?.map(|commit| (commit, Some(name.clone()))),
         None => None,

@@ -12,10 +12,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
-use crate::{Contexture, Error, Result};
-
-/// The newest sessions that are looked at. Older ones are known by their ids.
-const MAX_SESSIONS: u32 = 10_000;
+use crate::{Contexture, Error, ProjectScope, Result};
 
 /// Heads that are read at once.
 const HEADS_PER_PAGE: u32 = 1000;
@@ -36,13 +33,18 @@ pub struct ListedSession {
     pub short_id: String,
 }
 
+impl ListedSession {
+    /// The most sessions that are listed. Older ones are known by their ids.
+    pub const MAX: u32 = 10_000;
+}
+
 impl Contexture {
     /// Returns the newest 10,000 sessions of the space, the one with the newest commit first.
     ///
     /// Of each, only its first and its newest commit are read.
     pub async fn sessions(&self) -> Result<Vec<ListedSession>> {
-        let reading = self.store.read(self.scope(), (), |tx, ()| session::list(tx, MAX_SESSIONS).boxed());
-        Ok(listed(reading.await?, self.project()))
+        let reading = self.store.read(self.scope(), (), |tx, ()| session::list(tx, ListedSession::MAX).boxed());
+        Ok(listed(reading.await?, self.project_scope().as_deref()))
     }
 
     /// Returns what a session came to. At most 10,000 of its commits are counted, and no content is read.
@@ -84,9 +86,9 @@ impl Contexture {
 
     /// Tells whether a commit was made in the project that the handle stands in. One that names no directory is everywhere.
     pub async fn is_of_project(&self, commit: CommitId) -> Result<bool> {
-        let Some(project) = self.project() else { return Ok(true) };
+        let Some(project) = self.project_scope() else { return Ok(true) };
         let reading = self.store.glance(self.scope(), commit, |tx, id| session::directory_at(tx, id).boxed());
-        Ok(reading.await?.is_none_or(|directory| Path::new(&directory).starts_with(project)))
+        Ok(reading.await?.is_none_or(|directory| project.has(Path::new(&directory))))
     }
 
     /// Returns what a commit, or the nearest one before it, is labelled with under a key.
@@ -105,23 +107,23 @@ impl Contexture {
 }
 
 /// Returns the session that has a number in a project.
-pub(crate) async fn numbered(tx: &mut Tx<'_>, project: Option<&Path>, number: u32) -> Result<RuntimeSessionId> {
-    let sessions = listed(session::list(tx, MAX_SESSIONS).await?, project);
+pub(crate) async fn numbered(tx: &mut Tx<'_>, project: Option<&ProjectScope>, number: u32) -> Result<RuntimeSessionId> {
+    let sessions = listed(session::list(tx, ListedSession::MAX).await?, project);
     let here = sessions.iter().filter_map(|listed| listed.number).count() as u64;
     let found = sessions.into_iter().find(|listed| listed.number == Some(number));
     found.map(|listed| listed.session.id).ok_or_else(|| match here {
-        0 => none_here(project),
+        0 => none_here(project.map(ProjectScope::top)),
         sessions => Error::NoSessionNumber { number, sessions },
     })
 }
 
-fn listed(sessions: Vec<StoredSession>, project: Option<&Path>) -> Vec<ListedSession> {
+fn listed(sessions: Vec<StoredSession>, project: Option<&ProjectScope>) -> Vec<ListedSession> {
     let mut ids: Vec<String> = sessions.iter().map(|session| session.id.as_str().to_owned()).collect();
     ids.sort_unstable();
     let mut last = 0;
     let number = |session: StoredSession| {
         let directory = session.directory.as_deref().map(Path::new);
-        let is_here = project.is_none_or(|project| directory.is_some_and(|directory| directory.starts_with(project)));
+        let is_here = project.is_none_or(|project| directory.is_some_and(|directory| project.has(directory)));
         let number = (is_here && session.parent.is_none()).then(|| {
             last += 1;
             last

@@ -61,7 +61,7 @@ pub use registry::{DocumentKind, ListedDocument};
 pub use resume::ResumableSession;
 pub use search::{SearchHit, SearchIndex};
 pub use secrets::{ListedSecret, LocatedSecret, SecretPolicyState};
-pub use session::{SessionActivity, SessionBase, SessionDocument};
+pub use session::{SessionActivity, SessionBase, SessionCursor, SessionCursorError, SessionDocument};
 pub use setup::{SetUpPlace, SetupEffect};
 pub use store::{CollectedArtifacts, InspectedStore, SpaceStats, StorePath};
 pub use turn::TurnDocument;

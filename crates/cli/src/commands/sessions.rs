@@ -4,7 +4,7 @@ use clap::Args;
 use contexture::{
     Contexture, ListedSession, SessionMeasures,
     core::{SummaryText, Template, Timestamp},
-    wire::SessionDocument,
+    wire::{SessionCursor, SessionDocument},
 };
 use contexture_capture::{Runtime, SessionActivities};
 
@@ -25,6 +25,8 @@ Examples:
   ctx sessions --all --agent codex --since '2 days ago'
   ctx sessions 'flaky test'
       those whose first request, directory, branch or id has these words
+  ctx sessions -n 5
+      the last five; what is printed below them goes on behind them
   ctx cat 2
       what was said in the second of the list; `ctx cat last` and `ctx cat 0c3f` name one too
 
@@ -61,6 +63,9 @@ pub(crate) struct Sessions {
     /// Lists so many at most
     #[arg(short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
+    /// Goes on where an earlier list ended
+    #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
+    after: Option<SessionCursor>,
 }
 
 /// Which sessions are listed.
@@ -86,6 +91,7 @@ impl Sessions {
         let sessions = engine.sessions().await?;
         let (total, is_all) = (sessions.len(), self.all || engine.project().is_none());
         let limit = self.limit;
+        let first = self.after.as_ref().map_or(0, |cursor| cursor.place_in(&sessions));
         let wanted = self.wanted(invocation, is_all)?;
         output.page(invocation.environment.pager().as_ref());
         let (palette, columns) = (output.palette, output.table_columns());
@@ -96,8 +102,8 @@ impl Sessions {
             project: engine.project().filter(|_| !is_all),
             home: invocation.environment.home.as_deref(),
         };
-        let (mut shown, mut left_out) = (0, 0);
-        for listed in sessions {
+        let (mut shown, mut left_out, mut last) = (0, 0, None);
+        for listed in sessions.into_iter().skip(first) {
             if !wanted.may_have(&listed) {
                 continue;
             }
@@ -110,11 +116,13 @@ impl Sessions {
                 continue;
             }
             if shown == limit {
+                // To count all that have the words would mean to look into all.
                 left_out += 1;
                 break;
             }
             shown += 1;
             let document = catalog.document(listed, measures);
+            last = Some(document.cursor.clone());
             if output.shape() == Shape::Json {
                 output.document(document)?;
                 continue;
@@ -126,6 +134,7 @@ impl Sessions {
         let of_all = if wanted.is_narrow() { " that match" } else { "" };
         match (shown, scope) {
             (0, _) if total == 0 => output.status(invocation.emptiness()?),
+            (0, _) if self.after.is_some() => output.status("There are no more."),
             (0, Some(project)) => output.status(format_args!(
                 "No sessions{of_all} in {}; `ctx sessions --all` looks at those of every project, which are {}.",
                 project.display(),
@@ -136,21 +145,32 @@ impl Sessions {
                 .remark(format_args!("Those of {}; `--all` shows the sessions of every project.", project.display())),
             (_, None) => {}
         }
-        if left_out > 0 {
-            let number = if wanted.text.is_some() { "more".to_owned() } else { format!("{left_out} more") };
-            output.status(format_args!("There are {number}: `-n {}` shows them too.", limit.saturating_mul(5)));
+        if total as u64 >= u64::from(ListedSession::MAX) {
+            let most = output::count(u64::from(ListedSession::MAX));
+            output.status(format_args!("Only the newest {most} are listed; older ones are known by their ids."));
+        }
+        match (left_out, last) {
+            (0, _) | (_, None) => {}
+            (1, Some(last)) if wanted.text.is_none() => {
+                output.status(format_args!("There is 1 more: go on with --after {last}"));
+            }
+            (_, Some(last)) => {
+                let number = wanted.text.is_none().then(|| format!(" {}", output::count(left_out)));
+                let number = number.unwrap_or_default();
+                output.status(format_args!("There are{number} more: go on with --after {last}"));
+            }
         }
         Ok(())
     }
 
-    fn wanted(self, invocation: &Invocation, is_all: bool) -> Result<Wanted> {
+    fn wanted(&self, invocation: &Invocation, is_all: bool) -> Result<Wanted> {
         let now = invocation.now()?;
         Ok(Wanted {
             is_all,
-            text: self.text.map(|text| text.to_lowercase()),
+            text: self.text.as_ref().map(|text| text.to_lowercase()),
             agent: self.agent,
-            template: self.template,
-            since: self.since.map(|since| since.resolve(now)).transpose()?,
+            template: self.template.clone(),
+            since: self.since.as_ref().map(|since| since.resolve(now)).transpose()?,
             sub_agents: self.sub_agents,
         })
     }

@@ -105,10 +105,81 @@ fn the_newest_comes_first_and_a_repository_shows_its_own() {
       1  Read �[31mthe� log
          aaaa0003 · 40 minutes ago · claude-code · ended · ~/project/docs · on main · 1 turn
     [stderr]
-    There are 2 more: `-n 5` shows them too.
+    There are 2 more: go on with --after 1794771000000000.aaaa0003-0000-4000-8000-000000000000
     ");
     fs::create_dir_all(user.path("empty/.git")).unwrap();
     assert_snapshot!(user.run_in("empty", &["sessions"]).stderr.replace(user.path("").canonicalize().unwrap().to_str().unwrap(), "HOME"), @"No sessions in HOME/empty; `ctx sessions --all` looks at those of every project, which are 3.");
+}
+
+#[test]
+fn a_list_goes_on_where_it_ended_whatever_has_come_since() {
+    let (user, here) = two_projects();
+    let listed = |arguments: &[&str]| {
+        let ran = user.run(&[&["sessions", "-n", "1"], arguments].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}\n{ran}");
+        let cursor = ran.stderr.trim().split_once("--after ").map(|(_, cursor)| cursor.to_owned());
+        (ran.stdout.lines().nth(1).unwrap_or_default().trim()[..8].to_owned(), cursor, ran.stderr)
+    };
+    let (first, cursor, _) = listed(&[]);
+    let (second, further, said) = listed(&["--after", cursor.as_deref().unwrap()]);
+    assert_eq!((&*first, &*second), ("aaaa0003", "bbbb0002"));
+    assert!(said.starts_with("There is 1 more: go on with --after "), "{said}");
+    // The first goes on, another one begins, and the list goes on where it was.
+    let again = ["Read \u{1b}[31mthe\u{7} log", "And the rest of it"];
+    user.session_file("aaaa0003-0000-4000-8000-000000000000", &format!("{here}/docs"), 30, &again);
+    user.session_file("cccc0004-0000-4000-8000-000000000000", &here, 45, &["Begin anew"]);
+    user.done(&["import"]);
+    assert_eq!(listed(&["--after", cursor.as_deref().unwrap()]).0, "bbbb0002");
+    let (third, end, _) = listed(&["--after", further.as_deref().unwrap()]);
+    assert_eq!((&*third, end), ("aaaa0001", None));
+    // Words are looked for as far as they are asked for.
+    let ran = user.run(&["sessions", "-n", "1", "e"]);
+    assert!(ran.stderr.starts_with("There are more: go on with --after "), "{ran}");
+    let document: Value = serde_json::from_str(user.done(&["sessions", "--json"]).lines().last().unwrap()).unwrap();
+    let ran = user.run(&["sessions", "--after", document["cursor"].as_str().unwrap()]);
+    assert_eq!((&*ran.stdout, &*ran.stderr), ("", "There are no more.\n"));
+    assert_eq!(user.run(&["sessions", "--after", "7"]).code, 2);
+}
+
+#[test]
+fn the_working_trees_of_a_repository_are_one_project() {
+    let user = User::new();
+    let here = user.repository("project");
+    let write = |name: &str, text: String| {
+        fs::create_dir_all(user.path(name).parent().unwrap()).unwrap();
+        user.file(name, text);
+    };
+    let home = user.path("").canonicalize().unwrap().display().to_string();
+    let home = home.trim_end_matches('/');
+    // As `git worktree add ../feature` leaves them, and a stranger's directory that says the same of itself.
+    write("project/.git/worktrees/feature/gitdir", format!("{home}/feature/.git\n"));
+    write("feature/.git", format!("gitdir: {here}/.git/worktrees/feature\n"));
+    write("stranger/.git", format!("gitdir: {here}/.git/worktrees/feature\n"));
+    user.session_file("aaaa0001-0000-4000-8000-000000000000", &here, 10, &["Find the flaky test"]);
+    user.session_file("bbbb0002-0000-4000-8000-000000000000", &format!("{home}/feature/src"), 20, &["Mend it"]);
+    user.session_file("cccc0003-0000-4000-8000-000000000000", &format!("{home}/stranger"), 30, &["Steal it"]);
+    user.done(&["import"]);
+    let ids = |directory: &str, arguments: &[&str]| {
+        let listed = user.run_in(directory, &[arguments, &["--json"]].concat()).stdout;
+        let id = |line: &str| {
+            let document: Value = serde_json::from_str(line).unwrap();
+            document["session"].as_str().unwrap()[..8].to_owned()
+        };
+        listed.lines().map(id).collect::<Vec<_>>()
+    };
+    for directory in ["project", "feature"] {
+        assert_eq!(ids(directory, &["sessions"]), ["bbbb0002", "aaaa0001"], "{directory}");
+        assert_eq!(ids(directory, &["list"]), ["bbbb0002", "aaaa0001"], "{directory}");
+        assert_eq!(ids(directory, &["log"]), ["bbbb0002", "aaaa0001"], "{directory}");
+        assert_eq!(ids(directory, &["show", "last"]), ["bbbb0002"], "{directory}");
+    }
+    assert_eq!(ids("stranger", &["sessions"]), ["cccc0003"]);
+    assert_snapshot!(shown(&user.run_in("project", &["sessions"]), &here), @"
+    1  Mend it
+       bbbb0002 · 50 minutes ago · claude-code · ended · ~/feature/src · on main · 1 turn
+    2  Find the flaky test
+       aaaa0001 · 1 hour ago · claude-code · ended · on main · 1 turn
+    ");
 }
 
 #[test]

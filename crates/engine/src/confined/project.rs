@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{ConfinedDirectory, FileRefusal};
+use super::{ConfinedDirectory, FileRefusal, worktrees};
 
 /// A project, and a directory in it where names begin.
 ///
@@ -38,6 +38,11 @@ impl ProjectDirectory {
     /// Returns the top of the project.
     pub fn top(&self) -> &ConfinedDirectory {
         &self.top
+    }
+
+    /// Returns the tops of the other working trees of the repository, if there are no more than 256.
+    pub fn worktrees(&self) -> Vec<PathBuf> {
+        if self.is_repository { worktrees::beside(self.top.path()) } else { Vec::new() }
     }
 
     /// Returns the way from the top to the directory.

@@ -1,10 +1,12 @@
 //! Sessions as programs read them.
 
+use std::{fmt, str::FromStr};
+
 use contexture_core::{
     CommitId, Format, GivenSessionId, HeadName, Machine, Principal, RuntimeSessionId, SummaryText, Template, Timestamp,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{ListedSession, SessionMeasures};
 
@@ -76,7 +78,22 @@ pub struct SessionDocument {
     /// The session that started it, when it is that of a sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<GivenSessionId>,
+    /// Where the list goes on after it.
+    pub cursor: SessionCursor,
 }
+
+/// Where a list of sessions goes on, as a text that programs hand back.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String", extend("pattern" = r"^-?[0-9]+\..+$"))]
+pub struct SessionCursor {
+    moved_at: Timestamp,
+    session: RuntimeSessionId,
+}
+
+/// Says that a text is no cursor of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a cursor is what an earlier list of sessions ended with")]
+pub struct SessionCursorError;
 
 /// What a session went on from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,9 +129,56 @@ impl SessionActivity {
     }
 }
 
+impl SessionCursor {
+    /// Returns how many sessions of a list, the newest of which is first, come before those that go on behind this one.
+    ///
+    /// Where the session has gone on since and is another place now, none is left out that was not listed before.
+    pub fn place_in(&self, sessions: &[ListedSession]) -> usize {
+        let is_it =
+            |listed: &ListedSession| listed.session.tip.at == self.moved_at && listed.session.id == self.session;
+        let behind = sessions.iter().position(is_it).map(|place| place + 1);
+        behind.unwrap_or_else(|| sessions.partition_point(|listed| listed.session.tip.at > self.moved_at))
+    }
+}
+
+impl From<&ListedSession> for SessionCursor {
+    fn from(listed: &ListedSession) -> Self {
+        Self { moved_at: listed.session.tip.at, session: listed.session.id.clone() }
+    }
+}
+
+impl fmt::Display for SessionCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.moved_at.as_micros(), self.session)
+    }
+}
+
+impl FromStr for SessionCursor {
+    type Err = SessionCursorError;
+
+    fn from_str(text: &str) -> Result<Self, SessionCursorError> {
+        let (micros, session) = text.split_once('.').ok_or(SessionCursorError)?;
+        let moved_at = micros.parse().ok().and_then(Timestamp::from_micros).ok_or(SessionCursorError)?;
+        Ok(Self { moved_at, session: session.parse().map_err(|_| SessionCursorError)? })
+    }
+}
+
+impl Serialize for SessionCursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionCursor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
 impl SessionDocument {
     /// Puts together what is known of a session.
     pub fn new(listed: ListedSession, measures: SessionMeasures, agent: String, state: SessionActivity) -> Self {
+        let cursor = SessionCursor::from(&listed);
         let ListedSession { session, is_here: _, number, short_id } = listed;
         let origin = measures
             .origin
@@ -148,6 +212,7 @@ impl SessionDocument {
             state,
             origin,
             parent: session.parent,
+            cursor,
         }
     }
 }

@@ -44,10 +44,10 @@ pub async fn sessions_come_newest_first_and_those_of_a_project_are_numbered<B: B
         ["new", "within", "old", "like"].map(str::to_owned).into_iter().zip(numbers).collect::<Vec<_>>()
     };
     assert_eq!(listed(store.sessions().await.unwrap()), expected([Some(1), Some(2), Some(3), Some(4)]));
-    let here = store.standing_in(Some(PathBuf::from("/p")));
+    let here = store.standing_in(Some(PathBuf::from("/p").into()));
     assert_eq!(listed(here.sessions().await.unwrap()), expected([None, Some(1), Some(2), None]));
     assert_eq!(here.last_session().await.unwrap().tip.id, tips[2]);
-    let elsewhere = store.standing_in(Some(PathBuf::from("/z")));
+    let elsewhere = store.standing_in(Some(PathBuf::from("/z").into()));
     assert!(matches!(find(&elsewhere, "last").await, Err(Error::NoSessions { project: Some(_) })));
     assert!(matches!(find(&here, "3").await, Err(Error::NoSessionNumber { number: 3, sessions: 2 })));
 }
