@@ -50,7 +50,7 @@ fn in_bash(user: &User, words: &str) -> String {
 fn bash_completes_commands_heads_and_ids() {
     let user = User::with_history();
     assert_eq!(in_bash(&user, "ctx ma"), "materialize\nman\n");
-    assert_eq!(in_bash(&user, "ctx log ''"), "main\nreview\n");
+    assert_eq!(in_bash(&user, "ctx log ''"), "last\nmain\nreview\n");
     assert_eq!(in_bash(&user, "ctx log re"), "review\n");
     assert_eq!(in_bash(&user, "ctx log --gr"), "--graph\n");
     assert_eq!(in_bash(&user, "ctx checkpoint --head = ma"), "main\n");
@@ -86,6 +86,7 @@ fn fish_completes_them_too() {
 fn values_come_with_what_they_are() {
     let user = User::with_history();
     assert_snapshot!(offered(&user, &["log", ""]), @"
+    last	the last session here, 40 minutes ago: Found the race
     main	ctx-beead0152a, 5 minutes ago
     review	ctx-bacf8294d2, 20 minutes ago
     ");
@@ -101,6 +102,27 @@ fn values_come_with_what_they_are() {
 }
 
 #[test]
+fn the_last_session_is_offered_where_there_is_one() {
+    let user = User::with_sessions(&[("aaaa0001", "/srv/p", 10, &["Find the flaky test"])]);
+    let last = "last\tthe last session here, 1 hour ago: Find the flaky test";
+    for typed in ["", "la", "last"] {
+        let offered = offered(&user, &["resume", typed]);
+        assert_eq!(offered.lines().next(), Some(last), "{typed:?}");
+    }
+    assert_eq!(offered(&user, &["resume", "lax"]), "");
+    assert_eq!(in_bash(&user, "ctx cat la"), "last\n");
+    // In a repository it is the last one there, and a head of that name goes first.
+    fs::create_dir_all(user.path("empty/.git")).unwrap();
+    assert_eq!(user.run_in("empty", &["complete", "--", "resume", "la"]).stdout, "");
+    user.done(&["head", "set", "last", "aaaa0001"]);
+    assert!(offered(&user, &["resume", "la"]).starts_with("last\tctx-"));
+    let user = User::new();
+    user.file("turn.jsonl", "{}\n");
+    user.done(&["checkpoint", "--head", "main", "turn.jsonl"]);
+    assert_eq!(offered(&user, &["resume", "la"]), "", "there is no session");
+}
+
+#[test]
 fn nothing_of_what_others_wrote_reaches_a_shell_or_a_terminal() {
     let user = User::with_history();
     user.done(&["annotate", "main", "--summary", "\u{1b}]0;x\u{7}\tred\u{202e}\nsecond", "--tag", "t"]);
@@ -110,7 +132,10 @@ fn nothing_of_what_others_wrote_reaches_a_shell_or_a_terminal() {
         user.run(&["fork", "main", "--head", name]);
     }
     let heads = offered(&user, &["log", ""]);
-    assert_eq!(heads.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>(), ["main", "review"]);
+    assert_eq!(
+        heads.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>(),
+        ["last", "main", "review"]
+    );
     let commits = offered(&user, &["show", "ctx-"]);
     assert!(commits.lines().all(|line| line.matches('\t').count() == 1), "{commits}");
     assert!(!commits.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{commits:?}");

@@ -41,12 +41,23 @@ pub(super) async fn find(invocation: &Invocation, kind: NameKind, start: &str) -
                 // The beginning of a session's id, or the digits of a commit's, without what goes before them.
                 found = heads(&engine, &format!("{SESSION}{start}"), SESSION, now).await?;
                 found.extend(commits(&engine, start, now).await?);
-            } else if found.iter().any(|head| head.value.starts_with(SESSION)) {
-                found.insert(0, Candidate { value: LAST.to_owned(), about: "the last session here".to_owned() });
+            }
+            // A head of this name is offered as a head.
+            if LAST.starts_with(start) && found.iter().all(|head| head.value != LAST) {
+                found.splice(0..0, last(&engine, now).await);
             }
             Ok(found)
         }
     }
+}
+
+/// Returns the name of the last session of the project; nothing where there is none.
+async fn last(engine: &Contexture, now: Timestamp) -> Option<Candidate> {
+    let session = engine.last_session().await.ok()?;
+    let when = output::relative(now, session.tip.at);
+    let request = engine.measure_session(&session).await.ok()?.request;
+    let request = request.map(|text| format!(": {}", output::first_line(text.as_str()))).unwrap_or_default();
+    Some(Candidate { value: LAST.to_owned(), about: format!("the last session here, {when}{request}") })
 }
 
 /// Returns heads, the one that moved last first, without what all their names begin with.
