@@ -31,6 +31,7 @@ mod log;
 mod materialize;
 mod program;
 mod provenance;
+mod readme;
 mod recipe;
 mod resolve;
 mod resume;
