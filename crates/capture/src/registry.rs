@@ -63,6 +63,9 @@ pub struct OpenCall {
     /// The file that tells of it, when an agent made the call that the session has started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// Whether the tool is another agent, which works while the call is under way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub starts_agent: bool,
 }
 
 /// A process, told from later ones that get its number.

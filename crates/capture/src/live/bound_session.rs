@@ -4,19 +4,22 @@ use std::{io, path::PathBuf, thread, time::Duration};
 
 use contexture::{
     Contexture,
-    core::{CommitId, Trigger},
+    core::{CommitId, GivenSessionId, Trigger},
     wire::FoundBy,
 };
 use tokio::sync::oneshot;
 
-use super::{Deadline, Recorded, Recorder};
+use super::{Deadline, DeclaredSession, Recorded, Recorder};
 use crate::{
-    Capture, CaptureConfig, CaptureReason, CurrentAnswer, Error, ImportSettings, LiveSession, Result, SessionFile,
-    discover, run,
+    Capture, CaptureConfig, CaptureReason, CurrentAnswer, Error, ImportSettings, LiveSession, OpenCall, Result,
+    SessionFile, discover, run,
 };
 
 /// How long the wrapper of an agent may take to answer.
 const WRAPPER_LIMIT: Duration = Duration::from_secs(2);
+
+/// What stands between a session and an agent of it, as in the names of heads.
+pub(super) const AGENT: &str = "/agent-";
 
 /// A session that a program belongs to.
 #[derive(Debug, Clone)]
@@ -25,9 +28,42 @@ pub struct BoundSession {
     pub session: LiveSession,
     /// How it was found.
     pub by: FoundBy,
+    /// The call of a tool that may have started the program.
+    pub call: Option<OpenCall>,
 }
 
 impl BoundSession {
+    /// Returns a session once for each agent of it that may have started a program: while several are at work, each in a
+    /// call of its own, nothing but the call tells which it was.
+    pub(super) fn of(session: &LiveSession, by: FoundBy, declared: &[DeclaredSession]) -> Vec<Self> {
+        let bound = |call: Option<&OpenCall>| Self { session: session.clone(), by, call: call.cloned() };
+        if let Some(named) = declared.iter().find_map(|it| it.open_call(session)) {
+            return vec![bound(Some(named))];
+        }
+        // Who waits for an agent that it has called starts nothing meanwhile.
+        let mut working: Vec<&OpenCall> = Vec::new();
+        for call in session.calls.iter().rev().filter(|call| !call.starts_agent) {
+            if working.iter().all(|other| other.file != call.file) {
+                working.push(call);
+            }
+        }
+        match &working[..] {
+            [] => vec![bound(session.calls.last())],
+            working => working.iter().map(|call| bound(Some(call))).collect(),
+        }
+    }
+
+    /// Returns the agent that it is about, when the session has started one.
+    pub(super) fn agent(&self) -> Option<String> {
+        self.call.as_ref().and_then(|call| call.file.as_deref()).and_then(discover::agent_of)
+    }
+
+    /// Returns what tells it from others: the session, and which agent of it.
+    pub(super) fn name(&self) -> GivenSessionId {
+        let session = &self.session.session;
+        self.agent().map_or_else(|| session.clone(), |agent| GivenSessionId::new(format!("{session}{AGENT}{agent}")))
+    }
+
     /// Takes in what the session holds now, up to the call that is under way, and returns the commit that this is.
     ///
     /// The file of the session may lag behind the call; it is waited for as long as allowed.
@@ -38,7 +74,7 @@ impl BoundSession {
         let config = config.for_session(&self.session)?;
         let recorder = Recorder::new(&config);
         let session = self.session.clone();
-        let call = config.declared.iter().find_map(|it| it.open_call(&session)).or(session.calls.last()).cloned();
+        let call = self.call.clone();
         let agent_file = call.as_ref().and_then(|call| call.file.clone());
         let awaited_in = agent_file.clone();
         let (done, recorded) = oneshot::channel();
@@ -65,7 +101,7 @@ impl BoundSession {
     /// Asks the wrapper of the agent, which knows what it has printed. One that does not answer is done without.
     fn ask_wrapper(&self, config: &CaptureConfig) -> Option<CommitId> {
         let CaptureConfig { run, socket, .. } = config;
-        let socket = socket.as_ref().filter(|_| self.by == FoundBy::Socket)?;
+        let socket = socket.as_ref().filter(|_| self.by == FoundBy::Socket && self.agent().is_none())?;
         let answer = run::ask(socket, WRAPPER_LIMIT).ok()?;
         // Agents that the wrapped one has started are listed for the same run, and the wrapper does not know them.
         let is_of_run = run.as_ref().is_some_and(|run| *run == self.session.session);

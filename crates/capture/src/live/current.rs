@@ -79,7 +79,7 @@ async fn ambiguous(
     for bound in several {
         // One that cannot be stored now is possible all the same.
         let commit = bound.flush(config, patience).await.ok().flatten();
-        candidates.push(PossibleSession { session: bound.session.session.clone(), commit });
+        candidates.push(PossibleSession { session: bound.name(), commit });
     }
     let unknown = unlisted.iter().filter_map(|it| it.sessions.first());
     candidates.extend(unknown.map(|session| PossibleSession { session: session.clone(), commit: None }));

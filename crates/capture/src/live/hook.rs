@@ -127,12 +127,15 @@ fn uncaptured(session: &LiveSession) -> Uncaptured {
 
 /// Notes which calls of tools are under way after an event.
 fn note_calls(session: &mut LiveSession, event: &HookInput, moment: HookMoment, agent_file: Option<&Path>) {
+    let hooks = Runtime::named(&session.file.settings.runtime).and_then(Runtime::hooks);
+    let is_agent = |tool: &str| hooks.is_some_and(|hooks| hooks.agent_tools.contains(&tool));
     if let Some(file) = agent_file.filter(|file| file.exists()) {
         session.agents.entry(file.to_owned()).or_insert(0);
     }
     match (moment, &event.tool_use_id) {
         (HookMoment::Call, Some(id)) => {
-            session.calls.push(OpenCall { id: id.clone(), file: agent_file.map(Path::to_owned) });
+            let starts_agent = event.tool_name.as_deref().is_some_and(is_agent);
+            session.calls.push(OpenCall { id: id.clone(), file: agent_file.map(Path::to_owned), starts_agent });
         }
         (HookMoment::Checkpoint(Trigger::ToolCall), Some(id)) => session.calls.retain(|call| call.id != *id),
         // Whoever has said all has no call under way; what is left of them was broken off. Others may still be at work.

@@ -26,6 +26,8 @@ pub struct HookInput {
     pub agent_transcript_path: Option<PathBuf>,
     /// The directory that the agent works in.
     pub cwd: Option<PathBuf>,
+    /// The tool that is about to be called or was just called.
+    pub tool_name: Option<String>,
     /// The call that is about to be made or was just answered.
     pub tool_use_id: Option<String>,
     /// What was just said, as Claude Code and Codex call it.
@@ -57,7 +59,7 @@ impl HookInput {
     /// Tells whether its names and paths are as long as names and paths are. They are kept, and shown to people.
     pub fn has_usual_lengths(&self) -> bool {
         let names = [Some(self.session_id.as_str()), Some(&*self.hook_event_name), self.reason.as_deref()];
-        let more = [self.agent_id.as_deref(), self.tool_use_id.as_deref()];
+        let more = [self.agent_id.as_deref(), self.tool_use_id.as_deref(), self.tool_name.as_deref()];
         let paths = [&self.transcript_path, &self.agent_transcript_path, &self.cwd];
         let lengths = paths.iter().filter_map(|path| path.as_ref()).map(|path| path.as_os_str().len());
         let names = names.into_iter().chain(more).flatten().map(str::len);

@@ -1,13 +1,14 @@
 //! Which sessions a program may belong to.
 //!
-//! What an agent says itself goes before what processes suggest: one process may be the agent of many sessions. Nothing
-//! is chosen by time, so where several remain possible all of them are returned.
+//! What an agent says itself goes before what processes suggest: one process may be the agent of many sessions, and one
+//! session may have several agents at work. Nothing is chosen by time, so where several remain possible all of them are
+//! returned.
 
 use std::path::Path;
 
 use contexture::wire::FoundBy;
 
-use super::{BoundSession, DeclaredSession, Recorder, process};
+use super::{BoundSession, DeclaredSession, Recorder, bound_session::AGENT, process};
 use crate::{CaptureConfig, LiveSession, Result, Runtime};
 
 /// Fewest letters that are taken for the beginning of a session's id.
@@ -33,7 +34,7 @@ impl SessionLookup {
             sessions.retain(|session| recorder.is_own(session));
         }
         if let Some(name) = named {
-            return Ok(Self::by(FoundBy::Name, by_name(&sessions, name)));
+            return Ok(Self::named(config, &sessions, name));
         }
         // What no hook has told of is found where its agent keeps it.
         let unheard = config.declared.iter().filter(|declared| declared.listed(&sessions).is_none());
@@ -44,10 +45,10 @@ impl SessionLookup {
             return Ok(said);
         }
         if let Some((_, started)) = nearest(&sessions.iter().collect::<Vec<_>>()) {
-            return Ok(Self::by(FoundBy::Process, started));
+            return Ok(Self::by(config, FoundBy::Process, started));
         }
         let here = config.directory.as_deref();
-        Ok(Self::by(FoundBy::Directory, here.map(|here| at_work_in(&sessions, here)).unwrap_or_default()))
+        Ok(Self::by(config, FoundBy::Directory, here.map(|here| at_work_in(&sessions, here)).unwrap_or_default()))
     }
 
     /// Returns the session, if no other is possible.
@@ -56,9 +57,21 @@ impl SessionLookup {
         bound.pop().filter(|_| bound.is_empty() && unlisted.is_empty())
     }
 
-    fn by(by: FoundBy, sessions: Vec<&LiveSession>) -> Self {
-        let bound = sessions.into_iter().map(|session| BoundSession { session: session.clone(), by });
+    fn by(config: &CaptureConfig, by: FoundBy, sessions: Vec<&LiveSession>) -> Self {
+        let bound = sessions.into_iter().flat_map(|session| BoundSession::of(session, by, &config.declared));
         Self { bound: bound.collect(), unlisted: Vec::new() }
+    }
+
+    /// Finds the session that is called so, or an agent of it that is at work. The session is the agent that people talk
+    /// to, if that is at work.
+    fn named(config: &CaptureConfig, sessions: &[LiveSession], name: &str) -> Self {
+        let (session, agent) = name.split_once(AGENT).map_or((name, None), |(session, agent)| (session, Some(agent)));
+        let mut found = Self::by(config, FoundBy::Name, by_name(sessions, session));
+        let is_meant = |bound: &BoundSession| bound.agent().as_deref() == agent;
+        if agent.is_some() || found.bound.iter().any(is_meant) {
+            found.bound.retain(is_meant);
+        }
+        found
     }
 
     /// Finds the sessions that variables name: what agents say, and the run that `ctx run` has begun.
@@ -91,7 +104,7 @@ impl SessionLookup {
             (true, None) => FoundBy::Variable,
             (false, _) => FoundBy::Runtime,
         };
-        let bound = candidates.into_iter().map(|session| BoundSession { session: session.clone(), by: by(session) });
+        let bound = candidates.into_iter().flat_map(|session| BoundSession::of(session, by(session), &config.declared));
         Self { bound: bound.collect(), unlisted }
     }
 }

@@ -76,6 +76,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         project_caution: None,
         silent_while: "",
         rests_after: "Stop",
+        agent_tools: &["Task", "Agent"],
     }),
     agent: Some(AgentProgram {
         program: "claude",

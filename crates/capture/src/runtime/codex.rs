@@ -80,6 +80,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         project_caution: TRUST,
         silent_while: ", as it does while the hook is not trusted in it",
         rests_after: "Stop",
+        agent_tools: &[],
     }),
     agent: Some(AgentProgram {
         program: "codex",

@@ -57,6 +57,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         project_caution: Some("Copilot CLI calls hooks of a project only in folders that you trust."),
         silent_while: "while `disableAllHooks` is set in its settings",
         rests_after: "Stop",
+        agent_tools: &[],
     }),
     agent: None,
     stream: None,

@@ -152,6 +152,8 @@ pub struct RuntimeHooks {
     pub silent_while: &'static str,
     /// The event after which its agent has done all that it was asked.
     pub rests_after: &'static str,
+    /// The tools that are agents: who is called so works in the name of the session while the call is under way.
+    pub agent_tools: &'static [&'static str],
 }
 
 /// The file that registers hooks.

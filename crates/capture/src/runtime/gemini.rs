@@ -82,6 +82,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         project_caution: None,
         silent_while: "",
         rests_after: "AfterAgent",
+        agent_tools: &[],
     }),
     agent: Some(AgentProgram {
         program: "gemini",

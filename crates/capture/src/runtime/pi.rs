@@ -58,6 +58,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         project_caution: Some("pi loads what is in a project only if you trust the project."),
         silent_while: "",
         rests_after: "agent_end",
+        agent_tools: &[],
     }),
     agent: Some(AgentProgram {
         program: "pi",

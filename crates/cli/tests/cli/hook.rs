@@ -368,3 +368,63 @@ fn where_two_sessions_remain_possible_both_are_named() {
         assert_eq!(written, expected);
     }
 }
+
+/// A session that has called two agents, which have not called anything yet.
+fn session_with_two_agents() -> User {
+    let user = User::new();
+    user.session_line("user", "u1", None, "Ask both");
+    user.session_line("assistant", "a1", Some("u1"), "I ask.");
+    user.hear("PostToolUse", &json!({}));
+    fs::create_dir_all(user.path("session/subagents")).unwrap();
+    for agent in ["anise", "basil"] {
+        let line = json!({
+            "type": "user", "uuid": format!("u-{agent}"), "parentUuid": null, "isSidechain": true, "agentId": agent,
+            "sessionId": SESSION, "message": {"role": "user", "content": format!("The word is {agent}.")},
+            "timestamp": "2026-11-15T20:01:00.000Z",
+        });
+        user.file(format!("session/subagents/agent-{agent}.jsonl"), format!("{line}\n"));
+        user.hear("PreToolUse", &json!({"tool_name": "Task", "tool_use_id": format!("task-{agent}")}));
+    }
+    user
+}
+
+#[test]
+fn of_agents_that_one_session_has_at_work_none_is_guessed() {
+    let user = session_with_two_agents();
+    let call = |event: &str, agent: &str| {
+        user.hear(event, &json!({"tool_name": "Bash", "tool_use_id": format!("u-{agent}"), "agent_id": agent}));
+    };
+    let word_at = |commit: &str| user.done(&["materialize", commit, "--format", "text"]);
+    // One alone is not confused with the one that waits for it.
+    call("PreToolUse", "anise");
+    let anise = user.done(&["current"]);
+    assert!(word_at(&anise).contains("The word is anise."));
+    // Its call began last, but that is no sign that it asks.
+    call("PreToolUse", "basil");
+    let ran = user.run(&["current"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran}");
+    let names = ["anise", "basil"].map(|agent| format!("{SESSION}/agent-{agent}"));
+    let basil = user.done(&["current", "--session", &names[1]]);
+    assert!(word_at(&basil).contains("The word is basil."));
+    for (name, commit) in names.iter().zip([&anise, &basil]) {
+        assert!(ran.stderr.contains(&format!("{name} at {commit}")), "{ran}");
+    }
+    assert_eq!(user.done(&["current", "--session", &names[0]]), anise);
+    assert_eq!(user.run(&["current", "--session", &format!("{SESSION}/agent-cress")]).code, 1);
+    user.file("message", "Fix it\n");
+    let mut command = user.command(&["git-hook", "prepare-commit-msg", "message"]);
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    assert_eq!(user.ran(command.output()).code, 0);
+    let mut written: Vec<String> = user.read("message").lines().skip(2).map(str::to_owned).collect();
+    let mut expected = [&anise, &basil].map(|commit| format!("Context-Ambiguous: {commit}"));
+    written.sort();
+    expected.sort();
+    assert_eq!(written, expected);
+    // Who is named by the session alone is the one that people talk to, once it has called something itself.
+    user.hear("PreToolUse", &json!({"tool_name": "Bash", "tool_use_id": "a1"}));
+    assert!(word_at(&user.done(&["current", "--session", SESSION])).contains("I ask."));
+    user.hear("PostToolUse", &json!({"tool_name": "Bash", "tool_use_id": "a1"}));
+    // When the other one has its answer, only one remains.
+    call("PostToolUse", "basil");
+    assert_eq!(user.done(&["current"]), anise);
+}
