@@ -53,12 +53,24 @@ pub struct ImportSettings {
     pub ticket: Option<Ticket>,
     /// The thread that the work belongs to.
     pub thread: Option<Thread>,
+    /// The directory that the agent works in, as its hooks say, where its files do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 impl ImportSettings {
     /// Describes sessions of a runtime on a machine, of nobody in particular.
     pub fn new(machine: Machine, runtime: impl Into<String>) -> Self {
-        Self { principal: None, machine, runtime: runtime.into(), role: None, agent: None, ticket: None, thread: None }
+        Self {
+            principal: None,
+            machine,
+            runtime: runtime.into(),
+            role: None,
+            agent: None,
+            ticket: None,
+            thread: None,
+            directory: None,
+        }
     }
 }
 

@@ -368,7 +368,8 @@ impl ReadingJob {
         let mut steps = Steps::new(source, self.settings.clone(), session, written_at);
         steps.go_by(self.timing);
         let runtime = Runtime::named(&self.settings.runtime);
-        if let Some(directory) = runtime.and_then(|runtime| runtime.noted_directory(&self.path)) {
+        let noted = runtime.and_then(|runtime| runtime.noted_directory(&self.path));
+        if let Some(directory) = noted.or_else(|| self.settings.directory.clone()) {
             steps.works_in(directory);
         }
         if let Some(base) = &self.base {

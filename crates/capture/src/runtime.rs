@@ -32,7 +32,7 @@ use std::{
 use contexture_core::{Format, GivenSessionId, RuntimeSessionId, Timestamp};
 use serde::{Serialize, Serializer};
 
-use self::descriptor::{RuntimeDescriptor, SessionFiles, SessionStorage};
+use self::descriptor::{DirectorySource, RuntimeDescriptor, SessionFiles, SessionStorage};
 pub use self::{
     descriptor::{HookEvent, HookExtension, HookMoment, HookRegistration, RuntimeHooks},
     dialect::{CheckpointMoment, Dialect, StreamEvent},
@@ -214,20 +214,31 @@ impl Runtime {
 
     /// Returns the directory in which to look for sessions of those who work in a directory, if its home is known.
     pub fn search_folder(self, homes: &Homes, directory: &Path, at: Timestamp) -> Option<PathBuf> {
-        match self.files()?.working_directory {
-            Some(_) => self.sessions(homes),
-            None => self.folder(homes, directory, at),
+        match self.files()?.directory {
+            DirectorySource::FirstRecord(_) => self.sessions(homes),
+            DirectorySource::Records | DirectorySource::Beside(_) => self.folder(homes, directory, at),
         }
     }
 
     /// Tells whether a file that was found there is of somebody who works in a directory.
     pub fn is_of_directory(self, path: &Path, directory: &Path) -> bool {
-        self.files().and_then(|files| files.working_directory).is_none_or(|read| read(path) == directory)
+        match self.files().map(|files| &files.directory) {
+            Some(DirectorySource::FirstRecord(read)) => read(path) == directory,
+            Some(DirectorySource::Records | DirectorySource::Beside(_)) | None => true,
+        }
     }
 
     /// Returns the directory that the agent of a file worked in, where that is noted beside the file.
     pub(crate) fn noted_directory(self, path: &Path) -> Option<String> {
-        (self.files()?.noted_directory?)(path)
+        match self.files()?.directory {
+            DirectorySource::Beside(read) => read(path),
+            DirectorySource::Records | DirectorySource::FirstRecord(_) => None,
+        }
+    }
+
+    /// Tells whether the files of its sessions say nothing of the directory that their agent worked in.
+    pub(crate) fn leaves_out_directory(self) -> bool {
+        self.files().is_some_and(|files| matches!(files.directory, DirectorySource::Beside(_)))
     }
 
     /// Returns the id that the runtime calls a session by that lies in a file.

@@ -84,10 +84,9 @@ impl HookPlace {
             (HookRegistration::Extension(extension), Some(text)) if !text.is_empty() && !(extension.is_ours)(text) => {
                 return Err(Unprepared::NotOurs { path: self.path.clone() }.into());
             }
-            (HookRegistration::Extension(_), _) | (HookRegistration::Settings(_), None | Some("")) => {
-                self.by_hand(program)
-            }
-            (HookRegistration::Settings(_), Some(_)) => {
+            (HookRegistration::Extension(_), _)
+            | (HookRegistration::Settings(_) | HookRegistration::HookFile(_), None | Some("")) => self.by_hand(program),
+            (HookRegistration::Settings(_) | HookRegistration::HookFile(_), Some(_)) => {
                 let text = before.as_deref().unwrap_or_default();
                 hooks::add(text, self.runtime, program).map_err(|source| self.misfit(source))?
             }
@@ -100,7 +99,8 @@ impl HookPlace {
         let Some(before) = change::read(&self.path)? else { return Ok(self.plan(None)) };
         let after = match &self.hooks.registration {
             HookRegistration::Extension(extension) => (!(extension.is_ours)(&before)).then(|| before.clone()),
-            HookRegistration::Settings(_) => match hooks::remove(&before, self.runtime) {
+            HookRegistration::Settings(_) | HookRegistration::HookFile(_) => match hooks::remove(&before, self.runtime)
+            {
                 Ok(after) => after,
                 // What cannot be read is no concern of ours, unless it may hold something of ours.
                 Err(source) if before.contains(&format!("hook {}", self.runtime.as_str())) => {
@@ -133,7 +133,7 @@ impl HookPlace {
     pub(crate) fn by_hand(&self, program: &Program) -> String {
         match &self.hooks.registration {
             HookRegistration::Extension(extension) => (extension.write)(&program.hook_words(self.runtime)),
-            HookRegistration::Settings(_) => hooks::alone(self.runtime, program),
+            HookRegistration::Settings(_) | HookRegistration::HookFile(_) => hooks::alone(self.runtime, program),
         }
     }
 
@@ -156,10 +156,7 @@ impl HookPlace {
 
     /// Returns the events that a runtime is to tell of.
     pub(crate) fn events(&self) -> Vec<&'static str> {
-        match &self.hooks.registration {
-            HookRegistration::Extension(extension) => extension.events.to_vec(),
-            HookRegistration::Settings(events) => events.iter().map(|event| event.name).collect(),
-        }
+        self.hooks.registration.events()
     }
 
     /// Tells whether the runtime is told by a program of ours, instead of by entries of its settings.
@@ -178,7 +175,9 @@ impl HookPlace {
                 let present = extension.events.iter().filter(|event| (extension.tells_of)(&text, event));
                 present.map(|event| (event.to_string(), called.clone())).collect()
             }
-            HookRegistration::Settings(_) => hooks::present(&text, self.runtime).ok()?,
+            HookRegistration::Settings(_) | HookRegistration::HookFile(_) => {
+                hooks::present(&text, self.runtime).ok()?
+            }
         };
         present.first()?;
         if let Some((_, other)) = present.iter().find(|(_, path)| *path != program.path) {

@@ -1,10 +1,6 @@
 //! Doing what an event of a hook asks for.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io, path::Path, time::Duration};
 
 use contexture_core::Trigger;
 
@@ -42,29 +38,42 @@ impl Recorder {
     /// This waits on the thread that calls, which must not be one of an async runtime.
     pub fn take_event(&self, event: &HookInput, caller: &HookCaller<'_>) -> Result<Option<Recorded>> {
         let HookCaller { runtime, homes, settings, every, agent, watchdog } = caller;
-        let moment = event.moment(*runtime);
+        let (moment, id) = (event.moment(*runtime), event.session());
         if moment == HookMoment::Start {
             // Those that are left over must not take all the time.
             self.close_crashed(watchdog.limit() / 4)?;
         }
         let named = event.transcript_path.clone().filter(|path| !path.as_os_str().is_empty());
-        let Some(path) = named.or_else(|| find_session(*runtime, homes, &event.session_id)) else {
+        let Some(path) = named.or_else(|| find_session(*runtime, homes, id)) else {
             // Codex has no file before the first answer.
             return Ok(None);
         };
-        let file = SessionFile::of_runtime(*runtime, &path, settings);
+        let directory = event.directory().unwrap_or(Path::new("/"));
+        let told = event.directory().filter(|_| runtime.leaves_out_directory());
+        let told = told.and_then(Path::to_str).map(str::to_owned);
+        let settings = ImportSettings { directory: told, ..(*settings).clone() };
+        let file = SessionFile::of_runtime(*runtime, &path, &settings);
         match recognise(&file.path, &file.format) {
             // Runtimes begin it with the first answer.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Ok(Recognition::Session) => {}
             Ok(Recognition::Nothing) => return Ok(None),
-            Ok(Recognition::Other) => return Err(Error::NotATranscript { path: file.path, runtime: *runtime }),
+            Ok(Recognition::Other) => {
+                // Cursor calls the hooks of Claude Code too, and says that it is Cursor.
+                let is_its =
+                    |other: &Runtime| recognise(&file.path, &other.format()).is_ok_and(Recognition::is_session);
+                let teller = event.cursor_version.as_ref().and_then(|_| Runtime::hooked().find(is_its));
+                let Some(runtime) = teller else {
+                    return Err(Error::NotATranscript { path: file.path, runtime: *runtime });
+                };
+                let settings = ImportSettings { runtime: runtime.as_str().to_owned(), ..settings };
+                return self.take_event(event, &HookCaller { runtime, settings: &settings, ..caller.clone() });
+            }
             Err(source) => return Err(Error::Unreadable { path: file.path, source }),
         }
         let agent_file = event.agent_file(&file.path);
         let agent_file = agent_file.filter(|file| !recognise(file, &runtime.format()).is_ok_and(Recognition::is_other));
-        let directory = event.cwd.clone().unwrap_or_else(|| PathBuf::from("/"));
-        let of = Sighting { id: &event.session_id, file: &file, directory: &directory };
+        let of = Sighting { id, file: &file, directory };
         let ends_turn = runtime.hooks().is_some_and(|hooks| hooks.rests_after == event.hook_event_name);
         let note = |session: &mut LiveSession| {
             session.turns = session.turns.saturating_add(u32::from(ends_turn));

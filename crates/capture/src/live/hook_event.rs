@@ -18,6 +18,12 @@ pub struct HookInput {
     pub hook_event_name: String,
     /// The session.
     pub session_id: GivenSessionId,
+    /// The session, as Cursor calls it.
+    #[serde(deserialize_with = "told")]
+    pub conversation_id: GivenSessionId,
+    /// Which Cursor it is that tells.
+    #[serde(deserialize_with = "told")]
+    pub cursor_version: Option<String>,
     /// The session's file.
     pub transcript_path: Option<PathBuf>,
     /// The agent that it is about, when another one started it.
@@ -26,7 +32,11 @@ pub struct HookInput {
     pub agent_transcript_path: Option<PathBuf>,
     /// The directory that the agent works in.
     pub cwd: Option<PathBuf>,
+    /// The directories that the agent works in, as Cursor calls them.
+    #[serde(deserialize_with = "told")]
+    pub workspace_roots: Vec<PathBuf>,
     /// The tool that is about to be called or was just called.
+    #[serde(deserialize_with = "told")]
     pub tool_name: Option<String>,
     /// The call that is about to be made or was just answered.
     pub tool_use_id: Option<String>,
@@ -34,34 +44,38 @@ pub struct HookInput {
     pub last_assistant_message: Option<String>,
     /// The same, as Gemini CLI calls it.
     pub prompt_response: Option<String>,
+    /// The same, as Cursor calls it.
+    #[serde(deserialize_with = "told")]
+    pub text: Option<String>,
     /// Why a session ended.
     pub reason: Option<String>,
     /// When, where the runtime says it in words.
-    #[serde(deserialize_with = "words")]
+    #[serde(deserialize_with = "told")]
     pub timestamp: Option<String>,
 }
 
-/// Reads a text; anything else says nothing.
-fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+/// Reads what is meant; anything else says nothing.
+fn told<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Words {
-        Text(String),
+    enum Told<T> {
+        Meant(T),
         Other(IgnoredAny),
     }
-    Ok(match Words::deserialize(deserializer)? {
-        Words::Text(text) => Some(text),
-        Words::Other(IgnoredAny) => None,
+    Ok(match Told::deserialize(deserializer)? {
+        Told::Meant(told) => told,
+        Told::Other(IgnoredAny) => T::default(),
     })
 }
 
 impl HookInput {
     /// Tells whether its names and paths are as long as names and paths are. They are kept, and shown to people.
     pub fn has_usual_lengths(&self) -> bool {
-        let names = [Some(self.session_id.as_str()), Some(&*self.hook_event_name), self.reason.as_deref()];
+        let names = [Some(self.session().as_str()), Some(&*self.hook_event_name), self.reason.as_deref()];
         let more = [self.agent_id.as_deref(), self.tool_use_id.as_deref(), self.tool_name.as_deref()];
         let paths = [&self.transcript_path, &self.agent_transcript_path, &self.cwd];
-        let lengths = paths.iter().filter_map(|path| path.as_ref()).map(|path| path.as_os_str().len());
+        let paths = paths.into_iter().flatten().chain(self.workspace_roots.first());
+        let lengths = paths.map(|path| path.as_os_str().len());
         let names = names.into_iter().chain(more).flatten().map(str::len);
         names.chain(lengths).all(|length| length <= MAX_NAME)
     }
@@ -73,12 +87,27 @@ impl HookInput {
         known.unwrap_or(HookMoment::Checkpoint(Trigger::TurnBoundary))
     }
 
+    /// Returns the session that it is about.
+    pub fn session(&self) -> &GivenSessionId {
+        if self.session_id.as_str().is_empty() { &self.conversation_id } else { &self.session_id }
+    }
+
+    /// Returns the directory that the agent works in.
+    pub fn directory(&self) -> Option<&Path> {
+        let named = self.cwd.as_ref().filter(|path| !path.as_os_str().is_empty());
+        named.or_else(|| self.workspace_roots.first()).map(PathBuf::as_path)
+    }
+
     /// Returns a text that the file will hold once it is up to date with the event.
     pub fn awaited(&self, runtime: Runtime) -> Option<String> {
-        let said = || self.last_assistant_message.as_deref().or(self.prompt_response.as_deref());
-        let told = self.tool_use_id.as_deref().or_else(said).map(str::trim).filter(|text| !text.is_empty());
-        let echo = || runtime.hooks().and_then(|hooks| hooks.echo).and_then(|echo| echo(self));
-        told.map(str::to_owned).or_else(echo)
+        let hooks = runtime.hooks()?;
+        let call = self.tool_use_id.as_deref().filter(|_| hooks.writes_call_ids);
+        let said = || {
+            let said = [&self.last_assistant_message, &self.prompt_response, &self.text];
+            said.into_iter().find_map(|text| text.as_deref())
+        };
+        let told = call.or_else(said).map(str::trim).filter(|text| !text.is_empty());
+        told.map(str::to_owned).or_else(|| hooks.echo.and_then(|echo| echo(self)))
     }
 
     /// Returns the file of the agent that the event is about, when that is not the session's own.

@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, DAY_MICROS, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor,
-        RuntimeHooks, SessionFiles, SessionStorage, UsualHome, make_folder,
+        AgentProgram, DAY_MICROS, DirectorySource, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace,
+        RuntimeDescriptor, RuntimeHooks, SessionFiles, SessionStorage, UsualHome, make_folder,
     },
 };
 use crate::{
@@ -49,8 +49,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         is_session: is_lines,
         id_place: IdPlace::Name,
         session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
-        working_directory: None,
-        noted_directory: None,
+        directory: DirectorySource::Records,
         continues: None,
         old_document: None,
     }),
@@ -72,6 +71,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         ]),
         moment,
         echo: None,
+        writes_call_ids: true,
         caution: None,
         project_caution: None,
         silent_while: "",

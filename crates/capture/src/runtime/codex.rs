@@ -17,8 +17,8 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
-        SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
+        AgentProgram, DirectorySource, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace,
+        RuntimeDescriptor, RuntimeHooks, SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
     first_line::first_line,
 };
@@ -54,8 +54,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         id_place: IdPlace::Name,
         session_of: id_at_end,
         // Sessions of a day lie together, whatever they are about.
-        working_directory: Some(working_directory),
-        noted_directory: None,
+        directory: DirectorySource::FirstRecord(working_directory),
         continues: Some(history_base::read),
         old_document: None,
     }),
@@ -76,6 +75,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         ]),
         moment,
         echo: None,
+        writes_call_ids: true,
         caution: TRUST,
         project_caution: TRUST,
         silent_while: ", as it does while the hook is not trusted in it",

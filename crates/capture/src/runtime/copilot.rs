@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{
     Runtime,
     descriptor::{
-        HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks, SessionFiles,
-        SessionStorage, UsualHome,
+        DirectorySource, HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
+        SessionFiles, SessionStorage, UsualHome,
     },
 };
 use crate::{
@@ -41,8 +41,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         is_session,
         id_place: IdPlace::Directory,
         session_of,
-        working_directory: None,
-        noted_directory: None,
+        directory: DirectorySource::Records,
         continues: None,
         old_document: None,
     }),
@@ -53,9 +52,10 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         registration: HookRegistration::Extension(hooks::EXTENSION),
         moment,
         echo: Some(hooks::echo),
+        writes_call_ids: true,
         caution: None,
         project_caution: Some("Copilot CLI calls hooks of a project only in folders that you trust."),
-        silent_while: "while `disableAllHooks` is set in its settings",
+        silent_while: ", as it does while `disableAllHooks` is set in its settings",
         rests_after: "Stop",
         agent_tools: &[],
     }),

@@ -77,14 +77,22 @@ pub(crate) struct SessionFiles {
     pub(crate) id_place: IdPlace,
     /// Returns the id that the runtime calls the session of a file by.
     pub(super) session_of: fn(path: &Path) -> Option<String>,
-    /// Reads the directory that the agent of a file worked in, where the file's place does not tell it.
-    pub(super) working_directory: Option<fn(path: &Path) -> PathBuf>,
-    /// Reads the directory that the agent of a file worked in beside the file, where the file itself does not tell it.
-    pub(super) noted_directory: Option<fn(path: &Path) -> Option<String>>,
+    /// What tells in which directory the agent of a file worked.
+    pub(super) directory: DirectorySource,
     /// Reads in the first line of a file which part of another session it continues, where a fork does not hold that.
     pub(crate) continues: Option<ReadPrefix>,
     /// How older versions wrote a session before they wrote lines.
     pub(crate) old_document: Option<OldDocument>,
+}
+
+/// What tells in which directory the agent of a session file worked.
+pub(super) enum DirectorySource {
+    /// The records of the file, and the place where it lies.
+    Records,
+    /// Its first record; files of all directories lie together.
+    FirstRecord(fn(path: &Path) -> PathBuf),
+    /// What lies beside the file, if anything; else the hooks, if they are told of it.
+    Beside(fn(path: &Path) -> Option<String>),
 }
 
 /// Where the path of a file names its session.
@@ -144,6 +152,8 @@ pub struct RuntimeHooks {
     pub moment: fn(event: &str) -> Option<HookMoment>,
     /// Returns what of an event the session's file will hold itself, where that tells that the file has caught up.
     pub echo: Option<fn(event: &HookInput) -> Option<String>>,
+    /// Whether the session's file names calls by the ids that events have.
+    pub writes_call_ids: bool,
     /// What a person has to do before hooks in the home are called.
     pub caution: Option<&'static str>,
     /// The same for those in a project.
@@ -161,6 +171,8 @@ pub struct RuntimeHooks {
 pub enum HookRegistration {
     /// Settings in JSON that hold much else, and these events.
     Settings(&'static [HookEvent]),
+    /// A file of JSON that holds hooks and nothing else, those of others too, for each of these events a list.
+    HookFile(&'static [HookEvent]),
     /// A program that holds nothing else.
     Extension(HookExtension),
 }
@@ -204,6 +216,16 @@ pub struct HookExtension {
     pub tells_of: fn(text: &str, event: &str) -> bool,
     /// Returns the command that one calls which was written so.
     pub command: fn(text: &str) -> Option<Vec<String>>,
+}
+
+impl HookRegistration {
+    /// Returns the events that are registered.
+    pub fn events(&self) -> Vec<&'static str> {
+        match self {
+            Self::Settings(events) | Self::HookFile(events) => events.iter().map(|event| event.name).collect(),
+            Self::Extension(extension) => extension.events.to_vec(),
+        }
+    }
 }
 
 impl HookEvent {

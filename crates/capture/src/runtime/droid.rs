@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Runtime,
-    descriptor::{HomeDirectory, IdPlace, RuntimeDescriptor, SessionFiles, SessionStorage, UsualHome},
+    descriptor::{DirectorySource, HomeDirectory, IdPlace, RuntimeDescriptor, SessionFiles, SessionStorage, UsualHome},
 };
 use crate::{
     detect::{FormatSigns, has_texts},
@@ -29,8 +29,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         is_session: is_lines,
         id_place: IdPlace::Name,
         session_of: |path| path.file_stem()?.to_str().map(str::to_owned),
-        working_directory: None,
-        noted_directory: None,
+        directory: DirectorySource::Records,
         continues: None,
         old_document: None,
     }),

@@ -19,8 +19,8 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
-        SessionFiles, SessionStorage, UsualHome, file_time,
+        AgentProgram, DirectorySource, HomeDirectory, HookEvent, HookMoment, HookRegistration, IdPlace,
+        RuntimeDescriptor, RuntimeHooks, SessionFiles, SessionStorage, UsualHome, file_time,
     },
     first_line::first_line,
 };
@@ -58,8 +58,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         is_session,
         id_place: IdPlace::Letters(ID_LETTERS),
         session_of: |path| first_line::<FirstLine>(path).session,
-        working_directory: None,
-        noted_directory: Some(project::noted),
+        directory: DirectorySource::Beside(project::noted),
         continues: None,
         old_document: Some(old_document::OLD_DOCUMENT),
     }),
@@ -78,6 +77,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         ]),
         moment,
         echo: None,
+        writes_call_ids: true,
         caution: None,
         project_caution: None,
         silent_while: "",

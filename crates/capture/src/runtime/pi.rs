@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::{
     Runtime, SessionName,
     descriptor::{
-        AgentProgram, HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor, RuntimeHooks,
-        SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
+        AgentProgram, DirectorySource, HomeDirectory, HookMoment, HookRegistration, IdPlace, RuntimeDescriptor,
+        RuntimeHooks, SessionFiles, SessionStorage, UsualHome, file_time, id_at_end, make_folder,
     },
 };
 use crate::{
@@ -42,8 +42,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         is_session: is_lines,
         id_place: IdPlace::Name,
         session_of: id_at_end,
-        working_directory: None,
-        noted_directory: None,
+        directory: DirectorySource::Records,
         continues: None,
         old_document: None,
     }),
@@ -54,6 +53,7 @@ static ROW: RuntimeDescriptor = RuntimeDescriptor {
         registration: HookRegistration::Extension(extension::EXTENSION),
         moment,
         echo: None,
+        writes_call_ids: true,
         caution: None,
         project_caution: Some("pi loads what is in a project only if you trust the project."),
         silent_while: "",

@@ -43,16 +43,14 @@ fn every_row_is_complete() {
         }
         if let Some(hooks) = &row.hooks {
             assert!(is_inside(hooks.in_home) && is_inside(hooks.in_project), "{name}");
-            let events: Vec<&str> = match &hooks.registration {
-                HookRegistration::Settings(events) => events.iter().map(|event| event.name).collect(),
-                HookRegistration::Extension(extension) => extension.events.to_vec(),
-            };
+            let events = hooks.registration.events();
             assert!(!events.is_empty(), "{name}");
             let moments: Vec<_> = events.iter().filter_map(|event| (hooks.moment)(event)).collect();
             assert_eq!(moments.len(), events.len(), "{name}: an event is registered that means nothing");
             assert!(moments.contains(&HookMoment::Start) && moments.contains(&HookMoment::End), "{name}");
             assert_eq!((hooks.moment)("another"), None, "{name}");
             assert_unique(events.into_iter());
+            assert!(hooks.silent_while.is_empty() || hooks.silent_while.starts_with(", "), "{name}");
         }
         if let Some(agent) = &row.agent {
             assert!(!agent.program.is_empty(), "{name}");
@@ -84,6 +82,7 @@ fn an_event_means_what_the_row_of_its_runtime_says() {
             Runtime::PI,
             ["session_start", "before_agent_start", "tool_call", "tool_result", "turn_end", "session_shutdown"],
         ),
+        (Runtime::CURSOR, ["sessionStart", "beforeSubmitPrompt", "preToolUse", "afterFileEdit", "stop", "sessionEnd"]),
         (Runtime::COPILOT, ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"]),
     ] {
         let meant = [HookMoment::Start, HookMoment::Question, HookMoment::Call, tool, turn, HookMoment::End];

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal as _, Read as _},
+    io::{self, BufRead as _, IsTerminal as _, Read as _},
     panic::{self, AssertUnwindSafe},
     process,
 };
@@ -34,6 +34,9 @@ Examples:
 
 /// Longest event that is read: some hold what a tool has answered, which is passed over.
 const MAX_EVENT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What a text in UTF-8 may begin with.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Takes in what has just happened in an agent's session
 ///
@@ -112,7 +115,12 @@ impl Hook {
     fn listen(&self, invocation: &Invocation, watchdog: &Watchdog) -> Result<()> {
         let unread = |source| Error::Read { input: Input::Stdin, source };
         // An event is over with its last bracket, whoever keeps the pipe open, and what is not asked for is not held.
-        let mut events = serde_json::Deserializer::from_reader(io::stdin().lock().take(MAX_EVENT_BYTES));
+        let mut stdin = io::stdin().lock();
+        // Cursor begins with a byte order mark.
+        if stdin.fill_buf().map_err(unread)?.starts_with(BYTE_ORDER_MARK) {
+            stdin.consume(BYTE_ORDER_MARK.len());
+        }
+        let mut events = serde_json::Deserializer::from_reader(stdin.take(MAX_EVENT_BYTES));
         let event = HookInput::deserialize(&mut events).map_err(|source| unread(source.into()))?;
         if !event.has_usual_lengths() {
             return Err(unread(io::Error::other("its names are longer than names are")));
@@ -125,7 +133,7 @@ impl Hook {
             Ok(Some(Recorded::Stored { .. }) | None) => return Ok(()),
             Err(error) => (error.in_one_line(), false),
         };
-        write_down(invocation, during, Some(event.session_id), problem, is_spooled);
+        write_down(invocation, during, Some(event.session().clone()), problem, is_spooled);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Hooks in settings that are JSON, which share one shape.
 //!
-//! `{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "timeout": …}]}]}}`
+//! `{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "timeout": …}]}]}}`, and in files that
+//! hold hooks alone, `{"version": 1, "hooks": {EVENT: [{"command": …, "timeout": …}]}}`.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use contexture_capture::{HookEvent, HookRegistration, Runtime};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    json::{self, JsonNode},
+    json::{self, JsonNode, Member},
     program::{self, Program},
 };
 use crate::shell;
@@ -23,6 +24,9 @@ pub(crate) enum Misfit {
     #[error("its `{name}` is no {expected}")]
     Shape { name: String, expected: &'static str },
 }
+
+/// What a file for hooks alone says besides hooks.
+const VERSION: &str = "version";
 
 /// Hooks of an event that belong together.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,26 +45,48 @@ struct Hook {
     timeout: u32,
 }
 
+/// A hook without a group around it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoneHook {
+    command: String,
+    timeout: u32,
+}
+
+/// What stands in the list of an event.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum ListedHook {
+    Group(HookGroup),
+    Lone(LoneHook),
+}
+
 /// Where a hook of ours stands.
 struct FoundHook<'n> {
-    /// The place of the event among the hooks, of the group among those of the event, and of the hook in the group.
-    place: (usize, usize, usize),
+    /// The place of the event among the hooks, of what stands in its list, and of the hook in the group, if that is one.
+    place: (usize, usize, Option<usize>),
     event: &'n str,
-    group: &'n JsonNode,
+    listed: &'n JsonNode,
     program: PathBuf,
 }
 
 /// Returns the events of a runtime that make up a history, if its settings name them.
 fn events(runtime: Runtime) -> &'static [HookEvent] {
     match runtime.hooks().map(|hooks| &hooks.registration) {
-        Some(HookRegistration::Settings(events)) => events,
+        Some(HookRegistration::Settings(events) | HookRegistration::HookFile(events)) => events,
         Some(HookRegistration::Extension(_)) | None => &[],
     }
 }
 
+/// Tells whether a runtime has a file for hooks alone, without groups.
+fn has_hook_file(runtime: Runtime) -> bool {
+    runtime.hooks().is_some_and(|hooks| matches!(hooks.registration, HookRegistration::HookFile(_)))
+}
+
 /// Returns settings that hold our hooks and nothing else.
 pub(super) fn alone(runtime: Runtime, program: &Program) -> String {
-    add("{}\n", runtime, program).expect("an empty object can hold hooks")
+    let empty = if has_hook_file(runtime) { "{\n  \"version\": 1\n}\n" } else { "{}\n" };
+    add(empty, runtime, program).expect("an object without hooks can hold some")
 }
 
 /// Adds what is missing of our hooks to settings and replaces what is not as it should be.
@@ -82,7 +108,8 @@ pub(super) fn add(text: &str, runtime: Runtime, program: &Program) -> Result<Str
 pub(super) fn remove(text: &str, runtime: Runtime) -> Result<Option<String>, Misfit> {
     let mut text = text.to_owned();
     while let Some(less) = without_one(&text, runtime, |_| true)? {
-        if JsonNode::parse(&less)?.members().is_some_and(<[_]>::is_empty) {
+        let says_nothing = |member: &Member| has_hook_file(runtime) && member.name == VERSION;
+        if JsonNode::parse(&less)?.members().is_some_and(|members| members.iter().all(says_nothing)) {
             return Ok(None);
         }
         text = less;
@@ -97,19 +124,24 @@ pub(super) fn present(text: &str, runtime: Runtime) -> Result<Vec<(String, PathB
 }
 
 fn with_event(text: String, runtime: Runtime, event: &HookEvent, command: &str) -> Result<String, Misfit> {
-    let hook = Hook { r#type: "command".to_owned(), command: command.to_owned(), timeout: event.timeout };
-    let wanted = HookGroup { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] };
+    let (command_line, timeout) = (command.to_owned(), event.timeout);
+    let wanted = if has_hook_file(runtime) {
+        ListedHook::Lone(LoneHook { command: command_line, timeout })
+    } else {
+        let hook = Hook { r#type: "command".to_owned(), command: command_line, timeout };
+        ListedHook::Group(HookGroup { matcher: event.matcher.map(str::to_owned), hooks: vec![hook] })
+    };
     let root = JsonNode::parse(&text)?;
     let mut ours = found(&root, runtime);
     ours.retain(|it| it.event == event.name);
     if let [only] = &*ours {
-        let group = &text[only.group.span.clone()];
-        if serde_json::from_str::<HookGroup>(group).is_ok_and(|group| group == wanted) {
+        let listed = &text[only.listed.span.clone()];
+        if serde_json::from_str::<ListedHook>(listed).is_ok_and(|listed| listed == wanted) {
             return Ok(text);
         }
-        let is_alone = only.group.member("hooks").and_then(JsonNode::elements).is_some_and(|hooks| hooks.len() == 1);
-        if is_alone {
-            return Ok(json::replace(&text, only.group, &wanted));
+        let group = only.listed.member("hooks").and_then(JsonNode::elements);
+        if group.is_none_or(|hooks| hooks.len() == 1) {
+            return Ok(json::replace(&text, only.listed, &wanted));
         }
     }
     if !ours.is_empty() {
@@ -141,17 +173,17 @@ struct Empty {}
 fn without_one(text: &str, runtime: Runtime, is_meant: impl Fn(&str) -> bool) -> Result<Option<String>, Misfit> {
     let root = JsonNode::parse(text)?;
     let Some(it) = found(&root, runtime).into_iter().find(|it| is_meant(it.event)) else { return Ok(None) };
-    let (event, group, hook) = it.place;
+    let (event, listed, hook) = it.place;
     let hooks = root.member("hooks").expect("one was found there");
     let members = root.members().expect("it has a member");
     let events = hooks.members().expect("one was found there");
-    let groups = &events[event].value;
-    let handlers = it.group.member("hooks").expect("one was found there");
+    let list = &events[event].value;
     let len = |node: &JsonNode| node.elements().map_or(0, <[_]>::len);
-    Ok(Some(if len(handlers) > 1 {
-        json::remove(text, handlers, hook)
-    } else if len(groups) > 1 {
-        json::remove(text, groups, group)
+    let shared = hook.zip(it.listed.member("hooks")).filter(|(_, group)| len(group) > 1);
+    Ok(Some(if let Some((hook, group)) = shared {
+        json::remove(text, group, hook)
+    } else if len(list) > 1 {
+        json::remove(text, list, listed)
     } else if events.len() > 1 {
         json::remove(text, hooks, event)
     } else {
@@ -164,13 +196,15 @@ fn found(root: &JsonNode, runtime: Runtime) -> Vec<FoundHook<'_>> {
     let mut found = Vec::new();
     let events = root.member("hooks").and_then(JsonNode::members).unwrap_or_default();
     for (event_place, event) in events.iter().enumerate() {
-        for (group_place, group) in event.value.elements().unwrap_or_default().iter().enumerate() {
-            let hooks = group.member("hooks").and_then(JsonNode::elements).unwrap_or_default();
-            for (hook_place, hook) in hooks.iter().enumerate() {
+        for (list_place, listed) in event.value.elements().unwrap_or_default().iter().enumerate() {
+            let group = listed.member("hooks").and_then(JsonNode::elements);
+            let grouped = group.unwrap_or_default().iter().enumerate().map(|(place, hook)| (Some(place), hook));
+            let lone = group.is_none().then_some((None, listed));
+            for (hook_place, hook) in grouped.chain(lone) {
                 let command = hook.member("command").and_then(JsonNode::as_str).unwrap_or_default();
                 if let Some(program) = program::called_for(runtime, &shell::words(command)) {
-                    let place = (event_place, group_place, hook_place);
-                    found.push(FoundHook { place, event: &event.name, group, program });
+                    let place = (event_place, list_place, hook_place);
+                    found.push(FoundHook { place, event: &event.name, listed, program });
                 }
             }
         }
@@ -226,6 +260,29 @@ mod tests {
             let alone = alone(runtime, &program("/bin/ctx"));
             assert_eq!(remove(&alone, runtime).unwrap(), None);
         }
+    }
+
+    #[test]
+    fn a_file_of_hooks_alone_lists_them_without_groups_and_keeps_those_of_others() {
+        const THEIRS: &str = r#"{
+  "version": 1,
+  "hooks": {
+    "stop": [
+      {"command": "./notify.sh", "matcher": "x"}
+    ]
+  }
+}
+"#;
+        let added = add(THEIRS, Runtime::CURSOR, &program("/bin/ctx")).unwrap();
+        assert!(added.contains("{\"command\": \"./notify.sh\", \"matcher\": \"x\"},"), "{added}");
+        assert_eq!(present(&added, Runtime::CURSOR).unwrap().len(), events(Runtime::CURSOR).len());
+        assert_eq!(add(&added, Runtime::CURSOR, &program("/bin/ctx")).unwrap(), added);
+        assert_eq!(remove(&added, Runtime::CURSOR).unwrap().as_deref(), Some(THEIRS));
+        let moved = add(&added, Runtime::CURSOR, &program("/new/ctx")).unwrap();
+        assert_eq!(moved, added.replace("/bin/ctx", "/new/ctx"));
+        let alone = alone(Runtime::CURSOR, &program("/bin/ctx"));
+        assert!(alone.starts_with("{\n  \"version\": 1,\n  \"hooks\": {\n    \"sessionStart\": [\n"), "{alone}");
+        assert_eq!(remove(&alone, Runtime::CURSOR).unwrap(), None);
     }
 
     #[test]

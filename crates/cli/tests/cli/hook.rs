@@ -369,6 +369,54 @@ fn where_two_sessions_remain_possible_both_are_named() {
     }
 }
 
+#[test]
+fn cursor_tells_of_its_agents_in_words_of_its_own() {
+    let user = User::new();
+    let place = user.path(format!(".cursor/projects/w/agent-transcripts/{SESSION}"));
+    let path = place.join(format!("{SESSION}.jsonl"));
+    fs::create_dir_all(place).unwrap();
+    let say = |role: &str, text: &str| {
+        let line = json!({"role": role, "message": {"content": [{"type": "text", "text": text}]}});
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(&path, format!("{before}{line}\n")).unwrap();
+    };
+    let hear = |runtime: &str, event: &str, more: Value| {
+        let mut event = json!({
+            "hook_event_name": event, "conversation_id": SESSION, "generation_id": "g", "cursor_version": "3.9.16",
+            "workspace_roots": ["/srv/w"], "transcript_path": null,
+        });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let ran = user.pipe(format!("\u{feff}{event}"), &["hook", runtime]);
+        assert_eq!((ran.code, ran.to_string().as_str()), (0, ""), "{event}");
+    };
+    let commits = || user.triggers().len();
+    hear("cursor", "sessionStart", json!({"session_id": SESSION}));
+    say("user", "<user_query>\nFind the race\n</user_query>");
+    hear("cursor", "beforeSubmitPrompt", json!({"prompt": "Find the race", "attachments": []}));
+    say("assistant", "I look.");
+    hear("cursor", "afterFileEdit", json!({"file_path": "/srv/w/a.rs", "edits": [], "transcript_path": path}));
+    assert_eq!(commits(), 1);
+    say("assistant", "Found it.");
+    // Its transcript names no calls, so none is waited for.
+    hear("cursor", "postToolUse", json!({"tool_name": "Shell", "tool_use_id": "t1", "cwd": "", "tool_output": "{}"}));
+    say("assistant", "Mended it.");
+    hear("cursor", "stop", json!({"status": "completed", "loop_count": 0}));
+    let session: Value = serde_json::from_str(&user.done(&["sessions", "--json"])).unwrap();
+    let known = ["agent", "directory", "request", "state"].map(|field| session[field].as_str().unwrap_or_default());
+    assert_eq!(known, ["cursor", "/srv/w", "Find the race", "running"]);
+    // Where it is told to, it calls the hooks that are registered for Claude Code.
+    let before = commits();
+    say("user", "Test it");
+    say("assistant", "It passes.");
+    hear("claude-code", "Stop", json!({"session_id": SESSION, "transcript_path": path, "cwd": "/srv/w"}));
+    assert_eq!(commits(), before + 1);
+    hear("cursor", "sessionEnd", json!({"session_id": SESSION, "reason": "user_close"}));
+    let session: Value = serde_json::from_str(&user.done(&["sessions", "--json"])).unwrap();
+    assert_eq!((&session["state"], &session["turns"]), (&json!("ended"), &json!(2)));
+    assert_eq!(user.done(&["import", "--verify"]).lines().count(), 1);
+    assert_eq!(user.troubles(), [] as [Value; 0]);
+}
+
 /// A session that has called two agents, which have not called anything yet.
 fn session_with_two_agents() -> User {
     let user = User::new();

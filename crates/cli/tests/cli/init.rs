@@ -213,6 +213,7 @@ fn what_was_added_is_removed_and_nothing_else() {
     {"schema":"contexture/1","target":"gemini","path":"HOME/.gemini/settings.json","effect":"removed","done":true}
     {"schema":"contexture/1","target":"pi","path":"HOME/.pi/agent/extensions/contexture.js","effect":"removed","done":true}
     {"schema":"contexture/1","target":"copilot","path":"HOME/.copilot/hooks/contexture.json","effect":"unchanged","done":true}
+    {"schema":"contexture/1","target":"cursor","path":"HOME/.cursor/hooks.json","effect":"unchanged","done":true}
     "#);
     assert_eq!(user.read(".claude/settings.json"), SETTINGS);
     let left = |home: &str| fs::read_dir(user.path(home)).unwrap().count();
@@ -288,7 +289,7 @@ fn what_cannot_be_done_is_reported_and_nothing_is_changed() {
     [exit 1]
     [stderr]
     error: no agent was found on this machine
-      hint: name one: `ctx init --runtime claude-code`, codex, gemini, pi or copilot
+      hint: name one: `ctx init --runtime claude-code`, codex, gemini, pi, copilot or cursor
     ");
     fs::create_dir_all(user.path(".gemini")).unwrap();
     let commented = "{\n  // why\n  \"a\": 1\n}\n";
