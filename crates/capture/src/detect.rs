@@ -85,6 +85,9 @@ pub fn detect(path: &Path) -> Result<Format, NotASession> {
                 if let Some(name) = of_document(&fields) {
                     return Ok(named(name));
                 }
+                if let Some(foreign) = foreign::document(&fields) {
+                    return Err(NotASession::Foreign(foreign));
+                }
             }
             Err(error) if error.is_eof() => return Err(NotASession::BrokenOff { bytes: head.len() as u64 }),
             Err(_) => {}

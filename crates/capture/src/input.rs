@@ -212,7 +212,7 @@ impl InputTail {
 /// Returns the path under which a session is known, which stays the same when its runtime compresses the file.
 pub(crate) fn known_as(path: &Path) -> PathBuf {
     match path.extension() {
-        Some(extension) if extension == "zst" || extension == "gz" => path.with_extension(""),
+        Some(extension) if ["zst", "zstd", "gz"].iter().any(|packed| extension == *packed) => path.with_extension(""),
         _ => path.to_owned(),
     }
 }

@@ -13,10 +13,12 @@ mod cursor_chat;
 mod descriptor;
 mod dialect;
 mod droid;
+mod dsh;
 mod first_line;
 mod gemini;
 mod homes;
 mod kiro;
+mod kiro_chat;
 mod opencode;
 mod pi;
 
@@ -76,7 +78,9 @@ impl Runtime {
         Self::CURSOR,
         Self::CURSOR_CHAT,
         Self::DROID,
+        Self::DSH,
         Self::KIRO,
+        Self::KIRO_CHAT,
         Self::CRUSH,
     ];
 

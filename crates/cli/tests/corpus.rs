@@ -152,6 +152,21 @@ fn the_newest_turn_of_every_session_is_reached_from_a_head() {
 }
 
 #[test]
+fn what_is_left_out_is_no_conversation_or_has_a_reason() {
+    let Some(sessions) = shared("", "what_is_left_out_is_no_conversation_or_has_a_reason") else { return };
+    let directory = TempDir::new().unwrap();
+    let closing = import(&directory, &sessions);
+    let skipped = closing["skipped"].as_array().unwrap();
+    let unknown = skipped.iter().filter(|file| file["reason"].as_str().unwrap().contains("does not look like"));
+    let unknown: Vec<&str> = unknown.map(|file| file["path"].as_str().unwrap()).collect();
+    writeln!(io::stderr(), "LEFT OUT {} files, of {} nothing is known: {unknown:?}", skipped.len(), unknown.len())
+        .unwrap();
+    // What describes a session is none, and of Droid the session itself is read, not what it prints.
+    let is_none = |path: &str| path.ends_with(".meta.json") || path.contains("droid_stream");
+    assert!(unknown.iter().all(|path| is_none(path)), "{unknown:?}");
+}
+
+#[test]
 fn the_order_in_which_copies_come_makes_no_difference() {
     let Some(sessions) = shared("claude", "the_order_in_which_copies_come_makes_no_difference") else { return };
     let owner = SessionOwner {

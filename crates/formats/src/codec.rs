@@ -19,11 +19,13 @@ pub(crate) mod crush;
 pub(crate) mod cursor;
 pub(crate) mod cursor_chat;
 pub(crate) mod droid;
+pub(crate) mod dsh;
 pub(crate) mod entire;
 pub(crate) mod events;
 pub(crate) mod gemini;
 pub(crate) mod gemini_stream;
 pub(crate) mod kiro;
+pub(crate) mod kiro_chat;
 pub(crate) mod pi;
 pub(crate) mod pi_stream;
 
@@ -253,6 +255,13 @@ pub enum Keep {
     From(String),
     /// The entries with these ids.
     Ids(Vec<String>),
+    /// The entries whose ids are not numbers from the one to the other.
+    Outside {
+        /// The first number that goes.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
     /// What the user said.
     Users,
 }

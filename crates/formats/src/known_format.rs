@@ -9,8 +9,8 @@ use crate::{
     codec::{
         BoundedCodec, aider, anthropic, atif, bureau, claude, claude_stream,
         codex::{self, RolloutPosition},
-        codex_exec, copilot, crush, cursor, cursor_chat, droid, entire, events, gemini, gemini_stream, kiro,
-        openai_chat, openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
+        codex_exec, copilot, crush, cursor, cursor_chat, droid, dsh, entire, events, gemini, gemini_stream, kiro,
+        kiro_chat, openai_chat, openai_responses, opencode, pi, pi_stream, specstory, swe_agent,
     },
     encode::{self, EntryWriter},
     session::RenameRule,
@@ -173,9 +173,26 @@ static KNOWN: &[KnownFormat] = &[
         ..KnownFormat::lines("droid-v1", "Factory Droid session (JSONL)")
     },
     KnownFormat {
+        codec: Some(&BoundedCodec(&dsh::CODEC)),
+        ..KnownFormat::lines("dsh-v1", "DeepSeek Harness session (JSONL)")
+    },
+    KnownFormat {
+        codec: Some(&BoundedCodec(&dsh::STREAM)),
+        ..KnownFormat::lines("dsh-stream-v1", "what DeepSeek Harness prints as it works (JSONL)")
+    },
+    KnownFormat {
         codec: Some(&BoundedCodec(&kiro::CODEC)),
         reading: "each line has a `kind`: `Prompt`, `AssistantMessage`, `ToolResults`, with what was said in `data.content`",
         ..KnownFormat::lines("kiro-v1", "Kiro CLI session (JSONL)")
+    },
+    // A conversation in the database of older versions is one object, {"conversation_id", "history"}.
+    KnownFormat {
+        codec: Some(&BoundedCodec(&kiro_chat::KiroChat)),
+        ..KnownFormat::stored(
+            "kiro-chat-v1",
+            "conversation of an older Kiro CLI, one JSON object",
+            Concatenation::Bytes,
+        )
     },
     // A session in Crush's database is written as one object, {"session", "messages"}.
     KnownFormat {

@@ -163,6 +163,10 @@ impl Replay {
                 let ids: HashSet<&String> = ids.iter().collect();
                 before.filter(|(entry, _)| entry.id.as_ref().is_some_and(|id| ids.contains(id))).collect()
             }
+            Keep::Outside { first, last } => {
+                let number = |entry: &Entry| entry.id.as_ref().and_then(|id| id.parse::<u64>().ok());
+                before.filter(|(entry, _)| number(entry).is_none_or(|it| !(*first..=*last).contains(&it))).collect()
+            }
             Keep::Users => before.filter(|(entry, _)| is_turn(entry)).collect(),
         }
     }

@@ -1,7 +1,15 @@
 //! What a file is that is no session, where its first bytes tell.
 
+use super::{DocumentFields, is_object};
+
 /// Bytes among which none of text is zero.
 const TEXT_BYTES: usize = 4 * 1024;
+
+/// Names what a document is, by its fields.
+pub(super) fn document(fields: &DocumentFields<'_>) -> Option<&'static str> {
+    let is_chat = is_object(fields.mapping) && fields.conversation_id.is_some();
+    is_chat.then_some("a conversation exported from ChatGPT")
+}
 
 /// Names what a file is, by how it begins.
 pub(super) fn what(head: &[u8]) -> Option<&'static str> {

@@ -49,6 +49,10 @@ pub(crate) struct DocumentFields<'d> {
     pub(crate) trajectory: Option<&'d RawValue>,
     #[serde(borrow)]
     pub(crate) history: Option<&'d RawValue>,
+    #[serde(borrow)]
+    pub(crate) mapping: Option<&'d RawValue>,
+    #[serde(borrow)]
+    pub(crate) conversation_id: Option<&'d RawValue>,
 }
 
 impl FormatSigns {

@@ -155,7 +155,7 @@ fn the_format_is_that_of_the_parent_or_of_the_files_ending() {
     [exit 2]
     [stderr]
     error: nothing tells the format of notes: name it with --format
-      hint: one of claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, pi-stream-v1, copilot-v1, cursor-v1, cursor-chat-v1, droid-v1, kiro-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1, jsonl, text
+      hint: one of claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, pi-stream-v1, copilot-v1, cursor-v1, cursor-chat-v1, droid-v1, dsh-v1, dsh-stream-v1, kiro-v1, kiro-chat-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1, jsonl, text
     ");
 }
 

@@ -182,7 +182,7 @@ fn documents_are_taken_in_by_what_they_hold_or_as_what_they_are_called() {
     [exit 2]
     [stderr]
     error: invalid value 'cladue-code' for '--runtime <R>'
-      [possible values: claude-code, codex, gemini, pi, opencode, copilot, cursor, cursor-chat, droid, kiro, crush, claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, pi-stream-v1, copilot-v1, cursor-v1, cursor-chat-v1, droid-v1, kiro-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1]
+      [possible values: claude-code, codex, gemini, pi, opencode, copilot, cursor, cursor-chat, droid, dsh, kiro, kiro-chat, crush, claude-code-v1, claude-stream-v1, codex-v1, codex-exec-v1, gemini-v1, gemini-stream-v1, pi-v1, pi-stream-v1, copilot-v1, cursor-v1, cursor-chat-v1, droid-v1, dsh-v1, dsh-stream-v1, kiro-v1, kiro-chat-v1, crush-v1, aider-v1, entire-condensed-v1, specstory-v1, swe-agent-v1, opencode-v1, events-v1, bureau-agent-v1, anthropic-messages-v1, openai-chat-v1, openai-responses-v1, atif-v1]
 
       tip: a similar value exists: 'claude-code'
 

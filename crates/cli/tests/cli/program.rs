@@ -20,7 +20,10 @@ fn formats_are_listed() {
     cursor-v1              lines       Cursor's transcript of an agent (JSONL)
     cursor-chat-v1         bytes       chat in Cursor's database, one JSON object
     droid-v1               lines       Factory Droid session (JSONL)
+    dsh-v1                 lines       DeepSeek Harness session (JSONL)
+    dsh-stream-v1          lines       what DeepSeek Harness prints as it works (JSONL)
     kiro-v1                lines       Kiro CLI session (JSONL)
+    kiro-chat-v1           bytes       conversation of an older Kiro CLI, one JSON object
     crush-v1               bytes       Crush session, one JSON object
     aider-v1               bytes       Aider's chat history (Markdown)
     entire-condensed-v1    lines       transcript as Entire condenses it (JSONL)

@@ -34,11 +34,15 @@ struct LooseBlock<'a> {
     #[serde(borrow)]
     args: Option<&'a RawValue>,
     #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
     is_error: Field<'a>,
+    #[serde(borrow, rename = "isError")]
+    has_failed: Field<'a>,
 }
 
 /// Returns what content says, be it a text or blocks. A call without an id is given one that follows from its bytes.
@@ -64,12 +68,12 @@ pub(super) fn part(raw: &RawValue) -> serde_json::Result<EntryPart> {
         "tool_use" | "tool_call" | "tool-call" => {
             let id = block.id.into_text().or(block.tool_call_id.into_text()).unwrap_or_else(|| id_of(raw));
             let name = block.name.into_text().or(block.tool_name.into_text()).unwrap_or_default();
-            EntryPart::ToolCall { id, name, input: input(block.input.or(block.args))? }
+            EntryPart::ToolCall { id, name, input: input(block.input.or(block.args).or(block.arguments))? }
         }
         "tool_result" | "tool-result" => {
             let call = block.tool_use_id.into_text().or(block.tool_call_id.into_text()).unwrap_or_default();
-            let is_error = match block.is_error {
-                Field::Bool(is_error) => Some(is_error),
+            let is_error = match (block.is_error, block.has_failed) {
+                (Field::Bool(is_error), _) | (_, Field::Bool(is_error)) => Some(is_error),
                 _ => None,
             };
             EntryPart::ToolResult { call, content: answer(block.content.or(block.result))?, is_error }
@@ -141,11 +145,19 @@ mod tests {
             read(&json!([
                 {"type": "tool_use", "id": "c", "name": "Read", "input": {"path": "a"}},
                 {"type": "tool-call", "toolCallId": "c", "toolName": "Read", "args": "{\"path\":\"a\"}"},
+                {"type": "tool-call", "id": "c", "name": "Read", "arguments": "{\"path\":\"a\"}"},
                 {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "text"}]},
                 {"type": "tool-result", "toolCallId": "c", "result": "text"},
                 {"type": "reasoning", "text": "hm"},
             ])),
-            [call("c"), call("c"), result.clone(), result, EntryPart::Thinking { text: "hm".into(), seal: None }]
+            [
+                call("c"),
+                call("c"),
+                call("c"),
+                result.clone(),
+                result,
+                EntryPart::Thinking { text: "hm".into(), seal: None }
+            ]
         );
         assert_eq!(read(&json!("text")), [EntryPart::text("text")]);
         assert_eq!(read(&json!("")), []);

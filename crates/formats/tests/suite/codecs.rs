@@ -5,7 +5,7 @@ use contexture_formats::{Codec, Dialogue, Replay, codec};
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
-const FORMATS: [&str; 14] = [
+const FORMATS: [&str; 17] = [
     "claude-code-v1",
     "codex-v1",
     "codex-exec-v1",
@@ -16,7 +16,10 @@ const FORMATS: [&str; 14] = [
     "cursor-v1",
     "cursor-chat-v1",
     "droid-v1",
+    "dsh-v1",
+    "dsh-stream-v1",
     "kiro-v1",
+    "kiro-chat-v1",
     "entire-condensed-v1",
     "crush-v1",
     "swe-agent-v1",
@@ -36,7 +39,9 @@ fn records() -> Vec<Value> {
         "copilot/events.jsonl",
         "cursor/5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11.jsonl",
         "droid/6a0c8a52-6a55-4b0e-9f38-3a1f0d5b7c12.jsonl",
+        "dsh/8d0c8a52-6a55-4b0e-9f38-3a1f0d5b7c16/session.jsonl",
         "kiro/7b0c8a52-6a55-4b0e-9f38-3a1f0d5b7c13.jsonl",
+        "kiro-chat/conversation.json",
         "crush/session.json",
         "cursor-chat/chat.json",
         "entire-condensed/full.jsonl",

@@ -12,12 +12,14 @@ use contexture_formats::{Dialogue, RawRecord, Replay, Splitter, codec};
 use crate::{encode, translate};
 
 /// Each format, with the session of it that was written for these tests.
-const READERS: [(&str, &str); 10] = [
+const READERS: [(&str, &str); 12] = [
     ("copilot-v1", "copilot/events.jsonl"),
     ("cursor-v1", "cursor/5f0c8a52-6a55-4b0e-9f38-3a1f0d5b7c11.jsonl"),
     ("cursor-chat-v1", "cursor-chat/chat.json"),
     ("droid-v1", "droid/6a0c8a52-6a55-4b0e-9f38-3a1f0d5b7c12.jsonl"),
+    ("dsh-v1", "dsh/8d0c8a52-6a55-4b0e-9f38-3a1f0d5b7c16/session.jsonl"),
     ("kiro-v1", "kiro/7b0c8a52-6a55-4b0e-9f38-3a1f0d5b7c13.jsonl"),
+    ("kiro-chat-v1", "kiro-chat/conversation.json"),
     ("crush-v1", "crush/session.json"),
     ("aider-v1", "aider/.aider.chat.history.md"),
     ("entire-condensed-v1", "entire-condensed/full.jsonl"),

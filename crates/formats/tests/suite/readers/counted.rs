@@ -24,10 +24,11 @@ struct Counted {
 /// Counts what one record of a format holds, without its codec.
 type CountRecord = fn(record: &Value, counted: &mut Counted);
 
-const COUNTS: [(&str, &str, CountRecord); 4] = [
+const COUNTS: [(&str, &str, CountRecord); 5] = [
     ("copilot", "copilot-v1", copilot),
     ("cursor", "cursor-v1", cursor),
     ("droid", "droid-v1", droid),
+    ("other-harness", "dsh-v1", harness),
     ("entire-condensed", "entire-condensed-v1", condensed),
 ];
 
@@ -180,4 +181,24 @@ fn condensed(record: &Value, counted: &mut Counted) {
     counted.answers += usize::from(record["type"] == "assistant" && !blocks.is_empty());
     counted.calls += blocks.iter().filter(|block| block["type"] == "tool_use").count();
     counted.results += blocks.iter().filter(|block| block["result"].is_object()).count();
+}
+
+/// Counts an event of DeepSeek Harness; what it prints and sessions of others lie beside its sessions.
+fn harness(record: &Value, counted: &mut Counted) {
+    let data = &record["data"];
+    let message = if data["message"].is_object() { &data["message"] } else { data };
+    let blocks = blocks(&message["content"]);
+    let count = |kind: &str| blocks.iter().filter(|block| block["type"] == kind).count();
+    match record["type"].as_str() {
+        Some("user/message") => {
+            let is_typed = data["source"]["kind"] == "user" && record["surfaceOp"] == "append";
+            counted.turns += usize::from(is_typed && !blocks.is_empty());
+        }
+        Some("assistant/message") => {
+            counted.answers += usize::from(!blocks.is_empty());
+            counted.calls += count("tool-call");
+        }
+        Some("tool/result") => counted.results += 1,
+        _ => {}
+    }
 }
