@@ -144,7 +144,7 @@ impl Hook {
         let settings = ImportSettings { role: self.template.clone().or(settings.role), ..settings };
         // A setting that is not understood must not keep anything from being captured.
         let every = invocation.interval(self.every).unwrap_or_else(|error| {
-            let session = Some(event.session_id.clone());
+            let session = Some(event.session().clone());
             write_down(invocation, format!("hook {}", self.runtime), session, error.in_one_line(), false);
             CheckpointInterval::default()
         });

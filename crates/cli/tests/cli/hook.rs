@@ -413,7 +413,7 @@ fn cursor_tells_of_its_agents_in_words_of_its_own() {
     hear("cursor", "sessionEnd", json!({"session_id": SESSION, "reason": "user_close"}));
     let session: Value = serde_json::from_str(&user.done(&["sessions", "--json"])).unwrap();
     assert_eq!((&session["state"], &session["turns"]), (&json!("ended"), &json!(2)));
-    assert_eq!(user.done(&["import", "--verify"]).lines().count(), 1);
+    user.done(&["import", "--verify"]);
     assert_eq!(user.troubles(), [] as [Value; 0]);
 }
 

@@ -1,7 +1,8 @@
 //! `ctx sessions`, and sessions where a commit is named.
 
-use std::fs;
+use std::{fs, process::Command};
 
+use contexture_testkit::clients::Terminal;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -45,12 +46,19 @@ impl User {
 
     /// Runs the program in one of the user's directories.
     pub(crate) fn run_in(&self, directory: &str, arguments: &[&str]) -> Ran {
+        self.ran(self.command_in(directory, arguments).output())
+    }
+
+    /// Prepares the program to run in one of the user's directories.
+    fn command_in(&self, directory: &str, arguments: &[&str]) -> Command {
         // A path that is a store would be another one there.
         let store = match self.place.url() {
             url if url.contains("://") => url,
             path => self.path(path).to_str().unwrap().to_owned(),
         };
-        self.ran(self.command(arguments).env("CTX_STORE", store).current_dir(self.path(directory)).output())
+        let mut command = self.command(arguments);
+        command.env("CTX_STORE", store).current_dir(self.path(directory));
+        command
     }
 
     /// Makes a repository and returns its path as programs see it.
@@ -105,7 +113,7 @@ fn the_newest_comes_first_and_a_repository_shows_its_own() {
       1  Read �[31mthe� log
          aaaa0003 · 40 minutes ago · claude-code · ended · ~/project/docs · on main · 1 turn
     [stderr]
-    There are 2 more: go on with --after 1794771000000000.aaaa0003-0000-4000-8000-000000000000
+    There are 2 more: go on with --after 1794771000000000.aaaa0003
     ");
     fs::create_dir_all(user.path("empty/.git")).unwrap();
     assert_snapshot!(user.run_in("empty", &["sessions"]).stderr.replace(user.path("").canonicalize().unwrap().to_str().unwrap(), "HOME"), @"No sessions in HOME/empty; `ctx sessions --all` looks at those of every project, which are 3.");
@@ -312,4 +320,57 @@ fn a_log_and_a_list_in_a_repository_are_of_that_repository() {
     assert_eq!(requests(&["log"]), ["Loose", "Read", "Mend", "Find"]);
     assert_eq!(requests(&["list"]), ["Loose", "Read", "Mend", "Find"]);
     assert_eq!(requests(&["log", "bbbb"]), ["Write"]);
+}
+
+/// Returns the row that is marked on a screen.
+fn marked(screen: &str) -> &str {
+    screen.lines().find(|line| line.starts_with('›')).unwrap_or_default()
+}
+
+#[test]
+fn at_a_terminal_a_person_chooses_what_to_go_on_with() {
+    if !Terminal::available_or_skip("at_a_terminal_a_person_chooses_what_to_go_on_with") {
+        return;
+    }
+    let (user, _) = two_projects();
+    let start = || {
+        let mut command = user.command_in("project", &["-c", "\"$0\" resume --print --in pi; sleep 60"]);
+        command.env("TERM", "xterm-256color").env("PATH", "/usr/bin:/bin");
+        // What it says at its end is seen as long as a shell stays.
+        let mut shell = user.other_program("/bin/sh");
+        shell.current_dir(command.get_current_dir().unwrap()).args(command.get_args()).arg(command.get_program());
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let terminal = Terminal::start(&shell);
+        terminal.wait_for("2 of 2");
+        terminal
+    };
+    let marks = |terminal: &Terminal, words: &str| terminal.wait_until(words, |screen| marked(screen).contains(words));
+    let terminal = start();
+    let first = marks(&terminal, "Read");
+    // Nothing that others wrote moves the cursor or paints, and sessions of other projects are not there.
+    assert!(first.contains("Read \u{fffd}[31mthe\u{fffd} log") && !first.contains("Write the page"), "{first}");
+    terminal.press("Down");
+    let second = marks(&terminal, "Find the flaky test");
+    let preview = second.split_once("───").unwrap().1;
+    assert!(preview.contains("aaaa0001") && preview.contains("Mend it") && preview.contains("2 turns"), "{second}");
+    // The last one is the last one.
+    terminal.press("Down");
+    terminal.press("Up");
+    marks(&terminal, "Read");
+    terminal.type_text("flaky");
+    terminal.wait_for("which session? flaky");
+    terminal.wait_for("1 of 2");
+    marks(&terminal, "Find the flaky test");
+    terminal.type_text("x");
+    terminal.wait_for("0 of 2");
+    // Nothing is there to go on with.
+    terminal.press("Enter");
+    terminal.press("BSpace");
+    terminal.wait_for("1 of 2");
+    terminal.press("Enter");
+    let told = terminal.wait_for("pi --session ");
+    assert!(told.contains("Materialized 2 commits"), "{told}");
+    let terminal = start();
+    terminal.press("Escape");
+    terminal.wait_for("Nothing was chosen.");
 }

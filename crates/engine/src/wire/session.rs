@@ -8,7 +8,7 @@ use contexture_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::{ListedSession, SessionMeasures};
+use crate::{ListedSession, SessionMeasures, StoredSession};
 
 /// A session: a run of an agent, from its first request to where it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +87,7 @@ pub struct SessionDocument {
 #[schemars(with = "String", extend("pattern" = r"^-?[0-9]+\..+$"))]
 pub struct SessionCursor {
     moved_at: Timestamp,
+    /// The beginning of the session's id.
     session: RuntimeSessionId,
 }
 
@@ -134,8 +135,10 @@ impl SessionCursor {
     ///
     /// Where the session has gone on since and is another place now, none is left out that was not listed before.
     pub fn place_in(&self, sessions: &[ListedSession]) -> usize {
-        let is_it =
-            |listed: &ListedSession| listed.session.tip.at == self.moved_at && listed.session.id == self.session;
+        let is_it = |listed: &ListedSession| {
+            let StoredSession { id, tip, .. } = &listed.session;
+            tip.at == self.moved_at && id.as_str().starts_with(self.session.as_str())
+        };
         let behind = sessions.iter().position(is_it).map(|place| place + 1);
         behind.unwrap_or_else(|| sessions.partition_point(|listed| listed.session.tip.at > self.moved_at))
     }
@@ -143,7 +146,8 @@ impl SessionCursor {
 
 impl From<&ListedSession> for SessionCursor {
     fn from(listed: &ListedSession) -> Self {
-        Self { moved_at: listed.session.tip.at, session: listed.session.id.clone() }
+        let session = RuntimeSessionId::new(listed.short_id.as_str());
+        Self { moved_at: listed.session.tip.at, session: session.unwrap_or_else(|_| listed.session.id.clone()) }
     }
 }
 
