@@ -9,11 +9,11 @@ use contexture::core::SpaceName;
 
 use crate::{
     commands::{
-        annotate::Annotate, artifact::Artifact, assemble::Assemble, blame::Blame, cat::Cat, check::Check,
-        checkpoint::Checkpoint, children::Children, compact::Compact, complete::Complete, completions::Completions,
-        current::Current, demo::Demo, diff::Diff, doctor::Doctor, envelope::Envelope, export::Export, fork::Fork,
-        formats::Formats, fsck::Fsck, gc::Gc, git_hook::GitHook, head::Head, hook::Hook, import::Import,
-        import_bundle::ImportBundle, init::Init, journal::Journal, list::List, log::Log, man::Man,
+        annotate::Annotate, artifact::Artifact, assemble::Assemble, blame::Blame, cat::Cat, channel::Channel,
+        check::Check, checkpoint::Checkpoint, children::Children, compact::Compact, complete::Complete,
+        completions::Completions, current::Current, demo::Demo, diff::Diff, doctor::Doctor, envelope::Envelope,
+        export::Export, fork::Fork, formats::Formats, fsck::Fsck, gc::Gc, git_hook::GitHook, head::Head, hook::Hook,
+        import::Import, import_bundle::ImportBundle, init::Init, journal::Journal, list::List, log::Log, man::Man,
         materialize::Materialize, missing::Missing, purge::Purge, recipe::Recipe, resolve::Resolve, resume::Resume,
         run::Run, schema::Schema, search::Search, secrets::Secrets, sessions::Sessions, show::Show, snapshot::Snapshot,
         spaces::Spaces, stats::Stats, store::Store, trust::Trust, watch::Watch, why_commit::WhyCommit,
@@ -161,6 +161,7 @@ pub(crate) enum Command {
     Assemble(Assemble),
     Recipe(Recipe),
     Trust(Trust),
+    Channel(Channel),
     Envelope(Envelope),
     Missing(Missing),
     Check(Check),
@@ -246,6 +247,7 @@ impl Command {
             Self::Assemble(command) => command.run(invocation, output).await,
             Self::Recipe(command) => command.run(invocation, output),
             Self::Trust(command) => command.run(invocation, output),
+            Self::Channel(command) => Box::pin(command.run(invocation, output)).await,
             Self::Envelope(command) => command.run(invocation, output).await,
             Self::Missing(command) => command.run(invocation, output).await,
             Self::Check(command) => command.run(output),

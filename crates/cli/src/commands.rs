@@ -5,6 +5,7 @@ pub(crate) mod artifact;
 pub(crate) mod assemble;
 pub(crate) mod blame;
 pub(crate) mod cat;
+pub(crate) mod channel;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod children;

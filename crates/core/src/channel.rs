@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Actor, ChannelId, ChannelName, Timestamp, canonical, vocabulary};
 
-pub use cursor::{AgentCursor, BegunTurn, InjectedTurn, TurnBeginning, TurnEnding, TurnMarks, TurnRefusal};
+pub use cursor::{
+    AgentCursor, BegunTurn, CursorRewind, InjectedTurn, TurnBeginning, TurnEnding, TurnMarks, TurnRefusal,
+};
 pub use message::{
     ChannelMessage, MAX_MESSAGE_BYTES, Mentions, MentionsError, MessageBody, MessageDraft, MessageHeader,
     MessageReceiver, MessageRecord, MessageSession, ReplayPolicy,

@@ -53,6 +53,14 @@ pub enum JournalKind {
     ChannelChanged,
     /// A message was appended. The subject is the channel's id and the message's place, the digest that of its record.
     MessageAppended,
+    /// A participant was registered, or is known otherwise. The subject is the channel's id and the participant's key.
+    ParticipantRegistered,
+    /// A turn began. The subject is its id.
+    TurnBegun,
+    /// What was sent in a turn is known, or the turn is over. The subject is its id.
+    TurnChanged,
+    /// How far an agent is changed. The subject is the channel's id and the agent's key.
+    CursorMoved,
     /// Something happened to context. The digest is that of the event's JSON.
     Event(EventKind),
 }
@@ -149,7 +157,7 @@ pub struct ChainDigest(#[schemars(with = "String")] pub [u8; 32]);
 
 impl JournalKind {
     /// Every kind that is not an event.
-    const CHANGES: [Self; 19] = [
+    const CHANGES: [Self; 23] = [
         Self::SpaceCreated,
         Self::CommitCreated,
         Self::CommitAnnotated,
@@ -169,6 +177,10 @@ impl JournalKind {
         Self::ChannelCreated,
         Self::ChannelChanged,
         Self::MessageAppended,
+        Self::ParticipantRegistered,
+        Self::TurnBegun,
+        Self::TurnChanged,
+        Self::CursorMoved,
     ];
 
     /// Returns every kind.
@@ -198,6 +210,10 @@ impl JournalKind {
             Self::ChannelCreated => "channel.created",
             Self::ChannelChanged => "channel.changed",
             Self::MessageAppended => "message.appended",
+            Self::ParticipantRegistered => "participant.registered",
+            Self::TurnBegun => "turn.begun",
+            Self::TurnChanged => "turn.changed",
+            Self::CursorMoved => "cursor.moved",
             Self::Event(kind) => kind.as_str(),
         }
     }
@@ -327,7 +343,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_from_its_word() {
-        assert_eq!(JournalKind::all().count(), 19 + 21);
+        assert_eq!(JournalKind::all().count(), 23 + 21);
         for kind in JournalKind::all() {
             assert_eq!(kind.as_str().parse::<JournalKind>(), Ok(kind));
         }

@@ -18,10 +18,11 @@ mod vocabulary;
 
 pub use annotation::{Annotation, AnnotationError, Annotations, Coverage, LossNote, Noted, SummaryText};
 pub use channel::{
-    AgentCursor, AgentTurn, BegunTurn, ChannelMessage, ChannelRecord, ChannelState, ForkPoint, InjectedTurn,
-    MAX_MESSAGE_BYTES, Mentions, MentionsError, MessageBody, MessageDraft, MessageHeader, MessageReceiver,
-    MessageRecord, MessageSequence, MessageSession, Participant, ParticipantKind, ParticipantVisibility, ReplayPolicy,
-    SequenceError, SessionBinding, TurnBeginning, TurnEnding, TurnMarks, TurnPlace, TurnRefusal, TurnState,
+    AgentCursor, AgentTurn, BegunTurn, ChannelMessage, ChannelRecord, ChannelState, CursorRewind, ForkPoint,
+    InjectedTurn, MAX_MESSAGE_BYTES, Mentions, MentionsError, MessageBody, MessageDraft, MessageHeader,
+    MessageReceiver, MessageRecord, MessageSequence, MessageSession, Participant, ParticipantKind,
+    ParticipantVisibility, ReplayPolicy, SequenceError, SessionBinding, TurnBeginning, TurnEnding, TurnMarks,
+    TurnPlace, TurnRefusal, TurnState,
 };
 pub use commit::{Commit, CommitKind, Count, Provenance, RECORD_VERSION, RecordError, Trigger};
 pub use entry::{BlobSource, Entry, EntryPart, Flags, Role, Seal, SealScheme, ToolInput, Usage};

@@ -6,9 +6,11 @@ mod handle;
 mod metrics;
 mod read;
 mod state;
+mod turns;
 
 pub use follow::Following;
 pub use handle::{Channel, Channels};
 pub use read::MessagePage;
+pub use turns::SeenBy;
 
 pub(crate) use follow::ChannelNews;

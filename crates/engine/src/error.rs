@@ -7,7 +7,7 @@ mod coded;
 
 use std::{io, path::PathBuf};
 
-use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, NameError, RecordError};
+use contexture_core::{AnnotationError, ArtifactId, CommitId, Format, MentionsError, NameError, RecordError};
 use contexture_formats::{FormatError, JoinError};
 use contexture_secrets::RuleMistakes;
 use contexture_store as store;
@@ -80,6 +80,9 @@ pub enum Error {
     /// A text cannot be a name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A message names too many.
+    #[error(transparent)]
+    Mentions(#[from] MentionsError),
     /// Plain text cannot be turned into a summary of this format.
     #[error("plain text cannot be a {0} summary: give the summary in that format")]
     NoSummaryEntry(Format),

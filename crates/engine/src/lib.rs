@@ -53,7 +53,7 @@ pub use assemble::{
 };
 pub use block_on::block_on;
 pub use bundle::{ExportSummary, ImportSummary, verify_bundle};
-pub use channel::{Channel, Channels, Following, MessagePage};
+pub use channel::{Channel, Channels, Following, MessagePage, SeenBy};
 pub use checkpoint::{Check, Checkpoint, CheckpointContent, Checkpointed, CreateOutcome};
 pub use compact::{Compaction, Snapshot};
 pub use confined::{
@@ -69,7 +69,7 @@ pub use contexture_store::{
     artifact::{ArtifactStat, Encoding, StoredArtifact, WithheldCause, WithheldContent},
     channel::{
         AppendedMessage, ChannelError, ChannelFilter, ChannelSummary, ExpectLast, MessageFilter, MessageOrder,
-        MessageQuery, MessageReference, StoredChannel,
+        MessageQuery, MessageReference, NewTurn, StoredChannel,
     },
     collect::{CollectMode, CollectPhase, CollectProgress, Collected, Collection, KeptUnreferenced},
     commit::{Filter, Inserted, Moment, PageAfter, StoredCommit},

@@ -4,6 +4,7 @@
 //! [`DocumentKind`] lists them all.
 
 mod artifact;
+mod channel;
 mod check;
 mod commit;
 mod current;
@@ -31,6 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use artifact::MeasuredArtifact;
+pub use channel::{ChannelDocument, MessageDocument, PostedMessage};
 pub use check::{CheckedRecords, FaultDocument};
 pub use commit::{CommitDocument, ListCursor, ListCursorError, ListedCommit, MadeCommit, ResolvedCommit, ShownCommit};
 pub use current::{CurrentCommit, FoundBy};

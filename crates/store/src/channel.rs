@@ -6,17 +6,25 @@
 mod error;
 mod list;
 mod message;
+mod participant;
 mod query;
+mod session;
+mod turn;
 
 use contexture_core::{
     Actor, ChannelId, ChannelName, ChannelRecord, ChannelState, ForkPoint, JournalKind, MessageSequence, Mutation,
 };
+use serde::de::DeserializeOwned;
+
 pub use error::ChannelError;
 pub use list::{ChannelFilter, ChannelSummary, list};
 pub use message::{AppendedMessage, ExpectLast, NewMessage, append};
+pub use participant::{MAX_PARTICIPANTS, participants, register};
 pub use query::{
     LocatedMessage, MessageFilter, MessageOrder, MessageQuery, MessageReference, count, find, find_located, messages,
+    records,
 };
+pub use turn::{NewTurn, begin, cursor_of, cursors, finish, inject, rewind, show_turn, turn_ids_between};
 
 use crate::{
     Error, Result, journal,
@@ -25,6 +33,15 @@ use crate::{
     table::{Column, RowOwner, RowReference, Table, TableRow},
 };
 pub(crate) use message::{MENTIONS, MESSAGES, MentionRow, MessageRow, mutation as appended};
+pub(crate) use participant::PARTICIPANTS;
+pub(crate) use session::SESSION_BINDINGS;
+pub(crate) use turn::{CURSORS, TURNS};
+#[cfg(test)]
+pub(crate) use {
+    participant::ParticipantRow,
+    session::BindingRow,
+    turn::{CursorRow, TurnRow},
+};
 
 /// The table of channels.
 pub(crate) static CHANNELS: Table = Table {
@@ -222,6 +239,12 @@ impl TableRow for StoredChannel {
 
 pub(crate) fn channel_id(bytes: &[u8]) -> Result<ChannelId> {
     bytes.try_into().map_err(|_| Error::damaged("the id of a channel has the wrong length"))
+}
+
+/// Reads JSON that was stored of a participant, a turn or a cursor.
+fn document<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| Error::damaged(format!("what is kept of a channel cannot be read: {error}")))
 }
 
 /// Reads a stored place.

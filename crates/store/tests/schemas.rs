@@ -11,6 +11,8 @@ const SQLITE: &str = concat!(
     include_str!("../src/sqlite/0005.sql"),
     include_str!("../src/sqlite/0006.sql"),
     include_str!("../src/sqlite/0007.sql"),
+    include_str!("../src/sqlite/0008.sql"),
+    include_str!("../src/sqlite/0009.sql"),
 );
 const POSTGRES: &str = concat!(
     include_str!("../src/postgres/0001.sql"),
@@ -20,6 +22,8 @@ const POSTGRES: &str = concat!(
     include_str!("../src/postgres/0005.sql"),
     include_str!("../src/postgres/0006.sql"),
     include_str!("../src/postgres/0007.sql"),
+    include_str!("../src/postgres/0008.sql"),
+    include_str!("../src/postgres/0009.sql"),
 );
 /// What only one engine has. The words of passages are each engine's own: a virtual table here, a column with an index
 /// there.

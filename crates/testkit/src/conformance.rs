@@ -19,6 +19,8 @@ pub mod capture;
 #[doc(hidden)]
 pub mod channel_context;
 #[doc(hidden)]
+pub mod channel_turns;
+#[doc(hidden)]
 pub mod channels;
 #[doc(hidden)]
 pub mod checkpoint;
@@ -155,6 +157,14 @@ macro_rules! conformance {
                 a_required_topic_without_a_message_is_missing_and_fails_where_the_recipe_says_so,
                 a_state_is_published_with_what_changes_it_and_not_again,
                 figures_are_published_and_no_prompt_holds_them;
+            channel_turns:
+                participants_are_who_is_registered,
+                a_turn_offers_what_is_new_and_is_acknowledged_once,
+                a_turn_is_held_until_it_ends_or_expires,
+                a_cursor_goes_no_further_than_what_was_offered_and_back_with_a_reason,
+                a_turn_is_about_what_is_for_the_agent,
+                a_session_belongs_to_one_agent_channel_and_place,
+                of_many_that_begin_at_once_one_does;
             channels:
                 a_channel_is_made_found_listed_and_closed,
                 the_same_message_is_kept_once_and_another_under_its_id_is_refused,

@@ -75,6 +75,7 @@ impl Check<'_> {
                 .iter()
                 .enumerate()
                 .try_for_each(|(at, item)| self.part(rule, item, &format!("{path}[{at}]"))),
+            "maxItems" => hold(rule.as_u64().is_none_or(|most| list(value).len() as u64 <= most)),
             "uniqueItems" => {
                 let items = list(value);
                 hold(items.iter().enumerate().all(|(at, item)| !items[..at].contains(item)))

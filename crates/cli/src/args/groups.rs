@@ -32,6 +32,7 @@ const GROUPS: &[CommandGroup] = &[
         title: "Assemble what a model is given",
         commands: &["assemble", "recipe", "trust", "envelope", "missing", "check"],
     },
+    CommandGroup { title: "Let agents work together", commands: &["channel"] },
     CommandGroup {
         title: "Store: name, move, protect and check what is kept",
         commands: &[

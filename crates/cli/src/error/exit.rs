@@ -55,7 +55,10 @@ impl Exit {
             | ErrorCode::KeyConflict
             | ErrorCode::MessageConflict
             | ErrorCode::Overtaken
-            | ErrorCode::PolicyChanged => Self::Conflict,
+            | ErrorCode::ParticipantConflict
+            | ErrorCode::PolicyChanged
+            | ErrorCode::TurnHeld
+            | ErrorCode::TurnOver => Self::Conflict,
             ErrorCode::AbsentArtifact
             | ErrorCode::Damaged
             | ErrorCode::DamagedArtifact

@@ -4,7 +4,7 @@ use std::io;
 
 use contexture::{
     BundleProblem, ChannelError, Erasure, Error as EngineError, FileKind, FileRefusal, QueryError, StoreError,
-    core::{Format, Principal, RecordError},
+    core::{Format, Principal, RecordError, TurnRefusal},
     formats,
     inspect::Obstacle,
 };
@@ -202,6 +202,7 @@ fn after_operation(error: &EngineError) -> Option<String> {
         EngineError::NoAncestor { .. }
         | EngineError::Annotation(_)
         | EngineError::Name(_)
+        | EngineError::Mentions(_)
         | EngineError::NoSummaryEntry(_)
         | EngineError::OtherContent { .. }
         | EngineError::JsonText(_)
@@ -301,9 +302,40 @@ fn in_a_channel(error: &ChannelError) -> Option<String> {
             &format!("`ctx channel read {channel}` shows the messages there are")
         }
         ChannelError::LargeMessage { .. } => "`ctx artifact put FILE` keeps it; a message can name its id",
+        ChannelError::SlugTaken { channel, .. }
+        | ChannelError::NotAnAgent { channel, .. }
+        | ChannelError::SessionElsewhere { channel, .. } => {
+            &format!("`ctx channel participants {channel}` shows who takes part")
+        }
+        ChannelError::NotParticipant { channel, key } => &format!(
+            "`ctx channel participants {channel}` shows who takes part; with `--add {key}` it registers an agent"
+        ),
+        ChannelError::NothingToAnswer { channel, .. } => &format!("`ctx channel follow {channel}` waits for something"),
+        ChannelError::NotForAgent { channel, message, .. } => {
+            &format!("`ctx channel read {channel} {message}` shows whom it is for")
+        }
+        ChannelError::NoTurn(_) => "`ctx channel turn begin` prints the id of each",
+        ChannelError::Refused(refusal) => &of_turn(refusal),
         ChannelError::LargeBatch { .. } | ChannelError::Full(_) => return None,
     };
     Some(hint.to_owned())
+}
+
+fn of_turn(refusal: &TurnRefusal) -> String {
+    match refusal {
+        TurnRefusal::Held { turn, .. } => {
+            let turn = turn.short();
+            format!(
+                "`--wait 10m` waits for it; `ctx channel turn finish {turn} --fail REASON` ends it if its holder is gone"
+            )
+        }
+        TurnRefusal::Acknowledged { .. } => "`ctx channel rewind` has messages offered again".to_owned(),
+        TurnRefusal::NoMessage { .. } => "`ctx channel read` shows the messages there are".to_owned(),
+        TurnRefusal::NotOffered { turn, .. } | TurnRefusal::Over { turn, .. } => {
+            format!("`ctx channel turn show {}` shows what it was offered and how it ended", turn.short())
+        }
+        TurnRefusal::NotBack { .. } => "a cursor goes forward only when a turn is finished".to_owned(),
+    }
 }
 
 /// Returns how a store can be made all the same.

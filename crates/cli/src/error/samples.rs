@@ -13,8 +13,8 @@ use contexture::{
     Location, LocationError, QueryError, SealKeyError, StoreError, UserRules, WithheldCause, WithheldContent,
     core::{
         Actor, ArtifactId, ChannelId, ChannelName, ChannelState, CommitId, CommitKind, EnvelopeId, Fingerprint, Format,
-        GivenSessionId, HeadName, IdempotencyKey, MessageId, MessageSequence, MissingId, Principal, RecordError,
-        SummaryText, Timestamp,
+        GivenSessionId, HeadName, IdempotencyKey, MessageId, MessageSequence, MissingId, ParticipantKey,
+        ParticipantSlug, Principal, RecordError, RuntimeSessionId, SummaryText, Timestamp, TurnId, TurnRefusal,
     },
     formats::{ContentPosition, FormatError, JoinError},
     inspect::Obstacle,
@@ -123,14 +123,31 @@ fn store() -> Vec<StoreError> {
 fn channels() -> Vec<ChannelError> {
     let channel = ChannelName::new("release").unwrap();
     let (id, sequence) = (MessageId::new("e1").unwrap(), MessageSequence::FIRST);
+    let (key, slug) = (|| ParticipantKey::new("dev").unwrap(), || ParticipantSlug::new("dev").unwrap());
+    let turn = TurnId::from_bytes([1; TurnId::LEN]);
     vec![
         ChannelError::NoSuchName(text()),
         ChannelError::NameTaken { name: channel.clone(), channel: ChannelId::of(b"{}") },
         ChannelError::Closed { channel: channel.clone(), state: ChannelState::Closed },
         ChannelError::Moved { channel: channel.clone(), expected: 1, last: 2 },
         ChannelError::MessageConflict { channel: channel.clone(), id, sequence },
-        ChannelError::NoMessage { channel, message: text() },
+        ChannelError::NoMessage { channel: channel.clone(), message: text() },
         ChannelError::LargeMessage { bytes: 9 },
+        ChannelError::SlugTaken { channel: channel.clone(), slug: slug(), by: key() },
+        ChannelError::NotParticipant { channel: channel.clone(), key: key() },
+        ChannelError::NothingToAnswer { channel: channel.clone(), agent: slug() },
+        ChannelError::NotForAgent { channel: channel.clone(), message: sequence, agent: slug() },
+        ChannelError::SessionElsewhere { session: RuntimeSessionId::new("s").unwrap(), agent: key(), channel },
+        ChannelError::NoTurn(turn),
+        ChannelError::Refused(Box::new(TurnRefusal::Over { turn, state: "failed" })),
+        ChannelError::Refused(Box::new(TurnRefusal::NotOffered { asked: sequence, turn, after: 1, through: sequence })),
+        ChannelError::Refused(Box::new(TurnRefusal::Held {
+            agent: key(),
+            turn,
+            holder: Actor::new("ada").unwrap(),
+            since: Timestamp::from_micros(0).unwrap(),
+            expires_at: Timestamp::from_micros(1).unwrap(),
+        })),
     ]
 }
 

@@ -62,7 +62,7 @@ fn a_store_of_a_newer_program_is_refused_by_number() {
     assert_snapshot!(user.run(&["log"]), @"
     [exit 1]
     [stderr]
-    error: the store at store has schema version 99; this program knows versions up to 8
+    error: the store at store has schema version 99; this program knows versions up to 9
       hint: upgrade ctx
     ");
 }

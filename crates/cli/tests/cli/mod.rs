@@ -9,6 +9,7 @@ mod artifact;
 mod assemble;
 mod blame;
 mod cat;
+mod channel;
 mod check;
 mod checkpoint;
 mod compact;

@@ -196,7 +196,7 @@ fn a_store_that_may_only_be_read_is_read() {
     database     contexture
     schema       SCHEMA
     encryption   none
-    store        1 space, schema version 8
+    store        1 space, schema version 9
     access       read-only: the server makes this user's transactions read-only
     files        … kB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off

@@ -15,7 +15,7 @@ fn a_check_tells_what_is_there() {
     database     contexture
     schema       SCHEMA
     encryption   none
-    store        1 space, schema version 8
+    store        1 space, schema version 9
     access       reading and writing
     files        … kB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off

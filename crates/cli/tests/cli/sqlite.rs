@@ -30,7 +30,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let before = files(&user.path("store"));
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 8
+    store        1 space, schema version 9
     access       reading and writing
     files        …
     ");
@@ -52,7 +52,7 @@ fn a_check_of_a_store_without_a_log_makes_none() {
     assert_eq!(names(), ["contexture.db"]);
     assert_snapshot!(sizeless(&user.done(&["store", "check"])), @"
     directory    store
-    store        1 space, schema version 8
+    store        1 space, schema version 9
     access       reading and writing
     files        …
     ");
@@ -100,7 +100,7 @@ fn a_check_refuses_what_no_command_could_use() {
     assert_snapshot!(user.run(&["store", "check"]), @"
     [exit 1]
     [stderr]
-    error: the store at store has schema version 99; this program knows versions up to 8
+    error: the store at store has schema version 99; this program knows versions up to 9
       hint: upgrade ctx
     ");
     assert_eq!(user.run(&["store", "check", "/proc/contexture"]).code, 1);

@@ -37,6 +37,23 @@ pub struct AgentCursor {
     /// Where the agent's last turn that did not fail began and ended.
     #[serde(default)]
     pub marks: TurnMarks,
+    /// When it was last set back, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewound: Option<CursorRewind>,
+}
+
+/// A cursor that is set back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CursorRewind {
+    /// The last message that counts as acknowledged then; none when nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<MessageSequence>,
+    /// Why.
+    pub reason: SummaryText,
+    /// By whom.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// Where an agent's turns began and ended, as places in the channel: what came after is new since then.
@@ -186,6 +203,7 @@ impl AgentCursor {
             turns: zero,
             open: None,
             marks: TurnMarks::default(),
+            rewound: None,
         }
     }
 
@@ -281,12 +299,8 @@ impl AgentCursor {
     }
 
     /// Sets the cursor back, so that what comes after is offered once more. Returns the turn that expired by it, if one did.
-    pub fn rewind(
-        &mut self,
-        open: Option<&AgentTurn>,
-        to: Option<MessageSequence>,
-        now: Timestamp,
-    ) -> Result<Option<AgentTurn>, TurnRefusal> {
+    pub fn rewind(&mut self, open: Option<&AgentTurn>, rewind: CursorRewind) -> Result<Option<AgentTurn>, TurnRefusal> {
+        let (to, now) = (rewind.to, rewind.at);
         if to >= self.acknowledged {
             let (acknowledged, asked) = (MessageSequence::number(self.acknowledged), MessageSequence::number(to));
             return Err(TurnRefusal::NotBack { agent: self.agent.clone(), acknowledged, asked });
@@ -297,6 +311,7 @@ impl AgentCursor {
         self.offers = self.offers.max(Count::saturating(1));
         self.marks.last_agent_start = self.marks.last_agent_start.min(to);
         self.marks.last_task_end = self.marks.last_task_end.min(to);
+        self.rewound = Some(rewind);
         Ok(expired)
     }
 
@@ -340,6 +355,8 @@ fn next(count: Count) -> Count {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(number: u64) -> MessageSequence {
@@ -368,6 +385,11 @@ mod tests {
 
     fn failure() -> TurnEnding {
         TurnEnding::Fail { reason: SummaryText::new("no answer").unwrap() }
+    }
+
+    fn back(to: Option<MessageSequence>, now: i64) -> CursorRewind {
+        let (reason, by) = (SummaryText::new("look again").unwrap(), Actor::new("ada").unwrap());
+        CursorRewind { to, reason, by, at: time(now) }
     }
 
     #[test]
@@ -425,15 +447,139 @@ mod tests {
         let turn = cursor.begin(None, beginning(4, 4, 0)).unwrap().turn;
         cursor.finish(&turn, TurnEnding::Acknowledge { through: None }, at(6), time(1)).unwrap();
         for to in [Some(at(4)), Some(at(5))] {
-            assert!(matches!(cursor.rewind(None, to, time(2)), Err(TurnRefusal::NotBack { .. })));
+            assert!(matches!(cursor.rewind(None, back(to, 2)), Err(TurnRefusal::NotBack { .. })));
         }
         let held = cursor.begin(None, beginning(5, 6, 2)).unwrap().turn;
-        assert!(matches!(cursor.rewind(Some(&held), Some(at(1)), time(3)), Err(TurnRefusal::Held { .. })));
-        let expired = cursor.rewind(Some(&held), Some(at(1)), time(12)).unwrap();
+        assert!(matches!(cursor.rewind(Some(&held), back(Some(at(1)), 3)), Err(TurnRefusal::Held { .. })));
+        let expired = cursor.rewind(Some(&held), back(Some(at(1)), 12)).unwrap();
         assert_eq!(expired.map(|turn| turn.id), Some(held.id));
         assert_eq!((cursor.acknowledged, cursor.offered), (Some(at(1)), Some(at(6))));
         assert_eq!(cursor.marks, TurnMarks { last_agent_start: Some(at(1)), last_task_end: Some(at(1)) });
-        cursor.rewind(None, None, time(13)).unwrap();
+        cursor.rewind(None, back(None, 13)).unwrap();
         assert_eq!(cursor.begin(None, beginning(1, 6, 14)).unwrap().turn.after, None);
+    }
+
+    /// A step that somebody tries, whether or not it can be done.
+    #[derive(Debug, Clone, Copy)]
+    enum Step {
+        Post,
+        Wait(i64),
+        Begin { trigger: u64 },
+        Inject,
+        Acknowledge { through: Option<u64> },
+        Fail,
+        Rewind { to: u64 },
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            3 => Just(Step::Post),
+            1 => (1..25i64).prop_map(Step::Wait),
+            3 => (1..12u64).prop_map(|trigger| Step::Begin { trigger }),
+            1 => Just(Step::Inject),
+            2 => prop::option::of(1..12u64).prop_map(|through| Step::Acknowledge { through }),
+            1 => Just(Step::Fail),
+            1 => (0..12u64).prop_map(|to| Step::Rewind { to }),
+        ];
+        prop::collection::vec(step, 0..80)
+    }
+
+    /// What a cursor must come to, without any of its means: places are plain numbers and turns are ranges.
+    #[derive(Debug, Default)]
+    struct Model {
+        last: u64,
+        now: i64,
+        acknowledged: u64,
+        offered: u64,
+        offers: u64,
+        /// After which message, through which, and until when.
+        open: Option<(u64, u64, i64)>,
+        is_injected: bool,
+    }
+
+    impl Model {
+        /// Does a step, and tells whether it can be done.
+        fn step(&mut self, step: Step) -> bool {
+            let is_free = self.open.is_none_or(|(_, _, until)| self.now >= until);
+            match step {
+                Step::Post => self.last += 1,
+                Step::Wait(micros) => self.now += micros,
+                Step::Begin { trigger } if trigger > self.acknowledged && trigger <= self.last && is_free => {
+                    self.open = Some((self.acknowledged, self.last, self.now + 10));
+                    (self.offered, self.offers, self.is_injected) =
+                        (self.last.max(self.offered), self.offers + 1, false);
+                }
+                Step::Inject if self.open.is_some() => self.is_injected = true,
+                Step::Acknowledge { through } => {
+                    let Some((after, offered, _)) = self.open else { return false };
+                    let through = through.unwrap_or(offered);
+                    if through <= after || through > offered {
+                        return false;
+                    }
+                    (self.open, self.acknowledged) = (None, through);
+                    self.offers = if through == offered { 0 } else { self.offers };
+                }
+                Step::Fail if self.open.is_some() => self.open = None,
+                Step::Rewind { to } if to < self.acknowledged && is_free => {
+                    (self.open, self.acknowledged, self.offers) = (None, to, self.offers.max(1));
+                }
+                Step::Begin { .. } | Step::Inject | Step::Fail | Step::Rewind { .. } => return false,
+            }
+            true
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_comes_to_what_its_model_comes_to(steps in steps()) {
+            let (mut model, mut cursor, mut open) = (Model::default(), cursor(), None::<AgentTurn>);
+            for step in steps {
+                let (before, now) = (cursor.clone(), model.now);
+                let outcome = match step {
+                    Step::Post | Step::Wait(_) => Ok(open.clone()),
+                    Step::Begin { trigger } => match MessageSequence::new(model.last) {
+                        None => Err(None),
+                        Some(last) => {
+                            let begun = cursor.begin(open.as_ref(), beginning(trigger, last.get(), now));
+                            begun.map(|begun| Some(begun.turn)).map_err(Some)
+                        }
+                    },
+                    Step::Inject => match &open {
+                        None => Err(None),
+                        Some(turn) => cursor.inject(turn, EnvelopeId::of(b"{}")).map(Some).map_err(Some),
+                    },
+                    Step::Acknowledge { through } => match &open {
+                        None => Err(None),
+                        Some(turn) => {
+                            let ending = TurnEnding::Acknowledge { through: through.map(at) };
+                            cursor.finish(turn, ending, at(model.last), time(now)).map(|_| None).map_err(Some)
+                        }
+                    },
+                    Step::Fail => match &open {
+                        None => Err(None),
+                        Some(turn) => cursor.finish(turn, failure(), at(model.last), time(now)).map(|_| None).map_err(Some),
+                    },
+                    Step::Rewind { to } => {
+                        cursor.rewind(open.as_ref(), back(MessageSequence::new(to), now)).map(|_| None).map_err(Some)
+                    }
+                };
+                let can = model.step(step);
+                prop_assert_eq!(outcome.is_ok(), can, "{:?} gave {:?}", step, outcome);
+                match outcome {
+                    Ok(turn) => open = turn,
+                    Err(_) => prop_assert_eq!(&cursor, &before, "what is refused changes nothing"),
+                }
+                prop_assert_eq!(MessageSequence::number(cursor.acknowledged), model.acknowledged);
+                prop_assert_eq!(MessageSequence::number(cursor.offered), model.offered);
+                prop_assert_eq!(cursor.offers.get(), model.offers);
+                prop_assert_eq!(cursor.open, open.as_ref().map(|turn| turn.id));
+                prop_assert!(cursor.acknowledged <= cursor.offered, "nothing is done with that was not offered");
+                if let Some(turn) = &open {
+                    let (after, through, until) = model.open.unwrap();
+                    prop_assert_eq!((MessageSequence::number(turn.after), turn.through, turn.expires_at), (after, at(through), time(until)));
+                    prop_assert_eq!((turn.delivery.get(), turn.envelope.is_some()), (model.offers, model.is_injected));
+                }
+            }
+        }
     }
 }

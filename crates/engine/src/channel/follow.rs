@@ -41,11 +41,18 @@ impl ChannelNews {
     }
 }
 
+impl ChannelNews {
+    /// Returns what hears of it.
+    pub(super) fn listen(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}
+
 impl Channel<'_> {
     /// Follows the messages after a place that pass the filter.
     pub fn follow(&self, filter: MessageFilter, after: Option<MessageSequence>) -> Following {
         let query = MessageQuery { filter, after, through: None, order: MessageOrder::Oldest };
-        let news = self.engine.channel_news().0.subscribe();
+        let news = self.engine.channel_news().listen();
         Following { engine: self.engine.clone(), channel: self.id, query, news, wait: WAITS.0 }
     }
 }

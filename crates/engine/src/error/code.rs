@@ -112,11 +112,11 @@ codes! {
     /// A file or standard output cannot be written.
     CannotWrite = "cannot-write", "Make room, or name a place that may be written.";
     /// Nothing more can be said in a channel.
-    ChannelClosed = "channel-closed", "Say it in another, or open it again.";
+    ChannelClosed = "channel-closed", "Look at it with `ctx channel show`; say it in another, or open it again.";
     /// There is a channel of this name already.
     ChannelExists = "channel-exists", "Use that one, or choose another name.";
     /// A channel does not end where the caller thought. Nothing was appended.
-    ChannelMoved = "channel-moved", "Read what came since, then retry from its last message.";
+    ChannelMoved = "channel-moved", "Read what came since with `ctx channel read`, then retry from its last message.";
     /// The store was closed while something was under way.
     Closed = "closed", "Open it again and retry.";
     /// What is stored contradicts itself.
@@ -169,7 +169,7 @@ codes! {
     /// The content is not what its format promises.
     Malformed = "malformed", "Mend it at the place in the message, or store it as it is with `--no-check`.";
     /// Another message of the channel has the id, and says something else. Nothing was appended.
-    MessageConflict = "message-conflict", "Give the message an id of its own, or look at the other one.";
+    MessageConflict = "message-conflict", "Give the message an id of its own; `ctx channel read` shows the other one.";
     /// A chain mixes formats, and none was asked for.
     MixedFormats = "mixed-formats", "Ask for one with `--format`, which translates all of it.";
     /// A commit of this kind continues another, and none is named.
@@ -191,7 +191,7 @@ codes! {
     /// Something was no candidate for an envelope, because no source of its recipe gave it.
     NoCandidate = "no-candidate", "See all there was with `ctx envelope show ID --all`.";
     /// There is no such channel.
-    NoChannel = "no-channel", "List those that there are.";
+    NoChannel = "no-channel", "`ctx channel list` shows those that there are.";
     /// There is no such commit in the store.
     NoCommit = "no-commit", "`ctx log --all` shows the commits.";
     /// No context is known that made something.
@@ -217,11 +217,13 @@ codes! {
     /// A commit that is to be merged is not in the store.
     NoMerged = "no-merged", "`ctx log --all` shows the commits.";
     /// A channel has no such message.
-    NoMessage = "no-message", "Read the messages with their places and ids.";
+    NoMessage = "no-message", "`ctx channel read` shows the messages with their places and ids.";
     /// No missing context has this id.
     NoMissing = "no-missing", "`ctx missing list` shows what is missing.";
     /// The parent of a new commit is not in the store.
     NoParent = "no-parent", "`ctx log --all` shows the commits.";
+    /// Nobody of this name takes part as an agent in a channel.
+    NoParticipant = "no-participant", "`ctx channel participants CHANNEL` shows who does, and registers others.";
     /// It is not known where an agent keeps its sessions.
     NoPlace = "no-place", "Set `HOME`, or the variable of the agent.";
     /// The program cannot tell where it is itself.
@@ -248,6 +250,8 @@ codes! {
     NoSummaryEntry = "no-summary-entry", "Give the summary in that format.";
     /// An envelope was not made for this target.
     NoTarget = "no-target", "Ask for one that the message lists.";
+    /// There is no such turn.
+    NoTurn = "no-turn", "`ctx channel turn begin` prints the id of each.";
     /// What was named is a pipe, a socket, a device or the like, and no regular file.
     NotAFile = "not-a-file", "Name a regular file, or hand the content over on standard input.";
     /// Where to stop is not an ancestor of where to start.
@@ -256,8 +260,12 @@ codes! {
     NotEmpty = "not-empty", "Name a new directory.";
     /// What was purged is gone, but files of the store hold it still.
     NotErased = "not-erased", "Have the others leave the store, or its owner run it, then `ctx purge --finish`.";
+    /// A message is kept from the agent that was to answer it.
+    NotForAgent = "not-for-agent", "Begin the turn for another message, or register the agent without a thread.";
     /// A chain is not in the format that was asked for, and a translation was not allowed.
     NotNative = "not-native", "Allow one with `--tier mapped`, or leave `--tier` away.";
+    /// A cursor would go where it cannot: beyond what was offered, or forward without a turn.
+    NotOffered = "not-offered", "The message says what was offered; only finishing turns moves a cursor forward.";
     /// A file that is to be written has the name of somebody else's.
     NotOurs = "not-ours", "Give that file another name.";
     /// An envelope came out differently when it was made again.
@@ -278,6 +286,8 @@ codes! {
     NothingFound = "nothing-found", "Use other words, or `*` for words that start so, and fewer filters.";
     /// Somebody had made no commit by then.
     NothingKnown = "nothing-known", "`ctx list --principal P` shows all there is.";
+    /// Nothing in the channel is new to the agent.
+    NothingToAnswer = "nothing-to-answer", "Wait for something with `ctx channel follow`.";
     /// A file cannot be moved aside, because there is one already.
     Occupied = "occupied", "Remove one of them, or join them by hand.";
     /// The bytes of an artifact are not those that were announced.
@@ -288,6 +298,8 @@ codes! {
     Overtaken = "overtaken", "Try again.";
     /// Content that was being stored was taken for what a killed program left, and parts of it were removed.
     PartRemoved = "part-removed", "Do it again, and let `ctx gc` have a longer `--grace` than storing takes.";
+    /// Another participant of the channel has the slug or the key.
+    ParticipantConflict = "participant-conflict", "Choose another slug; `ctx channel participants CHANNEL` shows those that are taken.";
     /// The address of a store holds a password, and would be written down.
     PasswordInAddress = "password-in-address", "Keep the password where the hint says, and leave it out of the address.";
     /// An earlier failure of the disk has closed the store for writing.
@@ -304,10 +316,16 @@ codes! {
     Replaced = "replaced", "See what became of the store's directory; then run the same command again.";
     /// What is about to leave has secrets in it.
     SecretsInside = "secrets-inside", "Choose: `--masked` leaves them out, `--reveal` hands them out as they are.";
+    /// A session belongs to another agent, channel or directory.
+    SessionElsewhere = "session-elsewhere", "Begin without `--session`, or where the session belongs.";
     /// Several sessions may be the caller's, and nothing says which; the message names all of them.
     SeveralSessions = "several-sessions", "Name one with `ctx current --session S`.";
     /// An envelope has more artifacts than one may have.
     TooManyArtifacts = "too-many-artifacts", "Assemble less at once; the message names the limit.";
+    /// The agent is in another turn. Nothing was begun.
+    TurnHeld = "turn-held", "Wait for it with `--wait TIME`, or finish it if whoever began it is gone.";
+    /// A turn is over, or what it was to answer is done with. Nothing was changed.
+    TurnOver = "turn-over", "`ctx channel turn show trn-8d3f` shows how such a one ended; `ctx channel rewind` has messages offered again.";
     /// Settings would be changed, and nobody can be asked.
     Unconfirmed = "unconfirmed", "Confirm with `--yes`, or look first with `--dry-run`.";
     /// A copy is not equal to its original.

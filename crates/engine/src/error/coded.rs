@@ -1,7 +1,7 @@
 //! Which code each error has.
 
 use contexture_assembly::{packs::PackRefusal, pipeline::Rejected, recipe::RecipeRefusal};
-use contexture_core::{AnnotationError, NameError, RecordError, TimeError};
+use contexture_core::{AnnotationError, NameError, RecordError, TimeError, TurnRefusal};
 use contexture_formats::{FormatError, JoinError};
 use contexture_store::{self as store, JsonTextError, LocationError, channel::ChannelError, search::QueryError};
 
@@ -21,6 +21,7 @@ impl Coded for Error {
             Self::Record(error) => error.code(),
             Self::Annotation(error) => error.code(),
             Self::Name(error) => error.code(),
+            Self::Mentions(_) => ErrorCode::LargeMessage,
             Self::NoSummaryEntry(_) => ErrorCode::NoSummaryEntry,
             Self::NotAnAncestor { .. } => ErrorCode::NotAnAncestor,
             Self::AbsentArtifact { .. } => ErrorCode::AbsentArtifact,
@@ -96,6 +97,18 @@ impl Coded for ChannelError {
             Self::MessageConflict { .. } => ErrorCode::MessageConflict,
             Self::NoMessage { .. } => ErrorCode::NoMessage,
             Self::LargeMessage { .. } | Self::LargeBatch { .. } => ErrorCode::LargeMessage,
+            Self::SlugTaken { .. } => ErrorCode::ParticipantConflict,
+            Self::NotParticipant { .. } | Self::NotAnAgent { .. } => ErrorCode::NoParticipant,
+            Self::NothingToAnswer { .. } => ErrorCode::NothingToAnswer,
+            Self::NotForAgent { .. } => ErrorCode::NotForAgent,
+            Self::SessionElsewhere { .. } => ErrorCode::SessionElsewhere,
+            Self::NoTurn(_) => ErrorCode::NoTurn,
+            Self::Refused(refusal) => match **refusal {
+                TurnRefusal::Held { .. } => ErrorCode::TurnHeld,
+                TurnRefusal::Over { .. } | TurnRefusal::Acknowledged { .. } => ErrorCode::TurnOver,
+                TurnRefusal::NoMessage { .. } => ErrorCode::NoMessage,
+                TurnRefusal::NotOffered { .. } | TurnRefusal::NotBack { .. } => ErrorCode::NotOffered,
+            },
         }
     }
 }

@@ -94,6 +94,16 @@ kinds! {
     "blamed-lines", super::BlamedLines, "Lines of a file and the context that made them.", ["blame"];
     "bundle-export", crate::ExportSummary, "What was written as a bundle.", ["export"];
     "bundle-import", crate::ImportSummary, "What was taken in from a bundle.", ["import-bundle"];
+    "channel", super::ChannelDocument, "A channel and where it ends.",
+        ["channel create", "channel list", "channel show", "channel close", "channel archive", "channel open"];
+    "channel-cursor", contexture_core::AgentCursor, "How far an agent is in a channel.", ["channel rewind"];
+    "channel-message", super::MessageDocument, "A message, and the agents that have to do with it.",
+        ["channel read", "channel follow", "channel turn begin"];
+    "channel-participant", contexture_core::Participant, "Who takes part in a channel.",
+        ["channel participants", "channel show"];
+    "channel-post", super::PostedMessage, "A message that is in its channel.", ["channel post"];
+    "channel-turn", contexture_core::AgentTurn, "A turn of an agent in a channel.",
+        ["channel turn begin", "channel turn finish", "channel turn injected", "channel turn show"];
     "checked-recipe", super::CheckedRecipe, "What is wrong with a recipe.", ["recipe check"];
     "checked-records", super::CheckedRecords, "What is wrong with records of the standard.", ["check"];
     "collected-artifacts", super::CollectedArtifacts, "What was removed because nothing referred to it.", ["gc"];

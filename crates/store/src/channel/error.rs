@@ -1,6 +1,9 @@
 //! What can go wrong with channels, by what the caller can do about it.
 
-use contexture_core::{ChannelId, ChannelName, ChannelState, MessageId, MessageSequence};
+use contexture_core::{
+    ChannelId, ChannelName, ChannelState, MessageId, MessageSequence, ParticipantKey, ParticipantSlug,
+    RuntimeSessionId, TurnId, TurnRefusal,
+};
 
 /// Why something cannot be done with a channel. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +78,66 @@ pub enum ChannelError {
         /// How large they may be.
         most_bytes: usize,
     },
+    /// Another participant has the slug or the key.
+    #[error("{by} is called {slug} in channel {channel} already")]
+    SlugTaken {
+        /// The channel.
+        channel: ChannelName,
+        /// The slug.
+        slug: ParticipantSlug,
+        /// Whose it is.
+        by: ParticipantKey,
+    },
+    /// Nobody of this name takes part.
+    #[error("{key} is no participant of channel {channel}")]
+    NotParticipant {
+        /// The channel.
+        channel: ChannelName,
+        /// Who was named.
+        key: ParticipantKey,
+    },
+    /// Only agents have turns.
+    #[error("{key} is a user in channel {channel}, and only agents have turns")]
+    NotAnAgent {
+        /// The channel.
+        channel: ChannelName,
+        /// Who was named.
+        key: ParticipantKey,
+    },
+    /// Nothing is new to the agent.
+    #[error("nothing in channel {channel} is new to {agent}")]
+    NothingToAnswer {
+        /// The channel.
+        channel: ChannelName,
+        /// Whose turn it was to be.
+        agent: ParticipantSlug,
+    },
+    /// The message to answer is kept from the agent.
+    #[error("message {message} of channel {channel} is not for {agent}")]
+    NotForAgent {
+        /// The channel.
+        channel: ChannelName,
+        /// The message.
+        message: MessageSequence,
+        /// Whose turn it was to be.
+        agent: ParticipantSlug,
+    },
+    /// A session belongs to another agent, channel or directory.
+    #[error("session {session} is not the one of {agent} in channel {channel} there")]
+    SessionElsewhere {
+        /// The session.
+        session: RuntimeSessionId,
+        /// Whose turn it was to be.
+        agent: ParticipantKey,
+        /// Where.
+        channel: ChannelName,
+    },
+    /// There is no such turn here.
+    #[error("there is no turn {0}")]
+    NoTurn(TurnId),
+    /// A turn or cursor is elsewhere than the caller thought.
+    #[error(transparent)]
+    Refused(Box<TurnRefusal>),
     /// There are as many messages as there can be.
     #[error("channel {0} is full")]
     Full(ChannelName),

@@ -102,6 +102,29 @@ pub async fn messages(
     Ok(found)
 }
 
+/// Returns the records of up to `limit` messages of a channel.
+pub async fn records(
+    tx: &mut Tx<'_>,
+    channel: &ChannelId,
+    query: &MessageQuery,
+    limit: u32,
+) -> Result<Vec<MessageRecord>> {
+    let channel = require(tx, channel).await?;
+    let mut log = stretches(tx, &channel).await?;
+    if query.order == MessageOrder::Newest {
+        log.reverse();
+    }
+    let mut found = Vec::new();
+    for stretch in log {
+        let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(u32::MAX));
+        let Some(statement) = Statement::of(stretch, query) else { continue };
+        let (sql, params) = statement.page(&MessageRow::columns_of("m"), query.order, left);
+        let rows = tx.rows_of::<MessageRow>(&sql, &params).await?;
+        found.extend(rows.into_iter().map(|row| row.record(stretch.channel)));
+    }
+    Ok(found)
+}
+
 /// Returns how many messages of a channel there are.
 pub async fn count(tx: &mut Tx<'_>, channel: &ChannelId, query: &MessageQuery) -> Result<u64> {
     let channel = require(tx, channel).await?;
@@ -149,17 +172,11 @@ async fn of_stretch(
     query: &MessageQuery,
     limit: u32,
 ) -> Result<Vec<LocatedMessage>> {
-    let Some(Statement { from, by, mut params }) = Statement::of(stretch, query) else { return Ok(Vec::new()) };
-    let order = match query.order {
-        MessageOrder::Oldest => "ASC",
-        MessageOrder::Newest => "DESC",
-    };
-    params.push(i64::from(limit).into());
-    let number = params.len();
-    // The page first: its rows alone are worth the look at what they hold.
-    let (columns, artifact) = (MessageRow::columns_of("m"), LocatedArtifact::columns_of("a"));
-    let from = from.replacen(" WHERE ", " LEFT JOIN artifacts a ON a.key = m.content_key WHERE ", 1);
-    let sql = format!("SELECT {columns}, {artifact} {from} ORDER BY {by} {order} LIMIT ?{number}");
+    let Some(mut statement) = Statement::of(stretch, query) else { return Ok(Vec::new()) };
+    let joined = " LEFT JOIN artifacts a ON a.key = m.content_key WHERE ";
+    statement.from = statement.from.replacen(" WHERE ", joined, 1);
+    let columns = format!("{}, {}", MessageRow::columns_of("m"), LocatedArtifact::columns_of("a"));
+    let (sql, params) = statement.page(&columns, query.order, limit);
     let rows = tx.rows(&sql, &params).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
@@ -226,6 +243,14 @@ impl<'q> Statement<'q> {
             }
         }
         Some(Self { from, by, params })
+    }
+
+    /// Writes the query for up to `limit` of the messages.
+    fn page(self, columns: &str, order: MessageOrder, limit: u32) -> (String, Vec<Param<'q>>) {
+        let Self { from, by, mut params } = self;
+        params.push(i64::from(limit).into());
+        let (number, order) = (params.len(), if order == MessageOrder::Oldest { "ASC" } else { "DESC" });
+        (format!("SELECT {columns} {from} ORDER BY {by} {order} LIMIT ?{number}"), params)
     }
 }
 

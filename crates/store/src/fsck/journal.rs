@@ -1,6 +1,8 @@
 //! Checks the journal: no record left out, the chain unbroken, what each record tells of still there.
 
-use contexture_core::{ArtifactId, ChainDigest, ChannelId, CommitId, JournalKind, JournalRecord, MissingId, Mutation};
+use contexture_core::{
+    ArtifactId, ChainDigest, ChannelId, CommitId, JournalKind, JournalRecord, MissingId, Mutation, TurnId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +158,18 @@ async fn has_subject(tx: &mut Tx<'_>, record: &JournalRecord) -> Result<bool> {
             Err(_) => Ok(false),
         },
         JournalKind::MessageAppended => has_row(tx, &channel::MESSAGES, seq).await,
+        JournalKind::TurnBegun => has_row(tx, &channel::TURNS, seq).await,
+        JournalKind::TurnChanged => match subject.parse::<TurnId>() {
+            Ok(id) => {
+                let sql = "SELECT 1 FROM turns WHERE space = ?1 AND id = ?2";
+                Ok(tx.row(sql, &[space.into(), Param::Blob(id.as_bytes())]).await?.is_some())
+            }
+            Err(_) => Ok(false),
+        },
+        JournalKind::ParticipantRegistered => {
+            has_row_of_channel(tx, &channel::PARTICIPANTS, "participant", subject).await
+        }
+        JournalKind::CursorMoved => has_row_of_channel(tx, &channel::CURSORS, "agent", subject).await,
         JournalKind::SecretPolicyChanged => has_one_row(tx, &secret_policy::SECRET_POLICIES).await,
         // Nothing is left of what they tell of but the record itself.
         JournalKind::ContentRevealed | JournalKind::ArtifactsCollected => Ok(true),
@@ -175,6 +189,15 @@ async fn has_row(tx: &mut Tx<'_>, table: &Table, seq: i64) -> Result<bool> {
     let space = tx.space;
     let sql = format!("SELECT 1 FROM {} WHERE space = ?1 AND seq = ?2", table.name);
     Ok(tx.row(&sql, &[space.into(), seq.into()]).await?.is_some())
+}
+
+/// Tells whether a table has the row of a channel and of whoever a column names.
+async fn has_row_of_channel(tx: &mut Tx<'_>, table: &Table, column: &str, subject: &str) -> Result<bool> {
+    let Some((id, key)) = subject.split_once('/') else { return Ok(false) };
+    let Ok(id) = id.parse::<ChannelId>() else { return Ok(false) };
+    let Some(channel) = channel::find_channel(tx, &id).await? else { return Ok(false) };
+    let sql = format!("SELECT 1 FROM {} WHERE channel = ?1 AND {column} = ?2", table.name);
+    Ok(tx.row(&sql, &[channel.key.into(), key.into()]).await?.is_some())
 }
 
 /// Tells whether a table that holds one row a space has it.

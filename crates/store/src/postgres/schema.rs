@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0006.sql"),
     include_str!("0007.sql"),
     include_str!("0008.sql"),
+    include_str!("0009.sql"),
 ];
 
 /// The newest version.

@@ -1,7 +1,7 @@
 //! Names that a store knows.
 
 use contexture::{
-    Contexture, Filter, Reference, StoreError,
+    ChannelFilter, ChannelSummary, Contexture, Filter, Reference, StoreError,
     core::Timestamp,
     inspect::{Inspection, Presence},
 };
@@ -32,6 +32,7 @@ pub(super) async fn find(invocation: &Invocation, kind: NameKind, start: &str) -
     }
     let (engine, now) = (invocation.open_alone().await?, invocation.now()?);
     match kind {
+        NameKind::Channel => channels(&engine, start, now).await,
         NameKind::Head => heads(&engine, start, "", now).await,
         NameKind::Session => heads(&engine, &format!("{SESSION}{start}"), SESSION, now).await,
         NameKind::Commit if start.starts_with("ctx") => commits(&engine, start, now).await,
@@ -58,6 +59,21 @@ async fn last(engine: &Contexture, now: Timestamp) -> Option<Candidate> {
     let request = engine.measure_session(&session).await.ok()?.request;
     let request = request.map(|text| format!(": {}", output::first_line(text.as_str()))).unwrap_or_default();
     Some(Candidate { value: LAST.to_owned(), about: format!("the last session here, {when}{request}") })
+}
+
+/// Returns channels by name, and by id once somebody types one, those made last first.
+async fn channels(engine: &Contexture, start: &str, now: Timestamp) -> Result<Vec<Candidate>> {
+    let newest = engine.channels().list(ChannelFilter::default(), None, MAX_HEADS).await?;
+    let candidate = |summary: ChannelSummary| {
+        let ChannelSummary { channel, last, last_at } = summary;
+        let (name, id) = (channel.record.name.as_str().to_owned(), channel.id.to_string());
+        let value = if start.starts_with("chn-") { id } else { name };
+        let messages = output::counted(last.map_or(0, |last| last.get()), "message");
+        let when = output::relative(now, last_at.unwrap_or(channel.record.created_at));
+        Candidate { value, about: format!("{messages}, {when}") }
+    };
+    let found = newest.into_iter().map(candidate).filter(|one| one.value.starts_with(start));
+    Ok(found.take(MAX_OFFERED).collect())
 }
 
 /// Returns heads, the one that moved last first, without what all their names begin with.

@@ -43,6 +43,8 @@ pub(super) enum NameKind {
     Commit,
     Head,
     Session,
+    /// A channel.
+    Channel,
 }
 
 impl TypedLine {
@@ -176,7 +178,10 @@ fn values(arg: &Arg) -> Expected {
     let commits = [TypeId::of::<Reference>(), TypeId::of::<StartPoint>(), TypeId::of::<StopAt>(), TypeId::of::<At>()];
     let sessions = [TypeId::of::<RuntimeSessionId>(), TypeId::of::<GivenSessionId>()];
     let names_head = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.contains("HEAD")));
-    if is_one_of(&commits) || names_head {
+    let names_channel = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "CHANNEL"));
+    if names_channel {
+        Expected::Name(NameKind::Channel)
+    } else if is_one_of(&commits) || names_head {
         Expected::Name(NameKind::Commit)
     } else if is_one_of(&[TypeId::of::<HeadName>()]) {
         Expected::Name(NameKind::Head)
