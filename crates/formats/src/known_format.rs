@@ -174,10 +174,12 @@ static KNOWN: &[KnownFormat] = &[
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&dsh::CODEC)),
+        reading: "the first line is the session; `user/message`, `assistant/message` and `tool/result` say in `data`, or its `message`, what was said, and a `surfaceOp` of `replace` what it stands for",
         ..KnownFormat::lines("dsh-v1", "DeepSeek Harness session (JSONL)")
     },
     KnownFormat {
         codec: Some(&BoundedCodec(&dsh::STREAM)),
+        reading: "each line of `type` `session_event` holds an `event` as the session's own file has it",
         ..KnownFormat::lines("dsh-stream-v1", "what DeepSeek Harness prints as it works (JSONL)")
     },
     KnownFormat {
@@ -188,6 +190,7 @@ static KNOWN: &[KnownFormat] = &[
     // A conversation in the database of older versions is one object, {"conversation_id", "history"}.
     KnownFormat {
         codec: Some(&BoundedCodec(&kiro_chat::KiroChat)),
+        reading: "`history` is in order: pairs of `user`, a `Prompt` or `ToolUseResults`, and `assistant`, a `Response` or a `ToolUse`",
         ..KnownFormat::stored(
             "kiro-chat-v1",
             "conversation of an older Kiro CLI, one JSON object",
