@@ -23,6 +23,9 @@ pub(super) const BUSY_SLEEP: Duration = Duration::from_millis(2);
 /// Pages of write-ahead log after which a commit folds them in. Short, because overwriting the log costs half as much
 /// to sync as extending it, and because whoever opens the store after a crash reads all of it.
 const LOG_PAGES: i64 = 1000;
+/// The same while several callers wait. Each of their groups dirties much of what the one before did, so what is folded in
+/// less often is folded in once for more of them.
+const LOG_PAGES_OF_GROUPS: i64 = 4 * LOG_PAGES;
 /// Bytes of a page. Three compressed messages of 4 KiB share one, so that many writers dirty fewer; a single writer, who
 /// dirties a dozen pages whatever they hold, has more to sync. Of the sizes this serves both best.
 const PAGE_BYTES: i64 = 8192;
@@ -99,12 +102,15 @@ impl SqliteConnection {
         if self.log_sync == sync {
             return Ok(());
         }
-        let level = match sync {
-            LogSync::WithCommit => "FULL",
-            LogSync::Apart => "NORMAL",
+        let (level, pages) = match sync {
+            LogSync::WithCommit => ("FULL", LOG_PAGES),
+            LogSync::Apart => ("NORMAL", LOG_PAGES_OF_GROUPS),
         };
-        let set = self.inner.pragma_update(None, "synchronous", level);
-        set.map_err(|error| self.note("choose when to sync", error))?;
+        let set = || {
+            self.inner.pragma_update(None, "synchronous", level)?;
+            self.inner.pragma_update(None, "wal_autocheckpoint", pages)
+        };
+        set().map_err(|error| self.note("choose when to sync", error))?;
         self.log_sync = sync;
         Ok(())
     }
