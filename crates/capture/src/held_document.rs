@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::{
     Runtime,
     input::SessionInput,
-    large_read::{LARGE_BYTES, LargeReadTurn},
+    reading_budget::{LARGE_BYTES, LargeReadTurn},
     steps::Taken,
 };
 

@@ -1,6 +1,7 @@
 //! Many session files at once.
 
 use std::{
+    cmp::Reverse,
     collections::{HashMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
@@ -14,15 +15,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Capture, Error, Result, Runtime, discover, fork,
     import::{ImportSettings, ImportedFile},
-    input::{id_in_name, is_compressed, known_as},
+    input::{id_in_name, known_as},
+    reading_budget::{ReadingShare, known_length},
 };
 
-/// Small files that are read at the same time: most are, and what is stored at the same time shares a sync.
-const SMALL_AT_ONCE: usize = 64;
-/// Other files that are read at the same time, which bounds what is held.
-const LARGE_AT_ONCE: usize = 2;
-/// Largest file that is small.
-const SMALL_BYTES: u64 = 512 * 1024;
+/// Files that are read at the same time, as far as their shares of the memory allow: what is stored at the same time shares a
+/// sync.
+const AT_ONCE: usize = 64;
 
 /// A session file and what it is taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,17 +72,17 @@ impl Capture<'_> {
             }
         };
         let mut imported: Vec<Option<io::Result<ImportedFile>>> = files.iter().map(|_| None).collect();
-        let is_short = |path: &Path| fs::metadata(path).is_ok_and(|file| file.len() <= SMALL_BYTES);
-        // The size of a compressed file says nothing.
-        let is_small = |at: &usize| is_short(&files[*at].path) && !is_compressed(&files[*at].path);
         for wave in waves(&files).into_iter().flat_map(|wave| one_by_one(&files, wave)) {
-            let (small, large): (Vec<usize>, Vec<usize>) = wave.into_iter().partition(is_small);
-            for (part, at_once) in [(large, LARGE_AT_ONCE), (small, SMALL_AT_ONCE)] {
-                let mut running =
-                    stream::iter(&part).map(async |at| (*at, import(&files[*at]).await)).buffer_unordered(at_once);
-                while let Some((at, file)) = running.next().await {
-                    imported[at] = Some(file?);
-                }
+            let mut wave: Vec<(u32, usize)> = wave.into_iter().map(|at| (known_length(&files[at].path), at)).collect();
+            // The longest first, so that none of them is left alone at the end.
+            wave.sort_unstable_by_key(|(length, at)| (Reverse(*length), *at));
+            let reading = stream::iter(&wave).map(async |(length, at)| {
+                let _share = ReadingShare::of(*length).await;
+                (*at, import(&files[*at]).await)
+            });
+            let mut running = reading.buffer_unordered(AT_ONCE);
+            while let Some((at, file)) = running.next().await {
+                imported[at] = Some(file?);
             }
         }
         Ok(imported.into_iter().flatten().collect())

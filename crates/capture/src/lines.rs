@@ -6,7 +6,7 @@ use contexture_formats::codec::MAX_RECORD_BYTES;
 
 use crate::{
     input::{BUFFER_BYTES, SessionInput},
-    large_read::{LARGE_BYTES, LargeReadTurn},
+    reading_budget::{LARGE_BYTES, LargeReadTurn},
 };
 
 /// A line of a session.

@@ -18,9 +18,9 @@ use crate::{
     held_document::{DocumentInput, DocumentRecords, HeldDocument},
     import::{BadLine, CaptureReason, FileOutcome, ImportSettings},
     input::{InputTail, Piece, SessionInput, is_compressed, known_as},
-    large_read::LargeReadTurn,
     lines::Lines,
     links,
+    reading_budget::LargeReadTurn,
     steps::{Base, State, StepBatch, StepSource, StepTiming, Steps},
 };
 
