@@ -42,6 +42,19 @@ pub(crate) fn is_alive(process: &Process) -> bool {
     look_up(process.pid).is_some_and(|known| known.process == *process)
 }
 
+/// Returns what this machine is called among those that it may share files with.
+#[cfg(target_os = "linux")]
+pub(crate) fn host() -> std::io::Result<String> {
+    Ok(std::fs::read_to_string("/proc/sys/kernel/hostname")?.trim().to_owned())
+}
+
+/// Returns what this machine is called among those that it may share files with.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn host() -> std::io::Result<String> {
+    let asked = process::Command::new("uname").arg("-n").output()?;
+    Ok(String::from_utf8_lossy(&asked.stdout).trim().to_owned())
+}
+
 fn lineage() -> impl Iterator<Item = KnownProcess> {
     let parent = look_up(process::id()).map(|own| own.parent);
     let first = parent.and_then(look_up);
