@@ -134,6 +134,7 @@ macro_rules! conformance {
                 a_masked_bundle_keeps_ids_and_holds_no_secret,
                 what_was_purged_travels_as_what_it_is,
                 exact_content_that_comes_later_is_taken_in_and_looked_through,
+                exact_content_that_is_checked_in_is_taken_in_as_well,
                 what_is_here_stays_exact,
                 what_a_bundle_brings_is_looked_through,
                 what_a_bundle_says_of_placeholders_is_proved;

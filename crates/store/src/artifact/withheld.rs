@@ -13,7 +13,9 @@ use super::{ARTIFACTS, Encoding, LocatedArtifact, insert, replacements, require}
 use crate::{
     Result,
     commit::{Inserted, LineSegment},
-    journal, rendering,
+    journal,
+    known::Noun,
+    rendering,
     space::{stored, time},
     sql::{RowReader, Tx},
     table::{Column, RowOwner, RowReference, Table, TableRow},
@@ -33,6 +35,15 @@ pub(crate) static WITHHELD: Table = Table {
         Column::number("substitute").optional().to(RowReference::ArtifactKey),
     ],
 };
+
+/// Whether a transaction knows of content of the space that is not here.
+struct Withholdings;
+
+impl Noun for Withholdings {
+    type Key = ();
+    type State = bool;
+    const IS_JOURNALED: bool = true;
+}
 
 /// Why the content of an artifact is not here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,6 +186,7 @@ async fn note(
     let substitute = key_of(tx, substitute).await?;
     let seq = journal::append(tx, mutation(id, cause, reason)).await?;
     rendering::forget_all(tx).await?;
+    tx.known.learn::<Withholdings>((), true);
     let sql = "INSERT INTO withheld (artifact, seq, reason, actor, at, substitute) \
                VALUES (?1, ?2, ?3, ?4, ?5, CAST(?6 AS BIGINT)) \
                ON CONFLICT (artifact) DO UPDATE SET seq = excluded.seq, reason = excluded.reason, \
@@ -187,6 +199,18 @@ async fn note(
 /// Returns what the journal says of an artifact whose content is not here.
 pub(crate) fn mutation(id: &ArtifactId, cause: WithheldCause, reason: &str) -> Mutation {
     Mutation::new(JournalKind::ArtifactWithheld, id.to_string(), &WithheldChange { cause, reason })
+}
+
+/// Tells whether content of the space is not here: hardly ever, so that whoever stores some need not ask about each piece.
+pub(super) async fn any_in_space(tx: &mut Tx<'_>) -> Result<bool> {
+    if let Some(known) = tx.known.get::<Withholdings>(&()) {
+        return Ok(*known);
+    }
+    let sql = "SELECT 1 FROM withheld w JOIN artifacts a ON a.key = w.artifact WHERE a.space = ?1 LIMIT 1";
+    let space = tx.space;
+    let found = tx.row(sql, &[space.into()]).await?.is_some();
+    tx.known.learn::<Withholdings>((), found);
+    Ok(found)
 }
 
 /// Returns how many of these artifacts were purged.

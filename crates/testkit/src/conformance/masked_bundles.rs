@@ -125,6 +125,23 @@ pub async fn exact_content_that_comes_later_is_taken_in_and_looked_through<B: Ba
     sound(&there, "there").await;
 }
 
+pub async fn exact_content_that_is_checked_in_is_taken_in_as_well<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let (here, there) = (harness.open_as("ada", "here").await, harness.open_as("bob", "there").await);
+    let commits = chain(&here).await;
+    import(&there, &masked_bundle(&here).await).await.unwrap();
+    let exact = here.exact().await.unwrap();
+    for commit in &commits[..2] {
+        let id = content(&there, *commit).await;
+        let original = artifact(&exact, id).await;
+        write("text", original.clone()).onto("again").commit(&there).await;
+        assert_eq!(there.withheld_artifact(id).await.unwrap(), None, "{} bytes", original.len());
+        assert_eq!(found(&there, id).await.len(), 1);
+        assert!(artifact(&there.exact().await.unwrap(), id).await == original);
+    }
+    sound(&there, "there").await;
+}
+
 pub async fn what_is_here_stays_exact<B: Backend>() {
     let harness = Harness::<B>::new().await;
     let here = harness.open_as("ada", "here").await;
