@@ -8,7 +8,7 @@ use contexture::SecretGuard;
 pub use contexture::wire::{BadLine, FileOutcome, ImportedFile};
 use contexture_core::{Annotation, CommitId, Format, Machine, Principal, Template, Thread, Ticket, Trigger};
 use contexture_store::{
-    Tx, annotation,
+    Tx, annotation, artifact,
     commit::{self, Inserted},
     head,
     source::{self, SourceMark, SourceSegment, TranscriptSource},
@@ -23,7 +23,7 @@ use crate::{
     import_files::SessionFile,
     input::{Piece, id_in_name, known_as},
     reading::{Done, KnownSource, Message, ReadingJob, ReadingReport, Unread, read},
-    steps::{StepBatch, StepTiming},
+    steps::{CapturedContent, StepBatch, StepTiming},
     storing_record::StoringRecord,
 };
 
@@ -195,8 +195,15 @@ impl Capture<'_> {
             piece: piece.cloned(),
             guard: Arc::clone(&guard),
         };
-        let mut taking =
-            Taking { capture: self, guard, expected, reason, long_record: None, new: 0, known: 0, done: None };
+        let mut taking = Taking {
+            capture: self,
+            guard,
+            expected,
+            reason,
+            long_record: None,
+            stored: StoredSteps::default(),
+            done: None,
+        };
         let unread = |unread| match unread {
             Unread::Io(source) => Error::Io { attempt: "read the session", source },
             Unread::Discontinuous => Error::Discontinuous { path: file.path.clone() },
@@ -233,7 +240,7 @@ impl Capture<'_> {
             // All of it is stored, and the turn of large records ends.
             drop(reader.await.map_err(|_| contexture_store::Error::Closed)?.map_err(unread)?);
         }
-        let Taking { new: new_commits, known: known_commits, done, .. } = taking;
+        let Taking { stored: StoredSteps { new_commits, known_commits, purged_artifacts }, done, .. } = taking;
         let (outcome, size, tip, report) = done.ok_or(contexture_store::Error::Closed)?;
         let ReadingReport { lanes, lines, bytes, bad_lines, bad_lines_left_out, damage } = report;
         Ok(Some(ImportedFile {
@@ -242,6 +249,7 @@ impl Capture<'_> {
             outcome,
             new_commits,
             known_commits,
+            purged_artifacts,
             lanes,
             lines,
             bytes,
@@ -297,34 +305,34 @@ impl Capture<'_> {
         Ok(found?)
     }
 
-    /// Stores commits with their heads, and how far the file was taken in. Returns how many were new and how many known.
+    /// Stores commits with their heads, and how far the file was taken in.
     async fn store_steps(
         self,
         expected: &Expected,
         guard: &Arc<SecretGuard>,
         batch: StepBatch,
         saved: Option<Saved>,
-    ) -> Result<(u64, u64)> {
+    ) -> Result<StoredSteps> {
         if batch.is_empty() && saved.is_none() {
-            return Ok((0, 0));
+            return Ok(StoredSteps::default());
         }
         let taken = (expected.clone(), Arc::clone(guard), batch, saved);
         let storing = self.engine.store().write(self.engine.scope(), taken, |tx, (expected, guard, batch, saved)| {
             let store = async move {
                 expected.check(tx).await?;
                 guard.settle(tx).await?;
-                let counts = store(tx, batch, guard).await?;
+                let stored = store(tx, batch, guard).await?;
                 if let Some(Saved { source, segments, replaces }) = saved {
                     if *replaces {
                         source::forget(tx, &source.machine, &source.path).await?;
                     }
                     source::save(tx, source, segments).await?;
                 }
-                Ok(counts)
+                Ok(stored)
             };
             store.boxed()
         });
-        let stored: Result<(u64, u64)> = storing.await;
+        let stored: Result<StoredSteps> = storing.await;
         if let Err(Error::Engine(contexture::Error::PolicyChanged)) = stored {
             self.engine.forget_guard();
         }
@@ -340,11 +348,19 @@ struct Taking<'t> {
     reason: &'t CaptureReason,
     /// A record that is being stored piece by piece.
     long_record: Option<StoringRecord>,
-    /// Commits that were not here before.
-    new: u64,
-    /// Commits that were.
-    known: u64,
+    stored: StoredSteps,
     done: Option<(FileOutcome, u64, Option<CommitId>, ReadingReport)>,
+}
+
+/// What storing steps came to.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoredSteps {
+    /// Commits that were not here before.
+    new_commits: u64,
+    /// Commits that were.
+    known_commits: u64,
+    /// Artifacts whose content was purged here and stays so.
+    purged_artifacts: u64,
 }
 
 impl Taking<'_> {
@@ -370,9 +386,10 @@ impl Taking<'_> {
         {
             return Ok(None);
         }
-        let (new, known) = self.capture.store_steps(&self.expected, &self.guard, batch, saved).await?;
-        self.new += new;
-        self.known += known;
+        let stored = self.capture.store_steps(&self.expected, &self.guard, batch, saved).await?;
+        self.stored.new_commits += stored.new_commits;
+        self.stored.known_commits += stored.known_commits;
+        self.stored.purged_artifacts += stored.purged_artifacts;
         Ok(Some(at))
     }
 
@@ -431,8 +448,8 @@ struct Saved {
     replaces: bool,
 }
 
-async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Result<(u64, u64)> {
-    let (mut new, mut known) = (0, 0);
+async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Result<StoredSteps> {
+    let mut stored = StoredSteps::default();
     for aside in &batch.asides {
         aside.put(tx, guard).await?;
     }
@@ -441,9 +458,9 @@ async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Resul
         let (id, inserted) = commit::insert(tx, &made.commit).await?;
         debug_assert_eq!(id, made.id);
         match inserted {
-            Inserted::AlreadyThere => known += 1,
+            Inserted::AlreadyThere => stored.known_commits += 1,
             Inserted::New => {
-                new += 1;
+                stored.new_commits += 1;
                 for said in &made.annotations {
                     annotation::add(tx, &id, said.clone()).await?;
                 }
@@ -465,7 +482,10 @@ async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Resul
     for (commit, said) in &batch.notes {
         note_once(tx, commit, said).await?;
     }
-    Ok((new, known))
+    let contents = batch.asides.iter().chain(batch.commits.iter().map(|made| &made.content));
+    let contents: Vec<_> = contents.map(CapturedContent::prepared).collect();
+    stored.purged_artifacts = artifact::count_purged_in(tx, &contents).await?;
+    Ok(stored)
 }
 
 /// Says something of a commit unless its label is there.

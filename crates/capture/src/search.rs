@@ -73,6 +73,7 @@ impl SessionCandidate {
             outcome: FileOutcome::Unchanged,
             new_commits: 0,
             known_commits: 0,
+            purged_artifacts: 0,
             lanes: known.lanes,
             lines: 0,
             bytes: 0,

@@ -16,7 +16,7 @@ use contexture_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use content::{PreparedContent, put_content};
+pub use content::{PreparedContent, count_purged_in, put_content};
 pub use encoding::{Encoding, Hot, MAX_HOT_BYTES};
 pub use located::{ArtifactReader, LocatedArtifact, read};
 pub use sealed::{SealedPatch, keep_original, original, replace_original};

@@ -341,6 +341,7 @@ macro_rules! conformance {
                 a_purged_commit_is_gone_and_its_chain_goes_on,
                 the_same_bytes_do_not_bring_purged_content_back,
                 a_bundle_does_not_bring_purged_content_back,
+                an_import_tells_of_purged_content_that_stays_so,
                 a_purged_secret_leaves_what_surrounds_it,
                 what_did_not_come_along_is_taken_in_when_it_comes;
             references:

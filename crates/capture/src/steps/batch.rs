@@ -49,6 +49,11 @@ impl CapturedContent {
         self.content.id()
     }
 
+    /// Returns what is stored.
+    pub(crate) fn prepared(&self) -> &PreparedContent {
+        &self.content
+    }
+
     /// Stores it with what was found in it.
     pub(crate) async fn put(&self, tx: &mut Tx<'_>, guard: &SecretGuard) -> Result<()> {
         artifact::put_content(tx, &self.content).await?;

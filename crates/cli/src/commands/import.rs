@@ -158,6 +158,10 @@ async fn take_in(
             let path = file.path.display();
             remarks.push(format!("{path}: it continues {session}, which is not here, so it is a chain of its own"));
         }
+        if file.purged_artifacts > 0 {
+            let (path, artifacts) = (file.path.display(), output::counted(file.purged_artifacts, "artifact"));
+            remarks.push(format!("{path}: the content of {artifacts} was purged here and stays so"));
+        }
         if let Some(damage) = &file.damage {
             let reason = output::first_line(damage).into_owned();
             remarks.push(format!("{}: only the start could be read: {reason}", file.path.display()));

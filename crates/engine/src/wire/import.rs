@@ -19,6 +19,9 @@ pub struct ImportedFile {
     pub new_commits: u64,
     /// Commits that were.
     pub known_commits: u64,
+    /// Artifacts of what was read whose content was purged here and stays so.
+    #[serde(default, skip_serializing_if = "is_none_purged")]
+    pub purged_artifacts: u64,
     /// Conversations in it: the main one, branches and side chains.
     pub lanes: u64,
     /// Lines that were read, or records of a document.
@@ -40,6 +43,11 @@ pub struct ImportedFile {
     pub tip: Option<CommitId>,
     /// Bytes of the session that the store holds now.
     pub size: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_none_purged(artifacts: &u64) -> bool {
+    *artifacts == 0
 }
 
 /// What a file was to the store.

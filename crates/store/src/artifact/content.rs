@@ -1,11 +1,14 @@
 //! Content at hand, cut so that what repeats is stored once.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use contexture_core::ArtifactId;
 use fastcdc::v2020::FastCDC;
 
-use super::{ArtifactPart, Hot, MAX_HOT_BYTES, compose, ensure, find, find_here, put_all, stream::CHUNK_BYTES};
+use super::{
+    ArtifactPart, Hot, MAX_HOT_BYTES, compose, count_purged, ensure, find, find_here, put_all, stream::CHUNK_BYTES,
+    withheld,
+};
 use crate::{Error, Result, commit::Inserted, sql::Tx};
 
 /// Shortest string that is stored by itself: images and long outputs come again in other lines and other files.
@@ -64,6 +67,25 @@ impl PreparedContent {
             Self::Parts { id, .. } | Self::Stored(id) => id,
         }
     }
+
+    /// Returns the digests of the whole and of the rows that it consists of.
+    fn ids(&self) -> impl Iterator<Item = ArtifactId> {
+        let parts = match self {
+            Self::Parts { parts, .. } => parts.as_slice(),
+            Self::Row(_) | Self::Stored(_) => &[],
+        };
+        std::iter::once(*self.id()).chain(parts.iter().map(|part| *part.id()))
+    }
+}
+
+/// Returns how many of the artifacts that some contents consist of were purged here, so that storing them has not brought
+/// them back.
+pub async fn count_purged_in(tx: &mut Tx<'_>, contents: &[&PreparedContent]) -> Result<u64> {
+    if !withheld::any_in_space(tx).await? {
+        return Ok(0);
+    }
+    let ids: HashSet<ArtifactId> = contents.iter().flat_map(|content| content.ids()).collect();
+    count_purged(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
 /// Stores content, new or not, for the transaction that refers to it.

@@ -67,7 +67,7 @@ pub(super) fn settings() -> ImportSettings {
     }
 }
 
-async fn import(store: &Contexture, transcript: &ImportedTranscript) -> ImportedFile {
+pub(super) async fn import(store: &Contexture, transcript: &ImportedTranscript) -> ImportedFile {
     let format = Format::new("claude-code-v1").unwrap();
     Capture::new(store).import_session(&transcript.path(), format, &settings(), &mut |_| {}).await.unwrap()
 }

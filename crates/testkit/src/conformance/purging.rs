@@ -10,6 +10,7 @@ use contexture_store::{
 };
 use futures_util::FutureExt as _;
 
+use super::import::{ImportedTranscript, import};
 use crate::{
     Backend, Harness, artifact as read, assert_sound as assert_sound_in, exported, journal, materialized, noise,
     stored, write,
@@ -91,6 +92,25 @@ pub async fn a_bundle_does_not_bring_purged_content_back<B: Backend>() {
     assert_eq!((summary.purged_artifacts, summary.new_commits, summary.new_annotations), (2, 0, 0));
     let (bytes, _) = materialized(&store, large, Stop::Root).await;
     assert!(bytes.is_empty());
+    assert_sound(&store).await;
+}
+
+pub async fn an_import_tells_of_purged_content_that_stays_so<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let (first, copy) = (ImportedTranscript::new("one"), ImportedTranscript::new("other"));
+    for transcript in [&first, &copy] {
+        transcript.user("u1", "", "what goes").assistant("a1", "u1", &noise("an image", LARGE));
+        transcript.user("u2", "a1", "what stays").assistant("a2", "u2", "so it is");
+    }
+    let taken = import(&store, &first).await;
+    assert_eq!((taken.new_commits, taken.purged_artifacts), (2, 0));
+    let tip = store.show(taken.tip.unwrap()).await.unwrap();
+    purge(&store, PurgeTarget::Commit(tip.commit.parent.unwrap())).await;
+    let again = import(&store, &copy).await;
+    assert_eq!((again.known_commits, again.purged_artifacts), (2, 1));
+    let other = import(&store, ImportedTranscript::new("third").user("u9", "", "something else")).await;
+    assert_eq!((other.new_commits, other.purged_artifacts), (1, 0));
     assert_sound(&store).await;
 }
 
