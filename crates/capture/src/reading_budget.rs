@@ -18,8 +18,9 @@ use crate::input::is_compressed;
 pub(crate) const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// All that sessions may hold which are read at once, beside a large record.
 const ALL_BYTES: u32 = 64 * 1024 * 1024;
-/// Most that one of them holds: what was read of it waits for the store in batches, of which there are few.
-const MOST_BYTES: u32 = ALL_BYTES / 2;
+/// Most that one of them holds: what was read of it waits for the store in batches, of which there are few. A long session
+/// is read alone, because what it has given back is not at once the system's.
+const MOST_BYTES: u32 = ALL_BYTES;
 /// How often a session that is shorter than that is held on its way: as a line, in a step, cut into rows and in a batch.
 const COPIES: u32 = 4;
 /// What any session takes: buffers and a thread.
@@ -88,10 +89,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_ordinary_sessions_fit_and_two_long_ones() {
+    fn many_ordinary_sessions_fit_or_a_long_one() {
         const MIB: u32 = 1024 * 1024;
         let at_once = |bytes| ALL_BYTES / share(bytes);
-        assert_eq!([MIB / 8, MIB, 4 * MIB, 8 * MIB, u32::MAX].map(at_once), [64, 14, 3, 2, 2]);
+        assert_eq!([MIB / 8, MIB, 4 * MIB, 8 * MIB, u32::MAX].map(at_once), [64, 14, 3, 1, 1]);
     }
 
     #[tokio::test]
