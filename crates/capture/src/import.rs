@@ -414,7 +414,11 @@ impl Taking<'_> {
             taken_at: self.capture.engine.now(),
         };
         let is_new = outcome != FileOutcome::Unchanged;
-        batch.tell_reason(self.reason, tip, settings.live_head().filter(|_| is_new));
+        batch.tell_reason(self.reason, tip);
+        if is_new {
+            let principal = settings.live_head().filter(|_| self.reason.is_live);
+            batch.move_heads(principal.into_iter().chain(settings.thread_head()), tip);
+        }
         self.done = Some((outcome, size, tip, report));
         let saved = match (is_new, is_restamped) {
             (true, _) => Some(Saved { source, segments, replaces }),
@@ -475,7 +479,7 @@ async fn store(tx: &mut Tx<'_>, batch: &StepBatch, guard: &SecretGuard) -> Resul
     for claim in &batch.heads {
         session_heads::settle(tx, claim).await?;
     }
-    if let Some((name, tip)) = &batch.live_head {
+    for (name, tip) in &batch.moved_heads {
         let origin = head::find(tx, name).await?;
         head::advance(tx, name, origin, *tip).await?;
     }

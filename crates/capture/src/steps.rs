@@ -271,7 +271,7 @@ impl Steps {
             commits: std::mem::take(&mut self.made),
             asides: std::mem::take(&mut self.asides),
             heads: self.heads.claims(),
-            live_head: None,
+            moved_heads: Vec::new(),
             is_silent: self.is_silent(),
         }
     }
@@ -497,18 +497,16 @@ impl Steps {
     }
 }
 
-/// Makes a text fit to be part of a head's name.
-fn clean(text: &str) -> String {
-    let legal = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '@');
-    let cleaned: String = text.chars().map(|letter| if legal(letter) { letter } else { '-' }).take(100).collect();
-    if cleaned.trim_matches('.').is_empty() { "unknown".to_owned() } else { cleaned }
-}
-
 impl ImportSettings {
     /// Returns the head that tells what the principal does now; agents that work for another one have none.
     pub(crate) fn live_head(&self) -> Option<HeadName> {
         let principal = self.principal.as_ref().filter(|_| self.agent.is_none())?;
-        HeadName::new(format!("principal/{}", clean(principal.as_str()))).ok()
+        HeadName::new(format!("principal/{}", HeadName::part(principal.as_str()))).ok()
+    }
+
+    /// Returns the head of the thread that the work belongs to; agents that work for another one have none.
+    pub(crate) fn thread_head(&self) -> Option<HeadName> {
+        self.thread.as_ref().filter(|_| self.agent.is_none()).and_then(HeadName::of_thread)
     }
 
     fn template(&self, version: Option<&str>) -> Option<Template> {

@@ -24,7 +24,7 @@ pub(crate) struct ProvenanceArgs {
     /// The work item
     #[arg(long, value_name = "T")]
     ticket: Option<Ticket>,
-    /// The conversation thread
+    /// The conversation thread; its head `thread/T` moves to the commit
     #[arg(long, value_name = "T")]
     thread: Option<Thread>,
 }

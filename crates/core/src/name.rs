@@ -274,6 +274,24 @@ fn check_channel(text: &str) -> Result<(), &'static str> {
     if text.starts_with("chn-") { Err("it starts like an id") } else { check_head(text) }
 }
 
+/// Most letters of another name that become part of a head's.
+const MAX_HEAD_PART: usize = 100;
+
+impl HeadName {
+    /// Makes any text fit to be a part of a head's name: what may not stand there becomes a hyphen.
+    pub fn part(text: &str) -> String {
+        let legal = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '@');
+        let fit = text.chars().map(|letter| if legal(letter) { letter } else { '-' });
+        let part: String = fit.take(MAX_HEAD_PART).collect();
+        if part.trim_matches('.').is_empty() { "unknown".to_owned() } else { part }
+    }
+
+    /// Returns the head that tells where a thread is.
+    pub fn of_thread(thread: &Thread) -> Option<Self> {
+        Self::new(format!("thread/{}", Self::part(thread.as_str()))).ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

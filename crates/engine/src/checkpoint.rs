@@ -169,7 +169,8 @@ impl Checkpoint {
 }
 
 impl Contexture {
-    /// Makes a commit of the content, durable when this returns.
+    /// Makes a commit of the content, durable when this returns. The head `thread/ID` of the thread that it belongs to moves
+    /// there too.
     pub async fn checkpoint(&self, request: Checkpoint, content: CheckpointContent) -> Result<Checkpointed> {
         let span = debug_span!("checkpoint", parent = request.parent.map(display), commit = field::Empty);
         let made = self.make_commit(request, content).instrument(span.clone()).await?;
@@ -185,6 +186,9 @@ impl Contexture {
         let mut foresight = Foresight::default();
         if let Some(head) = &request.head {
             foresight = foresight.head(head.clone());
+        }
+        if let Some(thread) = thread_head(&request) {
+            foresight = foresight.head(thread);
         }
         if let Some(parent) = request.parent {
             foresight = foresight.commit(parent);
@@ -354,6 +358,11 @@ async fn write(
     if let Some(name) = &request.head {
         head::advance(tx, name, origin, id).await?;
     }
+    // Whoever repeats a request says nothing new in the thread.
+    if let Some(thread) = thread_head(request).filter(|_| inserted == Inserted::New) {
+        let origin = head::find(tx, &thread).await?;
+        head::advance(tx, &thread, origin, id).await?;
+    }
     if let Some((key, payload)) = &prepared.key {
         request::remember(tx, key, payload, &id).await?;
     }
@@ -362,6 +371,14 @@ async fn write(
         Inserted::AlreadyThere => CreateOutcome::AlreadyThere,
     };
     Ok(Checkpointed { id, outcome })
+}
+
+/// Returns the head of the thread that a commit belongs to, unless the request moves it itself.
+///
+/// Several may speak in a thread at once, each on a chain of its own: its head is where the last one was.
+fn thread_head(request: &Checkpoint) -> Option<HeadName> {
+    let thread = request.provenance.thread.as_ref().and_then(HeadName::of_thread);
+    thread.filter(|thread| request.head.as_ref() != Some(thread))
 }
 
 /// Finds the parent and refuses to move a head away from commits that the caller may not know.

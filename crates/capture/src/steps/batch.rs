@@ -79,8 +79,8 @@ pub(crate) struct StepBatch {
     pub(crate) asides: Vec<CapturedContent>,
     /// Where the heads of the session belong.
     pub(crate) heads: Vec<HeadClaim>,
-    /// The head that tells what the principal does now, and where.
-    pub(crate) live_head: Option<(HeadName, CommitId)>,
+    /// The heads that tell what the principal does now and where the thread is, and where they move to.
+    pub(crate) moved_heads: Vec<(HeadName, CommitId)>,
     /// What is said of commits once it is known, the label's name first.
     pub(crate) notes: Vec<(CommitId, Annotation)>,
     /// What the first commit would be called that an older version would have given another time.
@@ -94,15 +94,20 @@ impl StepBatch {
         self.commits.is_empty()
             && self.asides.is_empty()
             && self.heads.is_empty()
-            && self.live_head.is_none()
+            && self.moved_heads.is_empty()
             && self.notes.is_empty()
     }
 
-    /// Adds what the reason for a capture says of the last commit of a session, and the head that moves there with it.
-    pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>, live_head: Option<HeadName>) {
+    /// Adds what the reason for a capture says of the last commit of a session.
+    pub(crate) fn tell_reason(&mut self, reason: &CaptureReason, tip: Option<CommitId>) {
         let Some(tip) = tip else { return };
-        self.live_head = live_head.filter(|_| reason.is_live && !self.is_silent).map(|head| (head, tip));
         let ending = reason.ending.as_deref().and_then(|ending| label(SESSION_END, ending));
         self.notes.extend(ending.map(|said| (tip, said)));
+    }
+
+    /// Moves the heads of whoever works in the session to its last commit, if somebody has spoken in it.
+    pub(crate) fn move_heads(&mut self, heads: impl IntoIterator<Item = HeadName>, tip: Option<CommitId>) {
+        let Some(tip) = tip.filter(|_| !self.is_silent) else { return };
+        self.moved_heads.extend(heads.into_iter().map(|head| (head, tip)));
     }
 }

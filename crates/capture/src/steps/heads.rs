@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contexture_core::{CommitId, GivenSessionId, HeadName};
 
-use super::{Steps, clean};
+use super::Steps;
 
 /// Where a head of a session belongs, by what one file of it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,9 +91,9 @@ impl Steps {
     /// Returns the head of a session, or of the agent that the file is of: where that is now.
     pub(super) fn main_head(&self, session: Option<&GivenSessionId>) -> Option<HeadName> {
         let session = session.or(self.session.as_ref()).unwrap_or(&self.fallback_session);
-        let session = clean(session.as_str());
+        let session = HeadName::part(session.as_str());
         HeadName::new(match &self.settings.agent {
-            Some(agent) => format!("session/{session}/agent-{}", clean(agent)),
+            Some(agent) => format!("session/{session}/agent-{}", HeadName::part(agent)),
             None => format!("session/{session}"),
         })
         .ok()
@@ -104,7 +104,7 @@ impl Steps {
         let main = self.main_head(None)?;
         HeadName::new(match self.settings.agent {
             Some(_) => format!("{main}/branch-{number}"),
-            None => format!("{main}/agent-{}", clean(key)),
+            None => format!("{main}/agent-{}", HeadName::part(key)),
         })
         .ok()
     }

@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use contexture::{
     Disclosure, Reference, Stop,
-    core::{CommitId, RuntimeSessionId, Template},
+    core::{CommitId, RuntimeSessionId, Template, Thread},
     wire::ResumableSession,
 };
 use contexture_capture::{Capture, ImportSettings, ResumeCommand, ResumePoint, ResumeRequest, Runtime};
@@ -68,6 +68,9 @@ pub(crate) struct Resume {
     /// The role that the agent has [env: CTX_TEMPLATE] [default: that of the commit it goes on from]
     #[arg(long, value_name = "NAME")]
     template: Option<Template>,
+    /// The thread that the work belongs to; its head `thread/ID` moves along [env: CTX_THREAD]
+    #[arg(long, value_name = "T")]
+    thread: Option<Thread>,
     /// Writes the session and prints the command instead of running it
     #[arg(long)]
     print: bool,
@@ -106,7 +109,7 @@ impl Resume {
             Some(role) => Some(role),
             None => capture.role_at(commit).await?,
         };
-        let settings = ImportSettings { role, ..settings };
+        let settings = ImportSettings { role, thread: self.thread.or(settings.thread), ..settings };
         let request = ResumeRequest { commit, head, runtime, session, directory, arguments: self.arguments };
         let written = capture.resume(&request, &invocation.environment.homes, &settings).await?;
         let secrets = engine.secrets().in_chain(commit, Stop::Root).await?;
@@ -145,6 +148,7 @@ impl Resume {
         output.status(format_args!("Starting {}: {line}", runtime.title()));
         let mut command = Command::new(program);
         command.args(&arguments).current_dir(&directory);
+        command.envs(settings.thread.as_ref().map(|thread| ("CTX_THREAD", thread.as_str())));
         command.envs(settings.role.as_ref().map(|role| ("CTX_TEMPLATE", role.as_str())));
         command.envs(invocation.inherited_store()?.map(|address| ("CTX_STORE", address)));
         let ended = run(command).await.map_err(|source| Error::Start {

@@ -75,7 +75,7 @@ pub(crate) struct Run {
     /// The ticket that is worked on [env: CTX_TICKET]
     #[arg(long, value_name = "T")]
     ticket: Option<Ticket>,
-    /// The thread that the work belongs to [env: CTX_THREAD]
+    /// The thread that the work belongs to; its head `thread/T` moves along [env: CTX_THREAD]
     #[arg(long, value_name = "T")]
     thread: Option<Thread>,
     /// The role that the agent has, such as `reviewer` [env: CTX_TEMPLATE] [default: that of the commit it goes on from]

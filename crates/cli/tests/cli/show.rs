@@ -36,6 +36,7 @@ fn every_field_is_shown() {
     journal    record 2
     children   0
     head       session/7
+    head       thread/T1
     label      cwd=/src
 
     summary by ada@laptop, 2026-11-15T20:10:00.000000Z (now)
@@ -45,7 +46,7 @@ fn every_field_is_shown() {
         First words
         and more
     ");
-    assert_snapshot!(user.run(&["show", "session/7", "--json"]), @r#"{"schema":"contexture/1","id":"ctx-0c685c60c9b8bec7576b67c6d547be73","type":"snapshot","artifact":"art-c20f7400b13fc83b91195440643ba1520b602a3ec3ed5693549a5afc813eb6a5","format":"openai-chat-v1","template":"coder","principal":"ada@laptop","machine":"laptop","session":"7","ticket":"ENG-42","thread":"T1","trigger":"tool_call","message_count":3,"token_count":12,"created_at":"2026-11-15T18:00:00.000000Z","seq":2,"depth":0,"summary":"Better words","labels":{"cwd":"/src"},"heads":["session/7"],"annotation_history":[{"kind":"summary","text":"First words\nand more","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"tag","tag":"green","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"label","key":"cwd","value":"/src","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"summary","text":"Better words","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"untag","tag":"green","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"}],"size":32,"children":0}"#);
+    assert_snapshot!(user.run(&["show", "session/7", "--json"]), @r#"{"schema":"contexture/1","id":"ctx-0c685c60c9b8bec7576b67c6d547be73","type":"snapshot","artifact":"art-c20f7400b13fc83b91195440643ba1520b602a3ec3ed5693549a5afc813eb6a5","format":"openai-chat-v1","template":"coder","principal":"ada@laptop","machine":"laptop","session":"7","ticket":"ENG-42","thread":"T1","trigger":"tool_call","message_count":3,"token_count":12,"created_at":"2026-11-15T18:00:00.000000Z","seq":2,"depth":0,"summary":"Better words","labels":{"cwd":"/src"},"heads":["session/7","thread/T1"],"annotation_history":[{"kind":"summary","text":"First words\nand more","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"tag","tag":"green","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"label","key":"cwd","value":"/src","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"summary","text":"Better words","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"},{"kind":"untag","tag":"green","author":"ada@laptop","at":"2026-11-15T20:10:00.000000Z"}],"size":32,"children":0}"#);
 }
 
 #[test]

@@ -239,3 +239,33 @@ pub async fn annotations_of_a_checkpoint_come_with_the_commit<B: Backend>() {
     assert_eq!(shown.annotations.tags, [Tag::new("first").unwrap()].into());
     assert_eq!(store.show(id).await.unwrap().commit.id(), say("one").commit(&store).await);
 }
+
+pub async fn the_head_of_a_thread_is_where_somebody_spoke_last<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let in_thread = |word: &str, thread: &str| {
+        let mut draft = say(word);
+        draft.request.provenance.thread = Some(Thread::new(thread).unwrap());
+        draft
+    };
+    let thread = head("thread/-evt-example.org");
+    let asked = in_thread("asked", "$evt:example.org").onto("main").commit(&store).await;
+    // Another agent answers on a chain of its own, and a third goes on from what was asked.
+    let answered = in_thread("answered", "$evt:example.org").onto("review").commit(&store).await;
+    assert_eq!(store.head(&thread).await.unwrap(), Some(answered));
+    let further = in_thread("further", "$evt:example.org").after(asked).commit(&store).await;
+    assert_eq!(store.head(&thread).await.unwrap(), Some(further));
+    let moves = store.head_log(&thread, u64::MAX, 10).await.unwrap();
+    let places: Vec<_> = moves.iter().map(|it| it.target).collect();
+    assert_eq!(places, [Some(further), Some(answered), Some(asked)]);
+    assert_eq!(store.head(&head("main")).await.unwrap(), Some(asked), "the others stay");
+    let again =
+        in_thread("further", "$evt:example.org").after(asked).at(store.show(further).await.unwrap().commit.created_at);
+    assert_eq!(again.commit(&store).await, further);
+    // Whoever moves the head of the thread itself is told when it is elsewhere, as with any head.
+    let late = in_thread("late", "$evt:example.org").after(asked).onto("thread/-evt-example.org");
+    assert!(matches!(late.refused(&store).await, Error::Store(StoreError::HeadConflict { .. })));
+    let named = in_thread("named", "$evt:example.org").onto("thread/-evt-example.org").commit(&store).await;
+    assert_eq!(store.show(named).await.unwrap().commit.parent, Some(further));
+    assert_eq!(store.head(&thread).await.unwrap(), Some(named));
+}
