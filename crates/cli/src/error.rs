@@ -75,8 +75,8 @@ pub(crate) enum Error {
     #[error("cannot use the terminal")]
     Terminal(#[source] io::Error),
     /// Nothing says how the content is written.
-    #[error("nothing tells the format of {input}: name it with --format")]
-    NoFormat { input: Input },
+    #[error("nothing tells the format of {}: name it with --format", input.as_ref().map_or_else(|| "the artifact".to_owned(), ToString::to_string))]
+    NoFormat { input: Option<Input> },
     /// Counts and content cannot share standard output.
     #[error("--json needs -o FILE here, because the {content} itself goes to standard output")]
     JsonBesideContent { content: &'static str },

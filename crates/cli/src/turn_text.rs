@@ -133,8 +133,9 @@ impl TurnText<'_> {
             CommitKind::Delta => None,
             CommitKind::Compaction | CommitKind::Snapshot => Some(last.commit.kind.to_string()),
         };
-        let is_made =
-            |name: &&HeadName| !name.as_str().starts_with("session/") && !name.as_str().starts_with("principal/");
+        let is_made = |name: &&HeadName| {
+            !["session/", "principal/", "thread/"].iter().any(|moved| name.as_str().starts_with(moved))
+        };
         kind.into_iter().chain(self.labels.of(&last.id).iter().filter(is_made).map(ToString::to_string)).collect()
     }
 }

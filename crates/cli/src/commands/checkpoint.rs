@@ -2,13 +2,17 @@
 
 use std::{
     ffi::OsStr,
-    io::{self, Read as _},
+    io::{self, Read as _, Write},
 };
 
 use clap::Args;
 use contexture::{
     Check, Checkpoint as Request, CheckpointContent, Checkpointed, Contexture, Reference,
-    core::{Annotation, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, SummaryText, Tag, Trigger},
+    core::{
+        Annotation, ArtifactPrefix, CommitId, CommitKind, Count, Format, HeadName, IdempotencyKey, SummaryText, Tag,
+        Trigger,
+    },
+    formats::{Checker, Concatenation, FormatError, Measure},
     wire::MadeCommit,
 };
 use contexture_capture::Capture;
@@ -31,6 +35,8 @@ Examples:
       continues `main`; the format is that of the commit before
   tail -n 4 session.jsonl | ctx checkpoint --parent ctx-8d3f --format codex-v1 -
       continues any commit; without --head nothing points to the result but its id
+  ctx checkpoint --head main --artifact art-6437
+      a commit of content that is stored already, as by `ctx artifact put`
   ctx checkpoint --head main --expect ctx-8d3f --key run-17-turn-3 turn-3.jsonl
       fails with exit code 3 when somebody moved `main`; is safe to repeat";
 
@@ -41,8 +47,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Checkpoint {
     /// The content: a file, or `-` for standard input
-    #[arg(value_name = "FILE", value_parser = Input::parser())]
-    file: Input,
+    #[arg(value_name = "FILE", value_parser = Input::parser(), required_unless_present = "artifact")]
+    file: Option<Input>,
+    /// The content, as an artifact that is in this space already; nothing is stored again
+    #[arg(long, value_name = "ART", conflicts_with_all = ["file", "allow_empty"])]
+    artifact: Option<ArtifactPrefix>,
     /// How the content is written; `ctx formats` lists what is known, other names are stored as they are
     /// [default: the parent's, or by the file's ending: .jsonl, .txt, .md]
     #[arg(long, value_name = "F")]
@@ -106,11 +115,19 @@ struct Statements {
 
 impl Checkpoint {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
-        let OpenInput { reader, size } = self.file.open()?;
+        let content = match &self.file {
+            // A file that cannot be read is told of before the store is looked at.
+            Some(file) => Some((file.clone(), file.open()?)),
+            None => None,
+        };
         let engine = invocation.open_as(self.provenance.principal.as_ref()).await?;
-        let input = self.file.clone();
-        let allow_empty = self.allow_empty;
+        let (allow_empty, stored) = (self.allow_empty, self.artifact.clone());
         let mut request = self.request(&engine, invocation).await?;
+        let Some((input, OpenInput { reader, size })) = content else {
+            let prefix = stored.expect("the grammar wants a file or an artifact");
+            let made = check_in_stored(&engine, request, &prefix).await?;
+            return print_made(&made, output);
+        };
         let mut content = CheckpointContent::Stream(Box::new(output.progress("Reading", size).track(reader)));
         if allow_empty {
             content = peek(content).map_err(|source| Error::Read { input: input.clone(), source })?;
@@ -143,7 +160,7 @@ impl Checkpoint {
         };
         let format = match self.format {
             Some(format) => format,
-            None => usual_format(engine, before, &self.file).await?,
+            None => usual_format(engine, before, self.file.as_ref()).await?,
         };
         let mut provenance = self.provenance.resolve(&invocation.environment)?;
         if let (None, Some(before)) = (&provenance.template, before) {
@@ -184,20 +201,66 @@ pub(crate) fn print_made(made: &Checkpointed, output: &mut Output) -> Result<()>
     }
 }
 
+/// Makes a commit of content that is in the space already: what it is in its format is seen by reading it.
+async fn check_in_stored(engine: &Contexture, mut request: Request, prefix: &ArtifactPrefix) -> Result<Checkpointed> {
+    let id = engine.find_artifact(prefix).await?;
+    if request.check == Check::WellFormed {
+        let mut measured = MeasuredContent::of(&request.format);
+        engine.get_artifact(id, &mut measured).await?;
+        let measure = measured
+            .finish()
+            .map_err(|source| contexture::Error::Malformed { format: request.format.clone(), source })?;
+        request.message_count = request.message_count.or(measure.messages.map(Count::saturating));
+    }
+    Ok(engine.checkpoint(request, CheckpointContent::Stored(id)).await?)
+}
+
+/// Looks at content that passes by.
+struct MeasuredContent {
+    checker: Checker,
+    problem: Option<FormatError>,
+}
+
+impl MeasuredContent {
+    fn of(format: &Format) -> Self {
+        Self { checker: Checker::new(Concatenation::of(format)), problem: None }
+    }
+
+    fn finish(self) -> Result<Measure, FormatError> {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => self.checker.finish(),
+        }
+    }
+}
+
+impl Write for MeasuredContent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.problem.is_none() {
+            self.problem = self.checker.push(bytes).err();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Returns the format of the commit before; of a first commit, the one that the file's ending tells.
-async fn usual_format(engine: &Contexture, before: Option<CommitId>, input: &Input) -> Result<Format> {
+async fn usual_format(engine: &Contexture, before: Option<CommitId>, input: Option<&Input>) -> Result<Format> {
     if let Some(before) = before {
         return Ok(engine.show(before).await?.commit.format);
     }
     let name = match input {
-        Input::File(path) => match path.extension().and_then(OsStr::to_str) {
+        Some(Input::File(path)) => match path.extension().and_then(OsStr::to_str) {
             Some("jsonl") => Some("jsonl"),
             Some("txt" | "md") => Some("text"),
             _ => None,
         },
-        Input::Stdin => None,
+        Some(Input::Stdin) | None => None,
     };
-    let name = name.ok_or_else(|| Error::NoFormat { input: input.clone() })?;
+    let name = name.ok_or_else(|| Error::NoFormat { input: input.cloned() })?;
     Ok(Format::new(name).expect("the words are legal names"))
 }
 

@@ -217,7 +217,7 @@ fn wrong_flags_are_refused_with_what_is_right() {
 
       tip: to pass '-x' as a value, use '-- -x'
 
-    Usage: ctx checkpoint [OPTIONS] <FILE>
+    Usage: ctx checkpoint [OPTIONS] [FILE]
 
     For more information, try '--help'.
     ");
@@ -235,4 +235,29 @@ fn wrong_flags_are_refused_with_what_is_right() {
     error: a compaction commit needs a parent
       hint: name it with `--parent ID`
     ");
+}
+
+#[test]
+fn an_artifact_that_is_stored_becomes_a_commit() {
+    let user = User::new();
+    let turns = "{\"turn\":1}\n{\"turn\":2}\n";
+    user.file("turns.jsonl", turns);
+    let artifact = user.done(&["artifact", "put", "turns.jsonl"]);
+    let flags = ["checkpoint", "--format", "jsonl", "--head", "main", "--artifact"];
+    let commit = user.done(&[&flags[..], &[&artifact]].concat());
+    assert_eq!(user.done(&["materialize", &commit]), turns.trim_end());
+    let shown = user.done(&["--json", "show", &commit]);
+    assert!(shown.contains(&artifact) && shown.contains("\"message_count\":2"), "{shown}");
+    // The beginning of the id will do, and the format is that of the commit before.
+    let next = user.done(&["checkpoint", "--head", "main", "--artifact", &artifact[..12]]);
+    assert_eq!(user.done(&["materialize", &next]), [turns, turns].concat().trim_end());
+    let unknown = format!("art-{}", "0".repeat(64));
+    let refused = user.run(&["checkpoint", "--format", "jsonl", "--artifact", &unknown]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains(&unknown), "{refused}");
+    let malformed = user.run(&["checkpoint", "--format", "anthropic-messages-v1", "--artifact", &artifact]);
+    assert!(malformed.code == 1 && malformed.stderr.contains("anthropic-messages-v1"), "{malformed}");
+    let unnamed = user.run(&["checkpoint", "--artifact", &artifact]);
+    assert!(unnamed.stderr.contains("nothing tells the format of the artifact"), "{unnamed}");
+    assert_eq!(user.run(&["checkpoint", "--artifact", &artifact, "turns.jsonl"]).code, 2);
 }
