@@ -209,6 +209,9 @@ pub(crate) enum Error {
     /// A program is no agent that could go on with a session.
     #[error("{program} is no agent that is known, so it cannot go on from a commit")]
     NoAgent { program: String },
+    /// Nothing says which agent is to start afresh.
+    #[error("a fresh start comes from no agent, so nothing tells which one is to start")]
+    NoFreshAgent,
     /// Agents cannot be set up.
     #[error(transparent)]
     Unprepared(#[from] Unprepared),

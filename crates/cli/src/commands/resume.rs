@@ -11,13 +11,13 @@ use std::{
 use clap::Args;
 use contexture::{
     Disclosure, Reference, Stop,
-    core::{CommitId, RuntimeSessionId, Template, Thread},
+    core::{RuntimeSessionId, Template, Thread},
     wire::ResumableSession,
 };
 use contexture_capture::{Capture, ImportSettings, ResumeCommand, ResumePoint, ResumeRequest, Runtime};
 use uuid::Uuid;
 
-use super::materialize;
+use super::{materialize, run::Run};
 use crate::{
     error::{Error, Result},
     input::Input,
@@ -26,7 +26,7 @@ use crate::{
     output::{self, Output, Shape},
     session_choice,
     shell::quoted,
-    values,
+    values::{self, StartPoint},
 };
 
 const EXAMPLES: &str = "\
@@ -41,6 +41,8 @@ Examples:
       writes the session as it was two steps back and prints the command that goes on with it
   ctx fork main --head try/other && ctx resume try/other
       a session of its own: neither sees what the other says from here on
+  ctx resume none --in codex
+      a fresh start: the same command from no commit
   ctx resume main --in claude-code -- --print 'Go on.'
       what follows `--` is handed to the agent";
 
@@ -53,10 +55,10 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
     /// What to go on from [default: the last session here, or at a terminal the one that is chosen]. A head moves on with
-    /// the session as long as nobody else moves it
-    #[arg(value_name = "ID|HEAD|SESSION")]
-    commit: Option<Reference>,
-    /// The agent that goes on [default: the one that the last commit comes from]
+    /// the session as long as nobody else moves it. With `none` the agent starts afresh
+    #[arg(value_name = "ID|HEAD|SESSION|none")]
+    commit: Option<StartPoint>,
+    /// The agent that goes on [default: the one that the last commit comes from; from none, it has to be named]
     #[arg(long = "in", value_name = "RUNTIME", value_parser = values::runtime())]
     runtime: Option<Runtime>,
     /// Where on the chain to go on: at its `last` commit, or at an earlier one
@@ -81,13 +83,18 @@ pub(crate) struct Resume {
 
 impl Resume {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let named = match self.commit.clone() {
+            Some(StartPoint::Nothing) => return self.start_afresh(invocation, output).await,
+            Some(StartPoint::At(reference)) => Some(reference),
+            None => None,
+        };
         let engine = invocation.open().await?;
         let capture = Capture::new(&engine);
         let at = match &self.at {
             values::At::Last => None,
             values::At::Commit(reference) => Some(reference),
         };
-        let named = match &self.commit {
+        let named = match named {
             None if output.can_choose() => {
                 let Some(session) = session_choice::choose(&engine, invocation, output).await? else {
                     output.status("Nothing was chosen.");
@@ -95,14 +102,14 @@ impl Resume {
                 };
                 Reference::of_session(&session)
             }
-            named => or_last(named.clone(), &engine, output).await?,
+            named => or_last(named, &engine, output).await?,
         };
         let ResumePoint { commit, head } = capture.resume_point(&named, at).await?;
         let runtime = match self.runtime {
             Some(runtime) => runtime,
             None => capture.resuming_runtime(commit).await?,
         };
-        let directory = self.directory(capture, commit).await?;
+        let directory = self.directory(capture.working_directory(commit).await?)?;
         let session = RuntimeSessionId::new(Uuid::new_v4()).expect("a UUID can be an id");
         let settings = invocation.environment.import_settings(runtime.as_str())?;
         let role = match self.template.or(settings.role) {
@@ -128,12 +135,12 @@ impl Resume {
                 let command = words.chain(arguments.iter().map(|word| word.to_string_lossy().into_owned())).collect();
                 return output.document(ResumableSession {
                     runtime: runtime.as_str().to_owned(),
-                    session,
-                    commit,
-                    path: written.path,
+                    session: Some(session),
+                    commit: Some(commit),
+                    path: Some(written.path),
                     cwd: directory,
                     command,
-                    report: written.report,
+                    report: Some(written.report),
                 });
             }
             output.status(format_args!("Session {session} of {} is at {}", runtime.title(), written.path.display()));
@@ -170,13 +177,38 @@ impl Resume {
         if ended.success() { Ok(()) } else { Err(Error::Ended { program, status: ended }) }
     }
 
-    async fn directory(&self, capture: Capture<'_>, commit: CommitId) -> Result<PathBuf> {
-        let chosen = if let Some(directory) = &self.cwd {
-            directory.clone()
-        } else {
-            let here = || env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source });
-            capture.working_directory(commit).await?.map_or_else(here, Ok)?
-        };
+    /// Runs the agent from nothing, as `ctx run` does: there is no session to write, and what it begins is captured.
+    async fn start_afresh(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
+        let runtime = self.runtime.ok_or(Error::NoFreshAgent)?;
+        let program = runtime.program().ok_or(Error::NoFreshAgent)?;
+        let directory = self.directory(None)?;
+        let line = command_line(program, &self.arguments);
+        if output.shape() == Shape::Json {
+            let words = self.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+            return output.document(ResumableSession {
+                runtime: runtime.as_str().to_owned(),
+                session: None,
+                commit: None,
+                path: None,
+                cwd: directory,
+                command: std::iter::once(program.to_owned()).chain(words).collect(),
+                report: None,
+            });
+        }
+        if self.print {
+            return output.line(format_args!("cd {} && {line}", quoted(&directory.to_string_lossy())));
+        }
+        output.status(format_args!("Starting {}: {line}", runtime.title()));
+        let words = std::iter::once(program.into()).chain(self.arguments).collect();
+        let mut run = Run::fresh(runtime, words, directory);
+        (run.template, run.thread) = (self.template, self.thread);
+        run.run(invocation, output).await
+    }
+
+    /// Returns where the agent works: in the directory that was named, else in the one that the chain names, else here.
+    fn directory(&self, known: Option<PathBuf>) -> Result<PathBuf> {
+        let here = || env::current_dir().map_err(|source| Error::Read { input: Input::File(".".into()), source });
+        let chosen = self.cwd.clone().or(known).map_or_else(here, Ok)?;
         let unreadable = |source| Error::Read { input: Input::File(chosen.clone()), source };
         let directory = fs::canonicalize(&chosen).map_err(unreadable)?;
         if directory.is_dir() { Ok(directory) } else { Err(unreadable(io::ErrorKind::NotADirectory.into())) }

@@ -10,7 +10,7 @@ use std::{
     fs,
     io::{self, IsTerminal as _},
     os::unix::process::ExitStatusExt as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitStatus,
     time::{Duration, SystemTime},
 };
@@ -38,7 +38,8 @@ use crate::{
     input::Input,
     invocation::Invocation,
     output::Output,
-    shell, values,
+    shell,
+    values::{self, StartPoint},
 };
 
 const EXAMPLES: &str = "\
@@ -69,18 +70,19 @@ pub(crate) struct Run {
     /// The agent that the command starts [default: what its name says]
     #[arg(long = "in", value_name = "RUNTIME", value_parser = values::runtime())]
     runtime: Option<Runtime>,
-    /// What to go on from. A head moves on with the session as long as nobody else moves it
-    #[arg(long, value_name = "ID|HEAD")]
-    from: Option<Reference>,
+    /// What to go on from, or `none` for a fresh start [default: none]. A head moves on with the session as long as nobody
+    /// else moves it
+    #[arg(long, value_name = "ID|HEAD|none")]
+    from: Option<StartPoint>,
     /// The ticket that is worked on [env: CTX_TICKET]
     #[arg(long, value_name = "T")]
     ticket: Option<Ticket>,
     /// The thread that the work belongs to; its head `thread/T` moves along [env: CTX_THREAD]
     #[arg(long, value_name = "T")]
-    thread: Option<Thread>,
+    pub(super) thread: Option<Thread>,
     /// The role that the agent has, such as `reviewer` [env: CTX_TEMPLATE] [default: that of the commit it goes on from]
     #[arg(long, value_name = "NAME")]
-    template: Option<Template>,
+    pub(super) template: Option<Template>,
     /// When to make checkpoints: at each turn and tool `call`, at each `turn`, every so many, such as '5 turns', at
     /// `significant` events only (compactions and the end), or no more often than a time such as 30s [env: CTX_EVERY]
     /// [default: what the configuration says, or call]
@@ -89,9 +91,26 @@ pub(crate) struct Run {
     /// The command, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    /// Where it works, if not here.
+    #[arg(skip)]
+    directory: Option<PathBuf>,
 }
 
 impl Run {
+    /// Runs a command that starts an agent in a directory, from nothing.
+    pub(super) fn fresh(runtime: Runtime, command: Vec<OsString>, directory: PathBuf) -> Self {
+        Self {
+            runtime: Some(runtime),
+            from: None,
+            ticket: None,
+            thread: None,
+            template: None,
+            every: None,
+            command,
+            directory: Some(directory),
+        }
+    }
+
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let run = format!("ses-{}", Uuid::new_v4().simple());
         let mut inner = self.inside(invocation, &run)?;
@@ -103,22 +122,23 @@ impl Run {
         let every = inner.interval(self.every)?;
         let recorder = inner.recorder()?;
         let unreadable = |source| Error::Read { input: Input::File(".".into()), source };
-        let directory = env::current_dir().and_then(fs::canonicalize).map_err(unreadable)?;
+        let chosen = self.directory.clone().map_or_else(env::current_dir, Ok);
+        let directory = chosen.and_then(fs::canonicalize).map_err(unreadable)?;
         let started = RunStart { at: inner.now()?, on_disk: SystemTime::now() - FILE_TICK };
         let line = Line::new(self.command, self.runtime);
         let (line, resumed) = match &self.from {
-            Some(from) => {
+            Some(StartPoint::At(from)) => {
                 let (line, resumed) = resume(line, from, &mut inner, &directory, output).await?;
                 (line, Some(resumed))
             }
-            None => (line, None),
+            Some(StartPoint::Nothing) | None => (line, None),
         };
         let (program, runtime, dialect) = (line.program(), line.runtime(), line.dialect());
         let plan = RunPlan {
             run: GivenSessionId::new(run.as_str()),
             runtime,
             program: program.clone(),
-            directory,
+            directory: directory.clone(),
             resumed,
             is_ephemeral: line.is_ephemeral(),
             settings: inner
@@ -140,7 +160,8 @@ impl Run {
         run_recorder.list(&tap.printed())?;
         // Without one, `ctx current` finds its way by the list.
         let socket = inner.environment.run_directories().find_map(|place| RunSocket::open(&place).ok());
-        let command = command(&words, &inner, &run, socket.as_ref())?;
+        let mut command = command(&words, &inner, &run, socket.as_ref())?;
+        command.current_dir(&directory);
         let wrapper = Wrapper::new(tap, run_recorder, CheckpointSchedule::new(every, Instant::now()), socket);
         let wrapper = if is_silent { wrapper.watching() } else { wrapper };
         let started = wrapper.run(command, outlet).await;

@@ -57,6 +57,7 @@ impl Coded for Error {
             Self::Spawn { .. } => ErrorCode::CannotStartProgram,
             Self::Passed { .. } => ErrorCode::ProgramFailed,
             Self::NoAgent { .. } => ErrorCode::NoAgent,
+            Self::NoFreshAgent => ErrorCode::NoRuntime,
             Self::Unprepared(unprepared) => unprepared.code(),
             Self::Untraced(untraced) => untraced.code(),
             Self::NotErased { .. } => ErrorCode::NotErased,

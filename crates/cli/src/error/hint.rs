@@ -73,6 +73,7 @@ pub(super) fn after(error: &Error) -> Option<String> {
         Error::NotReproduced { .. } => "`ctx import` takes in what is new; then compare again",
         Error::Start { line, .. } => &format!("the session is written; this goes on with it: `{line}`"),
         Error::Spawn { program, .. } => &format!("`command -v {program}` says where it is, if it is on the PATH"),
+        Error::NoFreshAgent => &format!("name it: {}", any_of("--in", Runtime::resumable())),
         Error::NoAgent { .. } => &format!("name the agent that it starts: {}", any_of("--in", Runtime::resumable())),
         // What helps with content does not help with summaries.
         Error::Summary { .. }

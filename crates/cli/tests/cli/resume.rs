@@ -143,3 +143,41 @@ fn what_cannot_be_resumed_is_reported() {
       because: No such file or directory (os error 2)
     ");
 }
+
+#[test]
+fn from_none_an_agent_starts_afresh() {
+    let user = User::new();
+    let here = user.path(".").canonicalize().unwrap();
+    let printed = user.done(&["resume", "none", "--in", "codex", "--print", "--", "exec", "Go on."]);
+    assert_eq!(printed, format!("cd {} && codex exec 'Go on.'", here.display()));
+    let document = user.done(&["--json", "resume", "none", "--in", "codex", "--", "exec"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(
+        (&document["command"], &document["commit"]),
+        (&serde_json::json!(["codex", "exec"]), &serde_json::Value::Null)
+    );
+    let unnamed = user.run(&["resume", "none"]);
+    assert!(unnamed.code == 2 && unnamed.stderr.contains("--in"), "{unnamed}");
+    // What it says is captured, and whatever it starts is told of role and thread.
+    let says = |text: &str| {
+        format!(
+            r#"printf '{{"type":"thread.started","thread_id":"t-1"}}\n{{"type":"item.completed","item":{{"type":"agent_message","text":"'"{text}"'"}}}}\n{{"type":"turn.completed"}}\n'"#
+        )
+    };
+    std::fs::create_dir(user.path("bin")).unwrap();
+    user.file("bin/codex", format!("#!/bin/sh\n{}\n", says("$CTX_TEMPLATE in $CTX_THREAD at ${PWD##*/}")));
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(user.path("bin/codex"), executable).unwrap();
+    let flags = ["--template", "reviewer", "--thread", "$t:x", "--cwd", "bin", "--", "exec", "--json", "Go."];
+    let mut resume = user.command(&[&["resume", "none", "--in", "codex"], &flags[..]].concat());
+    resume.env("PATH", format!("{}:/usr/bin:/bin", here.join("bin").display()));
+    let ran = user.ran(resume.output());
+    assert!(ran.code == 0 && ran.stdout.contains("reviewer in $t:x at bin"), "{ran}");
+    let said = user.done(&["materialize", "thread/-t-x", "--format", "text"]);
+    assert!(said.contains("reviewer in $t:x at bin"), "{said}");
+    // `ctx run --from none` is the same.
+    let mut run = user.command(&["run", "--from", "none", "--", "codex", "exec", "--json"]);
+    run.env("PATH", format!("{}:/usr/bin:/bin", here.join("bin").display()));
+    let ran = user.ran(run.output());
+    assert!(ran.code == 0 && ran.stdout.contains("turn.completed"), "{ran}");
+}

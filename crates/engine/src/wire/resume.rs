@@ -13,16 +13,20 @@ use crate::Materialized;
 pub struct ResumableSession {
     /// The agent.
     pub runtime: String,
-    /// The id of the session.
-    pub session: RuntimeSessionId,
+    /// The id of the session that was written; nothing, where the agent starts afresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RuntimeSessionId>,
     /// The commit that it goes on from.
-    pub commit: CommitId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
     /// Its file.
-    pub path: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// The directory to work in.
     pub cwd: PathBuf,
     /// The command that goes on, word by word.
     pub command: Vec<String>,
     /// What came out and what was lost.
-    pub report: Materialized,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Materialized>,
 }
