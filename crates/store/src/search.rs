@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use find::{Filter, Hit, SearchRequest, find, newest};
+pub(crate) use find::{LABELLED, label_texts};
 pub use query::{Query, QueryError};
 pub use word_split::{Passage, Words, passages};
 

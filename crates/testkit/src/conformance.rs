@@ -176,6 +176,7 @@ macro_rules! conformance {
                 every_follower_sees_every_message_once_and_in_order;
             checkpoint:
                 a_commit_keeps_every_field_and_its_id_follows_from_them,
+                the_head_of_a_thread_is_where_somebody_spoke_last,
                 the_same_steps_give_the_same_ids_in_every_store,
                 the_same_commit_again_changes_nothing,
                 a_missing_parent_is_refused,
@@ -243,6 +244,7 @@ macro_rules! conformance {
                 each_filter_keeps_what_it_names,
                 a_list_shows_commits_as_they_are_newest_first,
                 pages_cover_a_list_exactly_once,
+                a_tag_or_label_is_found_as_long_as_it_holds,
                 a_summary_is_missing_until_given_and_after_it_is_withdrawn;
             formats:
                 lines_join_also_where_the_last_line_feed_is_missing,

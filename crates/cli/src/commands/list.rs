@@ -1,21 +1,27 @@
 //! `ctx list`: commits by who made them, when, and what for.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    fs,
+    path::{self, Path, PathBuf},
+};
 
 use clap::Args;
 use contexture::{
     Contexture, Filter, StoredCommit,
-    core::{Format, Principal, RuntimeSessionId, Template, Thread, Ticket},
+    core::{CommitKind, Format, Machine, Principal, RuntimeSessionId, Tag, Template, Thread, Ticket, Trigger},
     wire::{HeadsByCommit, ListCursor, ListedCommit},
 };
 
 use crate::{
     commit_text::CommitText,
     conversation,
-    error::Result,
+    error::{Error, Result},
+    input::Input,
     invocation::Invocation,
     output::{Output, Shape},
     time::When,
+    values::{self, LabelValue},
 };
 
 /// Commits that are read at once.
@@ -26,6 +32,9 @@ Examples:
   ctx list --principal ada@laptop --since '2 days ago'
   ctx list --missing-summary -n 20
       commits that nobody has summed up yet
+  ctx list --all --type compaction --machine laptop
+  ctx list --label branch=main --trigger turn_boundary
+      turns of agents that worked on that branch
   ctx list --ticket ENG-42 --json
       with a cursor in each record; `--after CURSOR` goes on behind it";
 
@@ -48,6 +57,24 @@ pub(crate) struct List {
     /// Only those of this kind of agent
     #[arg(long, value_name = "T")]
     template: Option<Template>,
+    /// Only those made on this machine
+    #[arg(long, value_name = "M")]
+    machine: Option<Machine>,
+    /// Only those of this type
+    #[arg(long = "type", value_name = "TYPE", value_parser = values::commit_kind())]
+    kind: Option<CommitKind>,
+    /// Only those that this caused
+    #[arg(long, value_name = "T", value_parser = values::trigger())]
+    trigger: Option<Trigger>,
+    /// Only those that have this tag
+    #[arg(long, value_name = "T")]
+    tag: Option<Tag>,
+    /// Only those with this label, and those after them until it is set anew
+    #[arg(long, value_name = "KEY=VALUE")]
+    label: Option<LabelValue>,
+    /// Only what was done in this directory or below it, here or on another machine
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    directory: Option<PathBuf>,
     /// Only those in this format
     #[arg(long, value_name = "F")]
     format: Option<Format>,
@@ -99,16 +126,22 @@ impl SessionsHere {
 impl List {
     pub(crate) async fn run(self, invocation: &Invocation, output: &mut Output) -> Result<()> {
         let engine = invocation.open().await?;
+        let engine = match &self.directory {
+            Some(directory) => engine.standing_in(Some(place(directory)?.into())),
+            None => engine,
+        };
         let labels = HeadsByCommit::load(&engine).await?;
         let palette = output.palette;
         let text = CommitText { palette: &palette, labels: &labels, now: engine.now() };
         let (mut after, mut left) = (self.after.map(|cursor| cursor.0), self.limit);
-        let scope = match engine.project().filter(|_| !self.all && self.session.is_none()) {
+        let scope = match engine.project().filter(|_| self.directory.is_some() || !self.all && self.session.is_none()) {
             Some(project) => {
-                output.status(format_args!(
-                    "What was done in {}; `--all` lists that of every project.",
-                    project.display()
-                ));
+                if self.directory.is_none() {
+                    output.status(format_args!(
+                        "What was done in {}; `--all` lists that of every project.",
+                        project.display()
+                    ));
+                }
                 Some(SessionsHere::of(&engine).await?)
             }
             None => None,
@@ -159,10 +192,21 @@ impl List {
             ticket: self.ticket,
             thread: self.thread,
             template: self.template,
+            machine: self.machine,
+            kind: self.kind,
+            trigger: self.trigger,
+            tag: self.tag,
+            label: self.label.map(LabelValue::into_parts),
             format: self.format,
             since: self.since.map(|since| since.resolve(now)).transpose()?,
             until: self.until.map(|until| until.resolve(now)).transpose()?,
             missing_summary: self.missing_summary,
         })
     }
+}
+
+/// Returns a directory as sessions name it. One of another machine need not be here.
+fn place(directory: &Path) -> Result<PathBuf> {
+    let unreadable = |source| Error::Read { input: Input::File(directory.to_owned()), source };
+    fs::canonicalize(directory).or_else(|_| path::absolute(directory)).map_err(unreadable)
 }

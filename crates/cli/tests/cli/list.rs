@@ -23,6 +23,28 @@ fn filters_narrow_the_list() {
     ctx-beead0152a (main)  ada@laptop, 5 minutes ago
     ctx-3ef668e0ea  ada@laptop, 30 minutes ago
     ");
+    let ids = |flags: &[&str]| {
+        let listed = user.done(&[&["list"], flags].concat());
+        listed.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--type", "compaction"]), ["ctx-5cbf4c30a3"]);
+    assert_eq!(ids(&["--trigger", "compaction", "--machine", "laptop"]), ["ctx-5cbf4c30a3"]);
+    assert_eq!(ids(&["--machine", "desk"]), [] as [&str; 0]);
+    user.done(&["annotate", "main~1", "--tag", "good", "--label", "branch=fix"]);
+    assert_eq!(ids(&["--tag", "good"]), ["ctx-5cbf4c30a3"]);
+    assert_eq!(ids(&["--label", "branch=fix"]), ["ctx-beead0152a", "ctx-5cbf4c30a3"]);
+    user.session_file("aaaa0001-0000-4000-8000-000000000000", "/srv/one", 10, &["Look"]);
+    user.session_file("bbbb0002-0000-4000-8000-000000000000", "/srv/one/below", 20, &["Look", "Again"]);
+    user.session_file("cccc0003-0000-4000-8000-000000000000", "/srv/other", 30, &["Look"]);
+    user.done(&["import"]);
+    let there =
+        |directory: &str| ids(&["--directory", directory, "--session", "bbbb0002-0000-4000-8000-000000000000"]).len();
+    assert_eq!([there("/srv/one"), there("/srv/one/below"), there("/srv/other")], [2, 2, 0]);
+    // Chains of no session that name no directory are everywhere.
+    assert_eq!(ids(&["--directory", "/srv/one"]).len(), 5 + 3);
+    let session = ["--session", "bbbb0002-0000-4000-8000-000000000000"];
+    let document = user.done(&[&["--json", "list", "--directory", "/srv/one", "-n", "1"], &session[..]].concat());
+    assert!(document.contains("bbbb0002"), "{document}");
     assert_snapshot!(user.run(&["list", "--thread", "none", "--template", "none"]), @"");
 }
 

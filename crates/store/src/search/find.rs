@@ -83,7 +83,7 @@ const REACH: &str = "reach(line, last) AS (\
 
 /// The stretches of lines for which a label holds: from where it is set to where it is set anew, and along the forks
 /// that leave in between.
-const LABELLED: &str = "said(line, position, annotation, until) AS (\
+pub(crate) const LABELLED: &str = "said(line, position, annotation, until) AS (\
      SELECT line, position, annotation, lead(position) OVER (PARTITION BY line ORDER BY position, seq) \
      FROM annotations WHERE space = ?1 \
      AND substr(annotation, 1, length(CAST(?{key} AS TEXT))) = CAST(?{key} AS TEXT)), \
@@ -239,7 +239,7 @@ pub async fn newest(
 }
 
 /// Returns how the annotations of a label start, and the one that sets it to a value, as they are stored.
-fn label_texts(key: &LabelKey, value: &SummaryText) -> Result<(String, String)> {
+pub(crate) fn label_texts(key: &LabelKey, value: &SummaryText) -> Result<(String, String)> {
     let json = |value: SummaryText| {
         serde_json::to_string(&Annotation::Label { key: key.clone(), value })
             .map_err(|error| Error::damaged(format!("a label has no JSON form: {error}")))

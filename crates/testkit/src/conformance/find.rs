@@ -2,7 +2,8 @@
 
 use contexture::{Contexture, Filter, Moment, PageAfter};
 use contexture_core::{
-    Annotation, CommitId, Format, Principal, RuntimeSessionId, Tag, Template, Thread, Ticket, Timestamp,
+    Annotation, CommitId, CommitKind, Format, LabelKey, Machine, Principal, RuntimeSessionId, Tag, Template, Thread,
+    Ticket, Timestamp, Trigger,
 };
 
 use crate::{Backend, Harness, instant, say, text, write};
@@ -56,6 +57,8 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
     fields.provenance.ticket = Some(Ticket::new("t").unwrap());
     fields.provenance.thread = Some(Thread::new("th").unwrap());
     fields.provenance.template = Some(Template::new("te").unwrap());
+    fields.provenance.machine = Some(Machine::new("m").unwrap());
+    fields.trigger = Trigger::ToolCall;
     let mut draft = say("fields");
     draft.request = fields;
     let full = draft.clone().commit(&store).await;
@@ -64,7 +67,12 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
     draft.request.provenance.ticket = Some(Ticket::new("s").unwrap());
     draft.request.provenance.thread = Some(Thread::new("te").unwrap());
     draft.request.provenance.template = Some(Template::new("th").unwrap());
+    draft.request.provenance.machine = Some(Machine::new("th").unwrap());
+    draft.request.trigger = Trigger::TurnBoundary;
     draft.by("s").at(instant(9)).commit(&store).await;
+    let mut sum = say("sum").kind(CommitKind::Compaction).after(full).at(instant(0));
+    sum.request.trigger = Trigger::Compaction;
+    let sum = sum.commit(&store).await;
     let bare = write("codex-v1", "{}\n").at(instant(20)).commit(&store).await;
     let none = Filter::default;
     let cases = [
@@ -74,9 +82,15 @@ pub async fn each_filter_keeps_what_it_names<B: Backend>() {
         (Filter { thread: Some(Thread::new("th").unwrap()), ..none() }, vec![full]),
         (Filter { template: Some(Template::new("te").unwrap()), ..none() }, vec![full]),
         (Filter { format: Some(Format::new("codex-v1").unwrap()), ..none() }, vec![bare]),
+        (Filter { machine: Some(Machine::new("m").unwrap()), ..none() }, vec![full]),
+        (Filter { machine: Some(Machine::new("s").unwrap()), ..none() }, vec![]),
+        (Filter { trigger: Some(Trigger::ToolCall), ..none() }, vec![full]),
+        (Filter { trigger: Some(Trigger::Compaction), ..none() }, vec![sum]),
+        (Filter { kind: Some(CommitKind::Compaction), ..none() }, vec![sum]),
+        (Filter { kind: Some(CommitKind::Snapshot), ..none() }, vec![]),
         (Filter { since: Some(instant(10)), ..none() }, vec![bare, full]),
         (Filter { since: Some(instant(10)), until: Some(instant(20)), ..none() }, vec![full]),
-        (Filter { until: Some(instant(9)), ..none() }, vec![]),
+        (Filter { until: Some(instant(9)), ..none() }, vec![sum]),
         (
             Filter {
                 principal: Some(Principal::new("ada").unwrap()),
@@ -162,4 +176,33 @@ pub async fn a_summary_is_missing_until_given_and_after_it_is_withdrawn<B: Backe
     assert_eq!(missing().await, [given]);
     store.annotate(given, summary("said again")).await.unwrap();
     assert_eq!(missing().await, []);
+}
+
+pub async fn a_tag_or_label_is_found_as_long_as_it_holds<B: Backend>() {
+    let harness = Harness::<B>::new().await;
+    let store = harness.open().await;
+    let tag = |name: &str| Tag::new(name).unwrap();
+    let label = |value: &str| Annotation::Label { key: LabelKey::new("branch").unwrap(), value: text(value) };
+    let one = say("one").at(instant(1)).commit(&store).await;
+    let two = say("two").after(one).at(instant(2)).commit(&store).await;
+    let three = say("three").after(two).at(instant(3)).commit(&store).await;
+    let four = say("four").after(three).at(instant(4)).commit(&store).await;
+    let fork = say("fork").after(two).at(instant(5)).commit(&store).await;
+    store.annotate(two, vec![label("fix"), Annotation::Tag { tag: tag("good") }]).await.unwrap();
+    store.annotate(four, vec![label("main"), Annotation::Tag { tag: tag("good") }]).await.unwrap();
+    let listed = async |filter: Filter| {
+        let listed = store.list(&filter, None, 100).await.unwrap();
+        listed.into_iter().map(|commit| commit.id).collect::<Vec<_>>()
+    };
+    let tagged = |name: &str| Filter { tag: Some(tag(name)), ..Filter::default() };
+    let labelled =
+        |value: &str| Filter { label: Some((LabelKey::new("branch").unwrap(), text(value))), ..Filter::default() };
+    assert_eq!(listed(tagged("good")).await, [four, two]);
+    assert_eq!(listed(tagged("goo")).await, []);
+    assert_eq!(listed(labelled("fix")).await, [fork, three, two]);
+    assert_eq!(listed(labelled("main")).await, [four]);
+    assert_eq!(listed(Filter { since: Some(instant(3)), ..labelled("fix") }).await, [fork, three]);
+    store.annotate(two, vec![Annotation::Untag { tag: tag("good") }]).await.unwrap();
+    assert_eq!(listed(tagged("good")).await, [four]);
+    assert_eq!(listed(Filter { tag: Some(tag("good")), ..labelled("main") }).await, [four]);
 }
