@@ -1,6 +1,6 @@
 //! Messages of a topic, as an agent is told them, and what of them cannot be checked.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use contexture_core::ChannelMessage;
 use serde_json::Value;
@@ -54,8 +54,8 @@ pub fn trigger_content(message: &ChannelMessage) -> [Option<ItemContent>; 2] {
 /// Tells validators which criteria cannot be checked here, by what was found before: the first reason of each counts.
 /// Nothing where there are none.
 pub fn skip_hints<'m>(messages: impl IntoIterator<Item = &'m ChannelMessage>) -> Option<ItemContent> {
-    let mut order: Vec<String> = Vec::new();
-    let mut reasons: BTreeMap<String, String> = BTreeMap::new();
+    let mut lines = String::new();
+    let mut told: BTreeSet<String> = BTreeSet::new();
     let results =
         messages.into_iter().filter_map(|message| message.body.as_ref()?.data.as_ref()?.get("criteriaResults"));
     for result in results.filter_map(Value::as_array).flatten() {
@@ -63,15 +63,15 @@ pub fn skip_hints<'m>(messages: impl IntoIterator<Item = &'m ChannelMessage>) ->
         let (Some(id), Some(CANNOT_VALIDATE)) = (text("id"), result.get("status").and_then(Value::as_str)) else {
             continue;
         };
-        if !reasons.contains_key(&id) {
-            order.push(id.clone());
-            reasons.insert(id, text("reason").unwrap_or_else(|| NO_REASON.to_owned()));
+        if !told.contains(&id) {
+            let reason = text("reason");
+            lines.extend(["- **", &id, "**: ", reason.as_deref().unwrap_or(NO_REASON), "\n"]);
+            told.insert(id);
         }
     }
-    if order.is_empty() {
+    if lines.is_empty() {
         return None;
     }
-    let lines: String = order.iter().map(|id| format!("- **{id}**: {}\n", reasons[id])).collect();
     let text = format!(
         "## ⚠️ Permanently Unverifiable Criteria (SKIP THESE)\n\n\
          The following criteria have PERMANENT environmental limitations (missing tools, no access).\n\

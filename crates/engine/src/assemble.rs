@@ -121,7 +121,8 @@ impl Contexture {
     async fn assemble_masked(&self, request: &Assemble, guard: &Arc<SecretGuard>) -> Result<AssembledContext> {
         let tokens = counter(request.recipe.token_counter()).map_err(AssemblyProblem::Counter)?;
         let counts = TokenCounts::new(tokens);
-        let GatheredInputs { inputs, mut prepared, gaps, found } = self.gather_inputs(request, &counts, guard).await?;
+        let gathering = Box::pin(self.gather_inputs(request, &counts, guard));
+        let GatheredInputs { inputs, mut prepared, gaps, found } = gathering.await?;
         let frozen = prepared.to_json(&inputs);
         let frozen = Attachment::preparing(ArtifactId::of(&frozen), frozen);
         self.learn(&counts, &mut prepared).await?;

@@ -40,7 +40,7 @@ pub(super) fn output_format(example: Option<&Value>, rules: &[String]) -> String
     }
     text.push_str("Dense. Factual.\n");
     for rule in rules {
-        text.push_str(&format!("- {rule}\n"));
+        text.extend(["- ", rule, "\n"]);
     }
     text.push('\n');
     text

@@ -56,8 +56,11 @@ impl SourceInput {
     /// Returns how much its items matter where the recipe does not say.
     pub fn default_priority(&self) -> Priority {
         match self {
-            Self::System { .. } | Self::Instructions { .. } | Self::Trigger | Self::SkipHints => Priority::Required,
-            Self::Text { instruction: true, .. } => Priority::Required,
+            Self::System { .. }
+            | Self::Instructions { .. }
+            | Self::Trigger
+            | Self::SkipHints
+            | Self::Text { instruction: true, .. } => Priority::Required,
             Self::Text { .. } | Self::Missing => Priority::High,
             Self::History { .. } | Self::Channel { .. } | Self::Files { .. } | Self::Items => Priority::Medium,
             Self::Retrieval { .. } => Priority::Low,

@@ -85,13 +85,16 @@ fn moment(event: &str) -> Option<HookMoment> {
         "sessionStart" | "SessionStart" => HookMoment::Start,
         "beforeSubmitPrompt" | "UserPromptSubmit" => HookMoment::Question,
         "preToolUse" | "PreToolUse" | "beforeShellExecution" | "beforeMCPExecution" => HookMoment::Call,
-        "postToolUse" | "postToolUseFailure" | "PostToolUse" | "PostToolUseFailure" => {
-            HookMoment::Checkpoint(Trigger::ToolCall)
-        }
-        "afterFileEdit" | "afterShellExecution" | "afterMCPExecution" | "afterAgentResponse" => {
-            HookMoment::Checkpoint(Trigger::ToolCall)
-        }
-        "subagentStop" | "SubagentStop" => HookMoment::Checkpoint(Trigger::ToolCall),
+        "postToolUse"
+        | "postToolUseFailure"
+        | "PostToolUse"
+        | "PostToolUseFailure"
+        | "afterFileEdit"
+        | "afterShellExecution"
+        | "afterMCPExecution"
+        | "afterAgentResponse"
+        | "subagentStop"
+        | "SubagentStop" => HookMoment::Checkpoint(Trigger::ToolCall),
         "preCompact" | "PreCompact" => HookMoment::Checkpoint(Trigger::Compaction),
         "stop" | "Stop" => HookMoment::Checkpoint(Trigger::TurnBoundary),
         "sessionEnd" | "SessionEnd" => HookMoment::End,

@@ -202,7 +202,7 @@ impl Resume {
         let words = std::iter::once(program.into()).chain(self.arguments).collect();
         let mut run = Run::fresh(runtime, words, directory);
         (run.template, run.thread) = (self.template, self.thread);
-        run.run(invocation, output).await
+        Box::pin(run.run(invocation, output)).await
     }
 
     /// Returns where the agent works: in the directory that was named, else in the one that the chain names, else here.

@@ -565,9 +565,10 @@ mod tests {
                 };
                 let can = model.step(step);
                 prop_assert_eq!(outcome.is_ok(), can, "{:?} gave {:?}", step, outcome);
-                match outcome {
-                    Ok(turn) => open = turn,
-                    Err(_) => prop_assert_eq!(&cursor, &before, "what is refused changes nothing"),
+                if let Ok(turn) = outcome {
+                    open = turn;
+                } else {
+                    prop_assert_eq!(&cursor, &before, "what is refused changes nothing");
                 }
                 prop_assert_eq!(MessageSequence::number(cursor.acknowledged), model.acknowledged);
                 prop_assert_eq!(MessageSequence::number(cursor.offered), model.offered);

@@ -187,7 +187,7 @@ pub async fn a_turn_is_held_until_it_ends_or_expires<B: Backend>() {
     // Who waits goes on as soon as it can.
     let waiting = tokio::spawn({
         let (store, new) = (store.clone(), turn_of(id, "dev"));
-        async move { store.begin_turn_within(new, Duration::from_secs(60)).await }
+        async move { store.begin_turn_within(new, Duration::from_mins(1)).await }
     });
     other.finish_turn(begun.turn.id, fail()).await.unwrap();
     let third = waiting.await.unwrap().unwrap().turn;

@@ -182,17 +182,13 @@ fn listed(participants: &[Participant], output: &mut Output) -> Result<()> {
             continue;
         }
         let Participant { key, slug, kind, role, sees, .. } = participant;
-        let mut about = article(*kind).to_owned();
-        if let Some(role) = role {
-            about.push_str(&format!(", {role}"));
-        }
-        if key.as_str() != slug.as_str() {
-            about.push_str(&format!(", key {key}"));
-        }
-        if let ParticipantVisibility::Thread(thread) = sees {
-            about.push_str(&format!(", sees thread {thread}"));
-        }
-        output.line(format_args!("{slug}  {about}"))?;
+        let role = role.as_ref().map(|role| format!(", {role}")).unwrap_or_default();
+        let other_key = if key.as_str() == slug.as_str() { String::new() } else { format!(", key {key}") };
+        let sees = match sees {
+            ParticipantVisibility::Thread(thread) => format!(", sees thread {thread}"),
+            ParticipantVisibility::All => String::new(),
+        };
+        output.line(format_args!("{slug}  {}{role}{other_key}{sees}", article(*kind)))?;
     }
     Ok(())
 }

@@ -28,13 +28,13 @@ pub(super) fn write(
         MessageReceiver::Broadcast => String::new(),
         MessageReceiver::Participant(key) => format!(" -> {}", names.shown(key)),
     };
-    let mentions: String = header.mentions.as_slice().iter().map(|key| format!(" @{}", names.shown(key))).collect();
-    let mut about = format!("{}, {}", header.topic, output::relative(now, record.at));
-    for (word, keys) in [("offered to", &seen.offered_to), ("done with by", &seen.acknowledged_by)] {
-        if !keys.is_empty() {
-            about.push_str(&format!("; {word} {}", listed(names, keys)));
-        }
-    }
+    let mentions: Vec<String> =
+        header.mentions.as_slice().iter().map(|key| format!(" @{}", names.shown(key))).collect();
+    let mentions = mentions.concat();
+    let seen = [("offered to", &seen.offered_to), ("done with by", &seen.acknowledged_by)];
+    let seen = seen.into_iter().filter(|(_, keys)| !keys.is_empty());
+    let seen: Vec<String> = seen.map(|(word, keys)| format!("; {word} {}", listed(names, keys))).collect();
+    let about = format!("{}, {}{}", header.topic, output::relative(now, record.at), seen.concat());
     let sequence = record.sequence;
     output
         .line(format_args!("{sequence:>5}  {bold}{sender}{bold:#}{unknown}{to}{mentions}  {faint}{about}{faint:#}"))?;

@@ -2,7 +2,7 @@
 
 use contexture::{
     ChannelFilter, ChannelSummary, Contexture, Filter, Reference, StoreError,
-    core::Timestamp,
+    core::{MessageSequence, Timestamp},
     inspect::{Inspection, Presence},
 };
 
@@ -68,7 +68,7 @@ async fn channels(engine: &Contexture, start: &str, now: Timestamp) -> Result<Ve
         let ChannelSummary { channel, last, last_at } = summary;
         let (name, id) = (channel.record.name.as_str().to_owned(), channel.id.to_string());
         let value = if start.starts_with("chn-") { id } else { name };
-        let messages = output::counted(last.map_or(0, |last| last.get()), "message");
+        let messages = output::counted(MessageSequence::number(last), "message");
         let when = output::relative(now, last_at.unwrap_or(channel.record.created_at));
         Candidate { value, about: format!("{messages}, {when}") }
     };

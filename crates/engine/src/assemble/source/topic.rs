@@ -28,6 +28,16 @@ pub(super) struct TopicSelection<'s> {
     pub(super) if_missing: IfMissing,
 }
 
+impl TopicSelection<'_> {
+    /// Says what comes of a topic that has no message.
+    fn without_messages(&self) -> Result<Vec<ItemDraft>> {
+        match self.if_missing {
+            IfMissing::Note => Ok(Vec::new()),
+            IfMissing::Fail => Err(AssemblyProblem::NoMessageOf { topic: self.topic.to_owned() }.into()),
+        }
+    }
+}
+
 impl Gathering<'_> {
     /// Returns the messages of a topic, and fewer of them for when there is little room.
     pub(super) async fn topic(
@@ -39,11 +49,11 @@ impl Gathering<'_> {
         let priority = placed.source.priority;
         let Some(context) = &self.request.channel else {
             self.gap_of(&subject, "No channel was given that it could come from.", severity(priority));
-            return self.missing_topic(selection).map(|()| Vec::new());
+            return selection.without_messages();
         };
         let Some(filter) = filter(selection) else {
             self.gap_of(&subject, "That cannot be a topic and its sender.", severity(priority));
-            return self.missing_topic(selection).map(|()| Vec::new());
+            return selection.without_messages();
         };
         let after = context.after_mark(selection.since);
         let (end, amount) = selection.full;
@@ -54,18 +64,11 @@ impl Gathering<'_> {
             if priority == Priority::Required {
                 self.gap_of(&subject, "It is required, and no message of it is there.", Severity::High);
             }
-            return self.missing_topic(selection).map(|()| Vec::new());
+            return selection.without_messages();
         };
         let compact = topic_block::topic_content(selection.topic, &compact).filter(|compact| *compact != content);
         let messages = full.iter().map(|message| message.record.sequence).collect();
         Ok(vec![draft(format!("{subject}:{}", placed.name()), subject, content, compact, messages)])
-    }
-
-    fn missing_topic(&self, selection: &TopicSelection<'_>) -> Result<()> {
-        match selection.if_missing {
-            IfMissing::Note => Ok(()),
-            IfMissing::Fail => Err(AssemblyProblem::NoMessageOf { topic: selection.topic.to_owned() }.into()),
-        }
     }
 
     /// Returns what validators found to be beyond what can be checked.
