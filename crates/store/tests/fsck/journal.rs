@@ -80,7 +80,8 @@ async fn a_record_that_cannot_be_read_does_not_end_the_check() {
     let what = "\"commit.burnt\" is not one of space.created, commit.created, commit.annotated, head.moved, \
                 head.deleted, artifact.stored, envelope.created, injection.created, missing.created, \
                 missing.changed, secrets.policy, secrets.found, content.revealed, artifact.withheld, \
-                annotation.withheld, artifacts.collected, context.*"
+                annotation.withheld, artifacts.collected, channel.created, channel.changed, message.appended, \
+                participant.registered, turn.begun, turn.changed, cursor.moved, context.*"
         .to_owned();
     let expected = [
         record(9, JournalFault::Unreadable { what }),

@@ -109,7 +109,10 @@ async fn progress_goes_through_the_phases_and_ends_each_at_its_total() {
         (Phase::Injections, 0),
         (Phase::Missing, 0),
         (Phase::Events, 0),
+        (Phase::Channels, 0),
+        (Phase::Messages, 0),
         (Phase::Passages, 0),
+        (Phase::Renderings, 0),
         (Phase::Unreferenced, 7 + parts + artifacts),
     ];
     assert_eq!(last_of_each, phases.map(|(phase, rows)| Progress { phase, done: rows, total: rows }));
