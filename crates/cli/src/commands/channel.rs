@@ -29,7 +29,7 @@ Examples:
 
 docs/channels.md tells a story of three agents.";
 
-/// Lets users and agents talk in one ordered log, and hands each agent what is new to it
+/// Lets users and agents talk in one ordered log, and tells each agent what is new
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Channel {

@@ -39,7 +39,7 @@ fn a_check_tells_what_is_there() {
     let version = document["server_version"].take();
     assert_eq!(version, user.place.backend.server().psql("SHOW server_version"));
     let port = user.place.backend.server().port().to_string();
-    assert_snapshot!(document.to_string().replace(&port, "PORT").replace(user.place.backend.schema(), "SCHEMA"), @r#"{"access":{"mode":"read-write"},"clock_ahead_micros":null,"connections":{"max":200,"used":null},"database":"contexture","database_schema":"SCHEMA","durability":{"data_checksums":false,"fsync":true,"full_page_writes":true,"synchronous_commit":"on"},"engine":"postgres","path":"store","schema":"contexture/1","server":"127.0.0.1:PORT","server_address":"127.0.0.1:PORT","server_version":null,"store":{"database_bytes":null,"known_version":8,"spaces":1,"state":"present","version":8},"timings":{"commit_micros":null,"connect_micros":null,"round_trip_micros":null},"user":"ctx"}"#);
+    assert_snapshot!(document.to_string().replace(&port, "PORT").replace(user.place.backend.schema(), "SCHEMA"), @r#"{"access":{"mode":"read-write"},"clock_ahead_micros":null,"connections":{"max":200,"used":null},"database":"contexture","database_schema":"SCHEMA","durability":{"data_checksums":false,"fsync":true,"full_page_writes":true,"synchronous_commit":"on"},"engine":"postgres","path":"store","schema":"contexture/1","server":"127.0.0.1:PORT","server_address":"127.0.0.1:PORT","server_version":null,"store":{"database_bytes":null,"known_version":9,"spaces":1,"state":"present","version":9},"timings":{"commit_micros":null,"connect_micros":null,"round_trip_micros":null},"user":"ctx"}"#);
 }
 
 #[test]

@@ -127,6 +127,9 @@ fn help_lists_the_commands() {
       missing        Lists and settles what assemblies could not find or fit
       check          Checks records of the Agent Context standard and says which level they reach
 
+    Let agents work together:
+      channel        Lets users and agents talk in one ordered log, and tells each agent what is new
+
     Store: name, move, protect and check what is kept:
       head           Lists, points, deletes heads and shows where they were
       annotate       Adds a summary, tags or labels to a commit

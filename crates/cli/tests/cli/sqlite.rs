@@ -38,7 +38,7 @@ fn a_check_tells_what_is_there_and_changes_nothing() {
     let mut document: serde_json::Value = serde_json::from_str(&user.done(&["store", "check", "--json"])).unwrap();
     let sizes = ["database_bytes", "log_bytes"].map(|name| document["store"][name].take().as_u64().unwrap());
     assert_eq!(sizes, [before[0].1.len() as u64, before[1].1.len() as u64]);
-    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":8,"log_bytes":null,"spaces":1,"state":"present","version":8}}"#);
+    assert_snapshot!(document, @r#"{"access":{"mode":"read-write"},"engine":"sqlite","path":"store","schema":"contexture/1","store":{"database_bytes":null,"known_version":9,"log_bytes":null,"spaces":1,"state":"present","version":9}}"#);
 }
 
 #[test]
