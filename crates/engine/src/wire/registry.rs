@@ -187,6 +187,12 @@ assembled-envelope contexture/1 assemble
 blamed-lines contexture/1 blame
 bundle-export contexture/1 export
 bundle-import contexture/1 import-bundle
+channel contexture/1 channel create, channel list, channel show, channel close, channel archive, channel open
+channel-cursor contexture/1 channel rewind
+channel-message contexture/1 channel read, channel follow, channel turn begin
+channel-participant contexture/1 channel participants, channel show
+channel-post contexture/1 channel post
+channel-turn contexture/1 channel turn begin, channel turn finish, channel turn injected, channel turn show
 checked-recipe contexture/1 recipe check
 checked-records contexture/1 check
 collected-artifacts contexture/1 gc
