@@ -6,16 +6,17 @@ use clap::{Args, Subcommand};
 use contexture::{
     Contexture, MessageReference, NewTurn,
     core::{
-        AgentTurn, EnvelopePrefix, MessageSequence, ParticipantKey, RuntimeName, RuntimeSessionId, SummaryText,
-        TurnEnding, TurnPlace, TurnPrefix, TurnState,
+        AgentTurn, MessageSequence, ParticipantKey, RuntimeName, RuntimeSessionId, SummaryText, TurnEnding, TurnPlace,
+        TurnPrefix, TurnState,
     },
 };
 
 use super::{Names, read};
 use crate::{
+    commands::envelope,
     error::Result,
     output::{Output, Shape},
-    values,
+    values::{self, EnvelopeName},
 };
 
 /// Messages that are read at once.
@@ -44,9 +45,9 @@ enum Action {
         /// The turn's id
         #[arg(value_name = "TURN")]
         turn: TurnPrefix,
-        /// The envelope's id
-        #[arg(value_name = "ENVELOPE")]
-        envelope: EnvelopePrefix,
+        /// The envelope: its id, or `last`
+        #[arg(value_name = "ENV")]
+        envelope: EnvelopeName,
     },
     /// Ends a turn; to end it once more in the same way changes nothing
     Finish(Finish),
@@ -133,7 +134,7 @@ impl Turn {
         match self.action {
             Action::Begin(begin) => begin.run(engine, output).await,
             Action::Injected { turn, envelope } => {
-                let envelope = engine.find_envelope(&envelope).await?;
+                let envelope = envelope::find(engine, &envelope).await?;
                 let turn = engine.note_injected_turn(engine.find_turn(&turn).await?, envelope).await?;
                 tell(turn, output)
             }

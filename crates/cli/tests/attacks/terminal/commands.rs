@@ -1,7 +1,7 @@
 //! The cases: of every command, runs that do it and runs that are refused, each with something hostile in it or before it.
 //!
 //! A new command needs a case. `%E` is a hostile text, `%L` one without a line feed, `%B` a name in no encoding, `%T` the
-//! file of a session, `%A` an artifact and `%G` a gap.
+//! file of a session, `%A` an artifact, `%G` a gap and `%U` a turn of an agent.
 
 /// A command and its runs.
 pub(super) struct Case {
@@ -46,6 +46,51 @@ pub(super) const CASES: &[Case] = &[
     ),
     text("blame", &[&["repo/%E"], &["repo/%E:1", "--full"], &["repo/%E:99"], &["absent%E"], &["repo/%E", "--json"]]),
     text("cat", &[&["main"], &["other"], &["%E"], &["main", "--json"]]),
+    text("channel archive", &[&["closed"], &["%E"]]),
+    text("channel close", &[&["closed"], &["closed", "--json"], &["%E"]]),
+    text(
+        "channel create",
+        &[&["new"], &["newer", "--user", "ada", "--agent", "evil\u{202e}"], &["new", "--agent", "%E"], &["%L"]],
+    ),
+    text("channel follow", &[&["room", "--after", "0", "-n", "1"], &["room", "--topic", "%E"], &["%E"]]),
+    text("channel list", &[&[], &["--json"]]),
+    text("channel open", &[&["closed"], &["%E"]]),
+    text(
+        "channel participants",
+        &[&["room"], &["room", "--add", "evil", "--name", "%L", "--role", "%L"], &["room", "--add", "%E"], &["%E"]],
+    ),
+    text(
+        "channel post",
+        &[
+            &["room", "--from", "ada", "--text", "%E"],
+            &["room", "--from", "ada", "--text", "x", "--phase", "%L"],
+            &["room", "--from", "ada", "--text", "x", "--topic", "%E"],
+            &["room", "--from", "%E", "--text", "x"],
+            &["room", "--from", "ada", "--data", "%E.txt"],
+            &["room", "--from", "ada", "--text", "x", "--reply-to", "%L"],
+        ],
+    ),
+    text("channel read", &[&["room"], &["room", "1"], &["room", "%E"], &["%E"], &["room", "--json"]]),
+    text("channel show", &[&["room"], &["%E"]]),
+    text(
+        "channel turn begin",
+        &[
+            &["room", "--agent", "qa"],
+            &["room", "--agent", "qa", "--trigger", "%E"],
+            &["room", "--agent", "%E"],
+            &["%E"],
+        ],
+    ),
+    text("channel turn injected", &[&["%U", "last"], &["%U", "%E"], &["%E", "last"]]),
+    text("channel turn show", &[&["%U"], &["%U", "--json"], &["%E"]]),
+    text("channel turn finish", &[&["%U", "--fail", "%L", "--ack"], &["%U", "--ack"], &["%E", "--ack"]]),
+    text(
+        "channel rewind",
+        &[
+            &["room", "--agent", "dev", "--to", "0", "--reason", "%L"],
+            &["room", "--agent", "%E", "--to", "0", "--reason", "x"],
+        ],
+    ),
     text("check", &[&["context.json"], &["records.json"], &["%E.txt"], &["records.json", "--level", "%E"]]),
     text(
         "checkpoint",

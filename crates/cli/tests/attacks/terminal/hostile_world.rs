@@ -30,6 +30,7 @@ pub(super) struct HostileWorld {
     pub(super) user: User,
     artifact: String,
     gap: String,
+    turn: String,
 }
 
 impl HostileWorld {
@@ -58,7 +59,7 @@ impl HostileWorld {
         fs::write(project.join(format!("{EVIL}.jsonl")), session()).unwrap();
         fs::write(project.join(OsStr::from_bytes(EVIL_BYTES)), session()).unwrap();
         fs::write(project.join(format!("{}.jsonl", "long".repeat(60))), "{}\n").unwrap();
-        let world = Self { user, artifact: String::new(), gap: String::new() };
+        let world = Self { user, artifact: String::new(), gap: String::new(), turn: String::new() };
         world.fill()
     }
 
@@ -92,6 +93,7 @@ impl HostileWorld {
         let gaps = self.user.done(&["missing", "list", "--json"]);
         let gap: serde_json::Value = serde_json::from_str(gaps.lines().next().unwrap()).unwrap();
         gap["missing_id"].as_str().unwrap().clone_into(&mut self.gap);
+        self.turn = self.talk();
         self.user.done(&["envelope", "export", "last", "-o", "context.json"]);
         self.user.done(&["export", "--all", "-o", "all.ctxb"]);
         fs::write(self.user.path(format!("repo/{EVIL}")), "evil \u{1b}[2J\u{202e}\n").unwrap();
@@ -102,6 +104,24 @@ impl HostileWorld {
         let context = format!("Context-Id: {}", context["id"].as_str().unwrap());
         self.git(&["commit", "--quiet", "--message", EVIL, "--message", &context]);
         self
+    }
+
+    /// Has hostile texts said in a channel, and returns a turn in which they are to be answered.
+    fn talk(&self) -> String {
+        for channel in ["room", "closed"] {
+            self.user.done(&["channel", "create", channel, "--user", "ada", "--agent", "dev", "--agent", "qa"]);
+        }
+        let post = ["channel", "post", "room", "--from", "ada", "--text", EVIL];
+        self.user.done(&post);
+        self.user.file("data.json", json!({(EVIL): EVIL}).to_string());
+        self.user.done(&[&post[..], &["--data", "data.json"]].concat());
+        for more in [["--topic", EVIL], ["--thread", EVIL], ["--phase", EVIL_LINE], ["--id", "evil\u{202e}\u{200b}"]] {
+            // What may be a name is theirs to say; what is refused is refused.
+            _ = self.user.run(&[&post[..], &more].concat());
+        }
+        let begun = self.user.done(&["channel", "turn", "begin", "room", "--agent", "dev", "--json"]);
+        let begun = begun.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        begun.filter_map(|one| Some(one["id"].as_str()?.to_owned())).find(|id| id.starts_with("trn-")).unwrap()
     }
 
     fn git(&self, arguments: &[&str]) {
@@ -126,6 +146,7 @@ impl HostileWorld {
                 .replace("%L", EVIL_LINE)
                 .replace("%A", &self.artifact)
                 .replace("%G", &self.gap)
+                .replace("%U", &self.turn)
                 .into(),
         };
         words.into_iter().map(word).collect()
