@@ -134,6 +134,7 @@ fn back_to_version_4([number, text, bytes]: [&str; 3]) -> String {
          DROP TABLE findings; DROP TABLE sealed_originals; DROP TABLE withheld; DROP TABLE secret_policies; \
          DROP TABLE secret_scans; ALTER TABLE annotations DROP COLUMN withheld; \
          DROP INDEX parts_by_part; DROP INDEX journal_of_stored; DROP TABLE renderings; \
+         DROP TABLE session_bindings; DROP TABLE turns; DROP TABLE cursors; DROP TABLE participants; \
          DROP TABLE message_mentions; DROP TABLE messages; DROP TABLE channels; \
          ALTER TABLE artifacts DROP COLUMN stored_at; ALTER TABLE artifacts DROP COLUMN has_findings;"
     )
