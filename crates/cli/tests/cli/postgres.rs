@@ -198,7 +198,7 @@ fn a_store_that_may_only_be_read_is_read() {
     encryption   none
     store        1 space, schema version 9
     access       read-only: the server makes this user's transactions read-only
-    files        … kB
+    files        … MB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off
     connections  … of … in use
     speed        connects in … ms, answers in … ms
