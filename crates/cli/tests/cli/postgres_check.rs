@@ -17,7 +17,7 @@ fn a_check_tells_what_is_there() {
     encryption   none
     store        1 space, schema version 9
     access       reading and writing
-    files        … kB
+    files        … MB
     durability   fsync on, full_page_writes on, synchronous_commit on, data_checksums off
     connections  … of … in use
     speed        connects in … ms, answers in … ms, commits in … ms
